@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The front door. 'make help' lists what can be asked for.
+
+# Which kernel the nodes run: a series of Debian's, or "debug".
+KERNEL ?= 6.1
+# Which tests: a pattern of program names, or program:case-pattern.
+TESTS ?=
+export TESTS
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Where a module is installed for: the running kernel, unless told otherwise.
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+
+BUILD := build
+VM := tools/vm/vm
+
+ifneq ($(V),1)
+MAKEFLAGS += --no-print-directory
+endif
+
+.DEFAULT_GOAL := all
+.PHONY: all help deps module tools check check-612 check-debug check-unit lint \
+	demo bench shell install modules_install dkms-install dkms-remove \
+	debug-kernel clean
+
+##all: build the module for KERNEL and the tools
+all: module tools
+
+help:
+	@echo "Targets:"
+	@sed -n 's/^##\([a-z0-9_-]*\): /\1\t/p' $(MAKEFILE_LIST) | \
+		while IFS="$$(printf '\t')" read -r name what; do printf '  %-16s %s\n' "$$name" "$$what"; done
+	@echo "Variables:"
+	@echo "  KERNEL=6.12      kernel of the nodes: 6.1 (default), 6.12 or debug"
+	@echo "  TESTS=sdp_close  run only these test programs; a shell pattern"
+	@echo "  TESTS=sdp_api:connect_*   run only these cases of one program"
+	@echo "  V=1              show the commands"
+	@echo "Logs of the nodes are kept in $(BUILD)/vm, results in $(BUILD)/results."
+
+##deps: install what is needed from Debian's packages
+deps:
+	@tools/install-deps
+
+##module: build sdp.ko for KERNEL
+module: deps
+	@tools/build-module $(KERNEL)
+
+##tools: build libsdp, sdpstat and sdp-run
+tools: deps
+	@cmake -S tools -B $(BUILD)/tools -DSDP_TESTS=ON $(if $(filter 1,$(V)),,> /dev/null)
+	@cmake --build $(BUILD)/tools -j2 --target sdp sdp-run sdpstat \
+		$(if $(filter 1,$(V)),--verbose,-- --no-print-directory -s)
+
+##check: build all, run unit tests, fuzzers and selftests on KERNEL
+check: deps
+	@tools/check $(if $(TESTS),,unit install) $(KERNEL)
+
+##check-612: run the selftests on Linux 6.12
+check-612: deps
+	@tools/check 6.12
+
+##check-debug: run the selftests on the debug kernel, built on first use
+check-debug: deps
+	@tools/check debug
+
+##check-unit: run only what needs no node
+check-unit: deps
+	@tools/check unit
+
+##lint: check the style and the source
+lint: deps
+	@tools/lint
+
+##demo: show unmodified programs at work between two nodes
+demo: module tools
+	@tools/demo/demo $(KERNEL)
+
+##bench: measure; deterministic figures by counting instructions
+bench: module tools
+	@tools/bench/bench --kernel $(KERNEL)
+
+##shell: open a shell inside a node with the module at hand
+shell: deps
+	@SDP_MODULE="$$(tools/build-module $(KERNEL))" && \
+		$(VM) shell --kernel $(KERNEL) --env SDP_MODULE="$$SDP_MODULE"
+
+##debug-kernel: build the debug kernel, once a machine
+debug-kernel: deps
+	@tools/vm/build-debug-kernel
+
+##install: install module, library and tools on this machine
+install: tools modules_install
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/tools --prefix $(PREFIX)
+	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)$(PREFIX)/include/linux/sdp.h
+
+##modules_install: build and install sdp.ko for KVER
+modules_install:
+	tools/build-module $(KDIR)
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/$(BUILD)/$$(cat $(KDIR)/include/config/kernel.release)/module \
+		INSTALL_MOD_PATH=$(DESTDIR) modules_install
+
+##dkms-install: let DKMS build the module for this and later kernels
+dkms-install:
+	tools/dkms/install $(KVER)
+
+##dkms-remove: take the module away from DKMS
+dkms-remove:
+	tools/dkms/remove
+
+##clean: remove what was built; the cache outside the checkout stays
+clean:
+	rm -rf $(BUILD)

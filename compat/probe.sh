@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Finds out which interfaces the kernel to build for has, by compiling one
+# small file for each, and writes the answers as a header.  Versions are never
+# asked: stable and distribution kernels move interfaces between them.
+#
+#   compat/probe.sh KERNEL_BUILD_DIR OUTPUT_HEADER [MAKE_ARGUMENT...]
+set -euo pipefail
+
+usage="usage: probe.sh KERNEL_BUILD_DIR OUTPUT_HEADER [MAKE_ARGUMENT...]"
+kdir=${1:?$usage}
+out=${2:?$usage}
+shift 2
+probes=$(cd "$(dirname "$0")/probe" && pwd)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$probes"/*.c "$work"/
+mapfile -t names < <(cd "$work" && printf '%s\n' *.c | sed 's/\.c$//')
+{
+	echo "obj-m := $(printf '%s.o ' "${names[@]}")"
+	echo "ccflags-y := -Werror=incompatible-pointer-types"
+} > "$work/Kbuild"
+
+# A probe that does not compile is an answer, so make's own verdict is not.
+for name in "${names[@]}"; do
+	make -C "$kdir" M="$work" "$@" "$name.o" >> "$work/log" 2>&1 || true
+done
+
+if [ ! -e "$work/always_compiles.o" ] || [ -e "$work/never_compiles.o" ]; then
+	echo "probe.sh: the compiler's answers make no sense for $kdir:" >&2
+	cat "$work/log" >&2
+	exit 1
+fi
+
+{
+	echo "/* Written by compat/probe.sh: what this kernel has. */"
+	for name in "${names[@]}"; do
+		case $name in always_compiles | never_compiles) continue ;; esac
+		[ -e "$work/$name.o" ] || continue
+		echo "#define SDP_$(echo "$name" | tr '[:lower:]' '[:upper:]') 1"
+	done
+} > "$work/config.h"
+mkdir -p "$(dirname "$out")"
+cmp -s "$work/config.h" "$out" || cp "$work/config.h" "$out"

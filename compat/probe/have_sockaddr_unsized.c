@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+/* proto_ops.bind() and connect() take struct sockaddr_unsized. */
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+
+static int probe_bind(struct socket *sock, struct sockaddr_unsized *addr,
+		      int len)
+{
+	return len;
+}
+
+const struct proto_ops probe_ops = { .bind = probe_bind };
+MODULE_LICENSE("GPL");

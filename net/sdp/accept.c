@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners and their children.
+ *
+ * A child is on its listener's pending list from the request until it is
+ * connected, then on the ready list until accept() takes it.  The list owns
+ * the reference that will be the accepted socket's.
+ */
+#include <linux/net.h>
+#include <linux/sched/signal.h>
+
+#include "accept.h"
+#include "cm.h"
+#include "mib.h"
+#include "sock.h"
+
+/**
+ * sdp_listen_start() - make a socket a listener, or change its backlog
+ * @sk: locked socket
+ * @backlog: connections that may wait for accept(), TCP's rule: one more
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_listen_start(struct sock *sk, int backlog)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	int err = 0;
+
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	if (sk->sk_state == TCP_LISTEN)
+		return 0;
+	/* A socket that nobody has bound listens to IPv4 and IPv6. */
+	if (!ssk->bound || !ssk->conn.id)
+		err = sdp_cm_bind(ssk, ssk->v6 || !ssk->bound);
+	if (err)
+		return err;
+	ssk->bound = true;
+	sk->sk_ack_backlog = 0;
+	sk->sk_shutdown = 0;
+	/* Requests may come before rdma_listen() has returned. */
+	sdp_sock_set_state(sk, TCP_LISTEN);
+	err = sdp_cm_listen(ssk, backlog);
+	if (err)
+		sdp_sock_set_state(sk, TCP_CLOSE);
+	return err;
+}
+
+/**
+ * sdp_listen_stop() - end a listener
+ * @sk: socket that was taken out of state LISTEN, not locked
+ *
+ * The port is free and all children that nobody has accepted are reset when
+ * this returns.
+ */
+void sdp_listen_stop(struct sock *sk)
+{
+	sdp_conn_destroy_id(sdp_sk(sk));
+	sdp_accept_purge(sdp_sk(sk));
+	sk->sk_state_change(sk);
+}
+
+static bool sdp_accept_reserve(struct sdp_sock *parent)
+{
+	struct sock *sk = &parent->sk;
+	bool ok;
+
+	spin_lock(&parent->accept_lock);
+	ok = sdp_in_state(sk, TCPF_LISTEN) && !sk_acceptq_is_full(sk);
+	if (ok)
+		sk_acceptq_added(sk);
+	spin_unlock(&parent->accept_lock);
+	return ok;
+}
+
+/**
+ * sdp_accept_child() - create the socket for a connection request
+ * @parent: listener
+ * @why: set to the reason if there is no child
+ *
+ * Context: handler of the listener's cm_id.
+ * Return: the child on the pending list, or NULL.
+ */
+struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
+				  enum sdp_reject_reason *why)
+{
+	struct net *net = sock_net(&parent->sk);
+	struct sdp_sock *child;
+	struct sock *sk;
+
+	if (!sdp_accept_reserve(parent)) {
+		SDP_INC_STATS(net, SDP_MIB_BACKLOGREJECTS);
+		*why = SDP_REJECT_BACKLOG;
+		return NULL;
+	}
+	sk = sdp_sock_alloc(net, NULL, GFP_KERNEL, 0);
+	if (!sk) {
+		spin_lock(&parent->accept_lock);
+		sk_acceptq_removed(&parent->sk);
+		spin_unlock(&parent->accept_lock);
+		*why = SDP_REJECT_RESOURCES;
+		return NULL;
+	}
+	child = sdp_sk(sk);
+	sdp_sock_inherit(sk, &parent->sk);
+	sdp_sock_set_state(sk, TCP_SYN_RECV);
+	sock_hold(&parent->sk);
+	child->listener = &parent->sk;
+
+	spin_lock(&parent->accept_lock);
+	list_add_tail(&child->accept_node, &parent->accept_pending);
+	spin_unlock(&parent->accept_lock);
+	return child;
+}
+
+/**
+ * sdp_accept_established() - the three-way handshake is complete
+ * @child: locked socket in state SYN_RECV
+ */
+void sdp_accept_established(struct sdp_sock *child)
+{
+	struct sock *listener = child->listener;
+	struct sdp_sock *parent;
+
+	if (!listener)
+		return;
+	sdp_sock_connected(child);
+	parent = sdp_sk(listener);
+	spin_lock(&parent->accept_lock);
+	list_move_tail(&child->accept_node, &parent->accept_ready);
+	spin_unlock(&parent->accept_lock);
+	child->listener = NULL;
+	SDP_INC_STATS(sock_net(listener), SDP_MIB_PASSIVEOPENS);
+	listener->sk_data_ready(listener);
+	sock_put(listener);
+}
+
+static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
+{
+	bool linked;
+
+	spin_lock(&parent->accept_lock);
+	linked = !list_empty(&child->accept_node);
+	if (linked) {
+		list_del_init(&child->accept_node);
+		sk_acceptq_removed(&parent->sk);
+	}
+	spin_unlock(&parent->accept_lock);
+	return linked;
+}
+
+/**
+ * sdp_accept_unlink() - take a child that failed off the pending list
+ * @child: locked socket
+ *
+ * The list's reference to the child is dropped: the caller needs its own.
+ *
+ * Return: whether it was on the list.
+ */
+bool sdp_accept_unlink(struct sdp_sock *child)
+{
+	struct sock *listener = child->listener;
+
+	if (!listener)
+		return false;
+	child->listener = NULL;
+	if (sdp_accept_remove(sdp_sk(listener), child))
+		sock_put(&child->sk);
+	sock_put(listener);
+	return true;
+}
+
+/**
+ * sdp_accept_abandon() - drop a child that could not be set up
+ * @child: socket without a cm_id
+ */
+void sdp_accept_abandon(struct sdp_sock *child)
+{
+	struct sock *sk = &child->sk;
+
+	sock_hold(sk);
+	lock_sock(sk);
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	sock_set_flag(sk, SOCK_DEAD);
+	sdp_accept_unlink(child);
+	release_sock(sk);
+	sock_put(sk);
+}
+
+static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)
+{
+	struct sdp_sock *child;
+
+	spin_lock(&parent->accept_lock);
+	child = list_first_entry_or_null(&parent->accept_ready,
+					 struct sdp_sock, accept_node);
+	if (!child)
+		child = list_first_entry_or_null(&parent->accept_pending,
+						 struct sdp_sock, accept_node);
+	if (child)
+		sock_hold(&child->sk);
+	spin_unlock(&parent->accept_lock);
+	return child;
+}
+
+/**
+ * sdp_accept_purge() - reset all children that nobody has accepted
+ * @parent: socket that does not listen any more, locked or not
+ */
+void sdp_accept_purge(struct sdp_sock *parent)
+{
+	struct sdp_sock *child;
+	struct sock *sk;
+
+	while ((child = sdp_accept_first(parent))) {
+		sk = &child->sk;
+		lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+		sock_set_flag(sk, SOCK_DEAD);
+		if (child->conn.id)
+			sdp_conn_end(child, -ECONNABORTED);
+		if (child->listener)
+			sdp_accept_unlink(child);
+		else if (sdp_accept_remove(parent, child))
+			sock_put(sk);
+		release_sock(sk);
+		sock_put(sk);
+	}
+}
+
+/**
+ * sdp_accept_waiting() - whether accept() would find a connection
+ * @sk: listener, locked or not
+ */
+bool sdp_accept_waiting(const struct sock *sk)
+{
+	return !list_empty_careful(&sdp_sk(sk)->accept_ready);
+}
+
+/* One waiter is woken for each connection, as with TCP. */
+static int sdp_accept_wait(struct sock *sk, long timeo)
+{
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	for (;;) {
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
+					  TASK_INTERRUPTIBLE);
+		release_sock(sk);
+		if (!sdp_accept_waiting(sk))
+			timeo = schedule_timeout(timeo);
+		sched_annotate_sleep();
+		lock_sock(sk);
+		err = -EINVAL;
+		if (sk->sk_state != TCP_LISTEN)
+			break;
+		err = 0;
+		if (sdp_accept_waiting(sk))
+			break;
+		err = sock_intr_errno(timeo);
+		if (signal_pending(current))
+			break;
+		err = -EAGAIN;
+		if (!timeo)
+			break;
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* Only a listener's owner takes, so that what was seen is still there. */
+static struct sdp_sock *sdp_accept_take(struct sdp_sock *parent)
+{
+	struct sdp_sock *child;
+
+	spin_lock(&parent->accept_lock);
+	child = list_first_entry(&parent->accept_ready, struct sdp_sock,
+				 accept_node);
+	list_del_init(&child->accept_node);
+	sk_acceptq_removed(&parent->sk);
+	spin_unlock(&parent->accept_lock);
+	return child;
+}
+
+/**
+ * sdp_accept_dequeue() - take the first connection, wait for one if need be
+ * @sk: listener
+ * @flags: O_NONBLOCK
+ * @err: set to a negative errno if there is none
+ *
+ * Return: the child, whose list reference is the caller's now; or NULL.
+ */
+struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err)
+{
+	struct sdp_sock *child = NULL;
+	long timeo;
+
+	lock_sock(sk);
+	*err = sk->sk_state == TCP_LISTEN ? 0 : -EINVAL;
+	timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
+	if (!*err && !sdp_accept_waiting(sk))
+		*err = timeo ? sdp_accept_wait(sk, timeo) : -EAGAIN;
+	if (!*err)
+		child = sdp_accept_take(sdp_sk(sk));
+	release_sock(sk);
+	return child ? &child->sk : NULL;
+}

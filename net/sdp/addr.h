@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Endpoints: one form inside, three address families outside.
+ */
+#ifndef _SDP_ADDR_H
+#define _SDP_ADDR_H
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/socket.h>
+#include <net/ipv6.h>
+
+/**
+ * struct sdp_addr - an endpoint
+ * @ip: IPv6 address, or an IPv4 address in its mapped form
+ * @port: TCP port in network order
+ * @scope_id: interface of a link-local address
+ */
+struct sdp_addr {
+	struct in6_addr ip;
+	__be16 port;
+	u32 scope_id;
+};
+
+static inline bool sdp_addr_is_v4(const struct sdp_addr *addr)
+{
+	return ipv6_addr_v4mapped(&addr->ip);
+}
+
+static inline bool sdp_addr_is_any(const struct sdp_addr *addr)
+{
+	return ipv6_addr_any(&addr->ip) ||
+	       (sdp_addr_is_v4(addr) && !addr->ip.s6_addr32[3]);
+}
+
+/* No RDMA device has a loopback address. */
+static inline bool sdp_addr_is_loopback(const struct sdp_addr *addr)
+{
+	if (sdp_addr_is_v4(addr))
+		return ipv4_is_loopback(addr->ip.s6_addr32[3]);
+	return ipv6_addr_loopback(&addr->ip);
+}
+
+int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
+		       struct sdp_addr *addr, bool *v6);
+int sdp_addr_to_user(const struct sdp_addr *addr, bool v6, void *to);
+void sdp_addr_from_rdma(const struct sockaddr_storage *from,
+			struct sdp_addr *addr);
+void sdp_addr_to_rdma(const struct sdp_addr *addr, bool dual,
+		      struct sockaddr_storage *to);
+
+#endif /* _SDP_ADDR_H */

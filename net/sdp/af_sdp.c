@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module, the address family, and the socket calls.
+ */
+#include <linux/in.h>
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/sdp.h>
+
+#include "accept.h"
+#include "cm.h"
+#include "conn.h"
+#include "device.h"
+#include "netns.h"
+#include "rx.h"
+#include "sock.h"
+#include "tx.h"
+
+static int sdp_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sk)
+		return 0;
+	sock_hold(sk);
+	sdp_sock_close(sk);
+	sock->sk = NULL;
+	sock_put(sk);
+	/* The reference that the file had. */
+	sock_put(sk);
+	return 0;
+}
+
+static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
+		    int len)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_addr addr, old;
+	bool v6;
+	int err;
+
+	err = sdp_addr_from_user(uaddr, len, &addr, &v6);
+	if (err)
+		return err;
+	lock_sock(sk);
+	old = ssk->local;
+	err = -EINVAL;
+	if (sk->sk_state != TCP_CLOSE || ssk->bound)
+		goto out;
+	if (ssk->v6only && sdp_addr_is_v4(&addr))
+		goto out;
+	ssk->local = addr;
+	ssk->v6 = v6;
+	err = sdp_cm_bind(ssk, v6);
+	ssk->bound = !err;
+	if (err)
+		ssk->local = old;
+out:
+	release_sock(sk);
+	return err;
+}
+
+/* As with TCP, the wait ends when the handshake does, or as the timeout says. */
+static long sdp_wait_for_connect(struct sock *sk, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (sdp_in_state(sk, SDPF_CONNECTING)) {
+		release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		lock_sock(sk);
+		if (signal_pending(current) || !timeo)
+			break;
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return timeo;
+}
+
+static int sdp_connect_start(struct socket *sock,
+			     const struct sdp_addr *peer, bool v6)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	int err;
+
+	if (sk->sk_state != TCP_CLOSE)
+		return -EISCONN;
+	if (ssk->v6only && sdp_addr_is_v4(peer))
+		return -ENETUNREACH;
+	/* rdma_cm would try any device, and no request would be accepted. */
+	if (sdp_addr_is_any(peer) || sdp_addr_is_loopback(peer))
+		return -ENETUNREACH;
+	ssk->peer = *peer;
+	if (!ssk->bound)
+		ssk->v6 = v6;
+	err = sdp_sock_start_connect(ssk);
+	if (!err)
+		sock->state = SS_CONNECTING;
+	return err ? err : -EINPROGRESS;
+}
+
+static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
+			      bool v6, int flags)
+{
+	struct sock *sk = sock->sk;
+	long timeo;
+	int err;
+
+	if (sock->state == SS_CONNECTED)
+		return -EISCONN;
+	if (sock->state == SS_CONNECTING)
+		err = -EALREADY;
+	else
+		err = sdp_connect_start(sock, peer, v6);
+	if (sock->state != SS_CONNECTING)
+		return err;
+
+	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (sdp_in_state(sk, SDPF_CONNECTING)) {
+		if (!timeo)
+			return err;
+		timeo = sdp_wait_for_connect(sk, timeo);
+		if (sdp_in_state(sk, SDPF_CONNECTING))
+			return timeo ? sock_intr_errno(timeo) : err;
+	}
+	if (sk->sk_state == TCP_CLOSE) {
+		sock->state = SS_UNCONNECTED;
+		err = sock_error(sk);
+		return err ? err : -ECONNABORTED;
+	}
+	sock->state = SS_CONNECTED;
+	return 0;
+}
+
+static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
+		       int len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_addr peer;
+	bool v6;
+	int err;
+
+	err = sdp_addr_from_user(uaddr, len, &peer, &v6);
+	if (err)
+		return err;
+	lock_sock(sk);
+	err = sdp_connect_locked(sock, &peer, v6, flags);
+	release_sock(sk);
+	return err;
+}
+
+static int sdp_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err = -EINVAL;
+
+	lock_sock(sk);
+	if (sock->state == SS_UNCONNECTED &&
+	    sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
+		err = sdp_listen_start(sk, backlog);
+	release_sock(sk);
+	return err;
+}
+
+static int sdp_accept(struct socket *sock, struct socket *newsock,
+		      struct proto_accept_arg *arg)
+{
+	struct sock *child;
+	int err;
+
+	child = sdp_accept_dequeue(sock->sk, arg->flags, &err);
+	if (!child)
+		return err;
+	lock_sock(child);
+	sock_graft(child, newsock);
+	newsock->state = SS_CONNECTED;
+	release_sock(child);
+	return 0;
+}
+
+DEFINE_PROTO_OPS_ACCEPT(sdp_accept);
+
+static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	int ret;
+
+	lock_sock(sk);
+	if (!peer)
+		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
+	else if (sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT))
+		ret = -ENOTCONN;
+	else
+		ret = sdp_addr_to_user(&ssk->peer, ssk->v6, addr);
+	release_sock(sk);
+	return ret;
+}
+
+static __poll_t sdp_poll_write(struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
+	    !sdp_in_state(sk, SDPF_SEND) || sdp_tx_writeable(sdp_sk(sk)))
+		return EPOLLOUT | EPOLLWRNORM;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Room may have come between the look and the note. */
+	smp_mb__after_atomic();
+	return sdp_tx_writeable(sdp_sk(sk)) ? EPOLLOUT | EPOLLWRNORM : 0;
+}
+
+static __poll_t sdp_poll(struct file *file, struct socket *sock,
+			 struct poll_table_struct *wait)
+{
+	struct sock *sk = sock->sk;
+	__poll_t mask = 0;
+	u8 shutdown;
+
+	sock_poll_wait(file, sock, wait);
+	if (sdp_in_state(sk, TCPF_LISTEN))
+		return sdp_accept_waiting(sk) ? EPOLLIN | EPOLLRDNORM : 0;
+
+	shutdown = READ_ONCE(sk->sk_shutdown);
+	if (shutdown == SHUTDOWN_MASK || sdp_in_state(sk, TCPF_CLOSE))
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (!sdp_in_state(sk, SDPF_CONNECTING)) {
+		if (sdp_rx_readable(sk))
+			mask |= EPOLLIN | EPOLLRDNORM;
+		mask |= sdp_poll_write(sk);
+	}
+	/* Pairs with the order in which sdp_sock_ended() writes. */
+	smp_rmb();
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+static const struct proto_ops sdp_proto_ops = {
+	.family = PF_SDP,
+	.owner = THIS_MODULE,
+	.release = sdp_release,
+	.bind = sdp_bind,
+	.connect = sdp_connect,
+	.socketpair = sock_no_socketpair,
+	.accept = PROTO_OPS_ACCEPT(sdp_accept),
+	.getname = sdp_getname,
+	.poll = sdp_poll,
+	.ioctl = sdp_ioctl,
+	.gettstamp = sock_gettstamp,
+	.listen = sdp_listen,
+	.shutdown = sdp_shutdown,
+	.setsockopt = sdp_setsockopt,
+	.getsockopt = sdp_getsockopt,
+	.sendmsg = sdp_sendmsg,
+	.recvmsg = sdp_recvmsg,
+	.mmap = sock_no_mmap,
+};
+
+static int sdp_create(struct net *net, struct socket *sock, int protocol,
+		      int kern)
+{
+	struct sock *sk;
+
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	if (protocol && protocol != IPPROTO_TCP)
+		return -EPROTONOSUPPORT;
+	/*
+	 * Kernel users of this family treat what they get as a TCP socket and
+	 * would read past the end of ours.
+	 */
+	if (kern)
+		return -EOPNOTSUPP;
+	sk = sdp_sock_alloc(net, sock, GFP_KERNEL, kern);
+	if (!sk)
+		return -ENOBUFS;
+	sock->ops = &sdp_proto_ops;
+	return 0;
+}
+
+static const struct net_proto_family sdp_family = {
+	.family = PF_SDP,
+	.owner = THIS_MODULE,
+	.create = sdp_create,
+};
+
+static int __init sdp_init(void)
+{
+	int err;
+
+	err = sdp_netns_init_module();
+	if (err)
+		return err;
+	err = sdp_conn_init_module();
+	if (err)
+		goto err_netns;
+	err = proto_register(&sdp_prot, 1);
+	if (err)
+		goto err_conn;
+	err = sdp_device_init_module();
+	if (err)
+		goto err_proto;
+	err = sock_register(&sdp_family);
+	if (err)
+		goto err_device;
+	return 0;
+
+err_device:
+	sdp_device_exit_module();
+err_proto:
+	proto_unregister(&sdp_prot);
+err_conn:
+	sdp_conn_exit_module();
+err_netns:
+	sdp_netns_exit_module();
+	return err;
+}
+
+static void __exit sdp_exit(void)
+{
+	sock_unregister(PF_SDP);
+	sdp_device_exit_module();
+	/* A teardown that dropped the last socket may still be returning. */
+	sdp_conn_exit_module();
+	proto_unregister(&sdp_prot);
+	sdp_netns_exit_module();
+}
+
+module_init(sdp_init);
+module_exit(sdp_exit);
+
+MODULE_DESCRIPTION("Sockets Direct Protocol: stream sockets over RDMA");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(PF_SDP);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How connections close: DisConn in each direction, aborts, orphans (IBTA
+ * annex A4, connection teardown).
+ *
+ *	shutdown(WR), close()	DisConn arrived there	DisConn came from there
+ *
+ *	ESTABLISHED -> FIN_WAIT1 -> FIN_WAIT2		ESTABLISHED -> CLOSE_WAIT
+ *	CLOSE_WAIT -> LAST_ACK -> CLOSE			FIN_WAIT1 -> CLOSING
+ *			CLOSING -> CLOSE		FIN_WAIT2 -> CLOSE
+ */
+#include <linux/jiffies.h>
+#include <linux/net.h>
+
+#include "accept.h"
+#include "conn.h"
+#include "netns.h"
+#include "sock.h"
+#include "tx.h"
+
+/* Both directions are closed and the peer knows: nothing can get lost now. */
+static void sdp_sock_both_closed(struct sdp_sock *ssk)
+{
+	sdp_sock_set_state(&ssk->sk, TCP_TIME_WAIT);
+	sdp_conn_end(ssk, 0);
+}
+
+/**
+ * sdp_sock_fin_received() - the peer will send no more data
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_sock_fin_received(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	ssk->fin_received = true;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+	sock_set_flag(sk, SOCK_DONE);
+	switch (sk->sk_state) {
+	case TCP_ESTABLISHED:
+		sdp_sock_set_state(sk, TCP_CLOSE_WAIT);
+		break;
+	case TCP_FIN_WAIT1:
+		sdp_sock_set_state(sk, TCP_CLOSING);
+		break;
+	case TCP_FIN_WAIT2:
+		sdp_sock_both_closed(ssk);
+		break;
+	}
+	if (sock_flag(sk, SOCK_DEAD))
+		return;
+	sk->sk_state_change(sk);
+	if (sk->sk_shutdown == SHUTDOWN_MASK)
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_HUP);
+	else
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+/**
+ * sdp_sock_fin_acked() - our DisConn, and so all our data, has arrived
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_sock_fin_acked(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	ssk->fin_acked = true;
+	switch (sk->sk_state) {
+	case TCP_FIN_WAIT1:
+		sdp_sock_set_state(sk, TCP_FIN_WAIT2);
+		break;
+	case TCP_CLOSING:
+	case TCP_LAST_ACK:
+		sdp_sock_both_closed(ssk);
+		break;
+	}
+	/* Lingering close() waits for this. */
+	sk->sk_state_change(sk);
+}
+
+/* Sends DisConn behind all data. */
+static void sdp_sock_queue_fin(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (ssk->fin_queued)
+		return;
+	if (sk->sk_state == TCP_ESTABLISHED)
+		sdp_sock_set_state(sk, TCP_FIN_WAIT1);
+	else if (sk->sk_state == TCP_CLOSE_WAIT)
+		sdp_sock_set_state(sk, TCP_LAST_ACK);
+	else
+		return;
+	ssk->fin_queued = true;
+	sdp_tx_push(ssk);
+}
+
+static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
+{
+	unsigned int seconds = READ_ONCE(sdp_net(sock_net(&ssk->sk))
+					 ->fin_timeout);
+
+	ssk->progress = ssk->conn.tx.ring.tail;
+	ssk->deadline = jiffies + seconds * HZ;
+}
+
+/**
+ * sdp_sock_guard_orphan() - give up an orphan that does not get on
+ * @ssk: locked socket
+ *
+ * Whoever closed it has gone, so that nobody else would notice.  A peer that
+ * reads on, however slowly, gets all data.
+ */
+void sdp_sock_guard_orphan(struct sdp_sock *ssk)
+{
+	if (ssk->progress != ssk->conn.tx.ring.tail)
+		sdp_sock_watch_orphan(ssk);
+	else if (time_after(jiffies, ssk->deadline))
+		sdp_conn_end(ssk, -ETIMEDOUT);
+	sdp_sock_arm_guard(ssk, HZ);
+}
+
+static long sdp_sock_linger(const struct sock *sk)
+{
+	if (!sock_flag(sk, SOCK_LINGER) || (current->flags & PF_EXITING))
+		return 0;
+	return sk->sk_lingertime;
+}
+
+/* As with TCP: unread data, or a linger time of zero, makes it a reset. */
+static bool sdp_sock_must_abort(const struct sdp_sock *ssk)
+{
+	return ssk->conn.rx.bytes ||
+	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
+}
+
+static void sdp_sock_close_connected(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sdp_sock_must_abort(ssk) || sdp_in_state(sk, SDPF_CONNECTING)) {
+		sdp_conn_end(ssk, -ECONNABORTED);
+		return;
+	}
+	sdp_sock_queue_fin(ssk);
+	sk_stream_wait_close(sk, sdp_sock_linger(sk));
+}
+
+/**
+ * sdp_sock_close() - the last file descriptor is gone
+ * @sk: socket, not locked, which the caller holds
+ *
+ * Waits only if SO_LINGER says so.  Data that was written is delivered in the
+ * background.
+ */
+void sdp_sock_close(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	bool listening, connecting, idle;
+
+	lock_sock(sk);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	listening = sk->sk_state == TCP_LISTEN;
+	/* Between two attempts to connect there is nothing to tear down. */
+	if (listening || (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id))
+		sdp_sock_set_state(sk, TCP_CLOSE);
+	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
+	if (sk->sk_state != TCP_CLOSE)
+		sdp_sock_close_connected(ssk);
+	sock_orphan(sk);
+	idle = sk->sk_state == TCP_CLOSE;
+	if (!idle) {
+		sdp_sock_watch_orphan(ssk);
+		sdp_sock_arm_guard(ssk, HZ);
+	}
+	release_sock(sk);
+
+	if (listening)
+		sdp_listen_stop(sk);
+	else if (idle && ssk->conn.id)
+		sdp_conn_destroy_id(ssk);
+	/* As with TCP no request is on its way any more after close(). */
+	if (connecting)
+		flush_work(&ssk->conn.teardown);
+}
+
+static int sdp_shutdown_locked(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	if (sk->sk_state == TCP_SYN_SENT) {
+		/* An attempt that is just failing is not to be repeated. */
+		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+		if (ssk->conn.id)
+			sdp_conn_end(ssk, -ECONNRESET);
+		else
+			sdp_sock_ended(ssk, -ECONNRESET);
+		return 0;
+	}
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	if (how & SEND_SHUTDOWN)
+		sdp_sock_queue_fin(ssk);
+	sk->sk_state_change(sk);
+	return sk->sk_state == TCP_CLOSE ? -ENOTCONN : 0;
+}
+
+/**
+ * sdp_shutdown() - close one direction, or both
+ * @sock: socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * A listener stops to listen if it is shut down for reading.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	bool listening;
+	int err = 0;
+
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
+	how++;
+
+	lock_sock(sk);
+	listening = sk->sk_state == TCP_LISTEN;
+	if (!listening) {
+		err = sdp_shutdown_locked(sock, how);
+	} else if (how & RCV_SHUTDOWN) {
+		sdp_sock_set_state(sk, TCP_CLOSE);
+		sock->state = SS_UNCONNECTED;
+	}
+	release_sock(sk);
+	if (listening && (how & RCV_SHUTDOWN))
+		sdp_listen_stop(sk);
+	return err;
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The connection manager's side: addresses, routes, Hello and HelloAck
+ * (IBTA annex A4, connection set-up).
+ *
+ * Handlers run in process context under rdma_cm's handler mutex, which comes
+ * before the socket lock.
+ */
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+
+#include "accept.h"
+#include "cm.h"
+#include "conn.h"
+#include "mib.h"
+#include "sock.h"
+
+/* As long as ARP and neighbour discovery try before they give up. */
+#define SDP_RESOLVE_TIMEOUT_MS	4000
+
+/* Flow-control engines that we can speak. */
+#define SDP_CM_FEATURES		SDP_FEAT_CREDIT
+
+static void sdp_cm_local_addr(const struct rdma_cm_id *id,
+			      struct sdp_addr *addr)
+{
+	sdp_addr_from_rdma(&id->route.addr.src_addr, addr);
+}
+
+/*
+ * rdma_cm says "not available" also of a port that is taken, if one of the two
+ * addresses is the unspecified one.  It has found the address if it has found
+ * the device's type.
+ */
+static int sdp_cm_bind_errno(const struct sdp_sock *ssk, int err)
+{
+	if (err == -ENODEV)
+		return -EADDRNOTAVAIL;
+	if (err == -EADDRNOTAVAIL &&
+	    (sdp_addr_is_any(&ssk->local) ||
+	     ssk->conn.id->route.addr.dev_addr.dev_type))
+		return -EADDRINUSE;
+	return err;
+}
+
+/**
+ * sdp_cm_bind() - reserve the socket's local address
+ * @ssk: locked socket, whose local address says what is wanted
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * Return: 0 with the port that was chosen in the socket's local address, or
+ * a negative errno: -EADDRNOTAVAIL when no RDMA device has the address.
+ */
+int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
+{
+	struct sock *sk = &ssk->sk;
+	struct sockaddr_storage addr;
+	struct sdp_addr got;
+	int err;
+
+	/* rdma_cm would take a loopback address for the unspecified one. */
+	err = -EADDRNOTAVAIL;
+	if (sdp_addr_is_loopback(&ssk->local))
+		goto out;
+	err = sdp_conn_create_id(ssk);
+	if (err)
+		return err;
+	if (sk->sk_reuse)
+		rdma_set_reuseaddr(ssk->conn.id, 1);
+	if (ssk->v6only)
+		rdma_set_afonly(ssk->conn.id, 1);
+	sdp_addr_to_rdma(&ssk->local, dual, &addr);
+	err = rdma_bind_addr(ssk->conn.id, (struct sockaddr *)&addr);
+	if (err) {
+		err = sdp_cm_bind_errno(ssk, err);
+		goto out;
+	}
+	sdp_cm_local_addr(ssk->conn.id, &got);
+	ssk->local.port = got.port;
+out:
+	ssk->last_bind_err = err;
+	return err;
+}
+
+/**
+ * sdp_cm_listen() - ask for connection requests
+ * @ssk: locked socket, bound
+ * @backlog: how many may wait
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_cm_listen(struct sdp_sock *ssk, int backlog)
+{
+	return rdma_listen(ssk->conn.id, backlog);
+}
+
+/**
+ * sdp_cm_connect() - begin to connect to the socket's peer
+ * @ssk: locked socket in state SYN_SENT
+ *
+ * All else happens in the handler: address, route, request.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_cm_connect(struct sdp_sock *ssk)
+{
+	struct sockaddr_storage dst;
+	int err;
+
+	if (ssk->bound && !ssk->conn.id)
+		err = sdp_cm_bind(ssk, ssk->v6);
+	else
+		err = sdp_conn_create_id(ssk);
+	if (err)
+		return err;
+	sdp_addr_to_rdma(&ssk->peer, false, &dst);
+	return rdma_resolve_addr(ssk->conn.id, NULL, (struct sockaddr *)&dst,
+				 SDP_RESOLVE_TIMEOUT_MS);
+}
+
+/* The errno that TCP gives when it cannot find its way to the peer. */
+static int sdp_cm_addr_errno(int status)
+{
+	switch (status) {
+	case -ENETUNREACH:
+	case -ENODEV:
+		return -ENETUNREACH;
+	case -ENOMEM:
+	case -ECONNREFUSED:
+	case -EADDRNOTAVAIL:
+		return status;
+	default:
+		return -EHOSTUNREACH;
+	}
+}
+
+static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u8 data[SDP_REQ_PRIVATE_LEN];
+	struct sdp_hello hello = {
+		.bufs = conn->rx.nr_bufs,
+		.version = SDP_VERSION,
+		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
+		.max_adverts = 1,
+		.des_remote_rcv_size = conn->rx.buf_size + SDP_BSDH_LEN,
+		.local_rcv_size = conn->rx.buf_size + SDP_BSDH_LEN,
+		.src_port = ntohs(ssk->local.port),
+		.has_ext = true,
+		.ext_features = SDP_CM_FEATURES,
+	};
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = sdp_hello_encode(&hello, data,
+						     sizeof(data)),
+	};
+
+	sdp_conn_fill_param(conn, &param);
+	return rdma_connect_locked(id, &param);
+}
+
+static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	int err;
+
+	lock_sock(&ssk->sk);
+	sdp_cm_local_addr(id, &ssk->local);
+	release_sock(&ssk->sk);
+	err = sdp_conn_setup(ssk, id);
+	if (!err)
+		err = sdp_cm_send_hello(ssk, id);
+	return err;
+}
+
+/* The listener's HelloAck completes the active side. */
+static int sdp_cm_hello_ack(struct sdp_sock *ssk,
+			    const struct rdma_cm_event *event)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_hello_ack ack;
+	int err;
+
+	err = sdp_hello_ack_parse(event->param.conn.private_data,
+				  event->param.conn.private_data_len, &ack);
+	if (err)
+		return err;
+	conn->tx.max_payload = sdp_conn_max_payload(conn, ack.act_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.nr_bufs, ack.bufs);
+	return 0;
+}
+
+static int sdp_cm_established(struct sdp_sock *ssk,
+			      const struct rdma_cm_event *event)
+{
+	struct sock *sk = &ssk->sk;
+	int err = 0;
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_SYN_SENT) {
+		err = sdp_cm_hello_ack(ssk, event);
+		if (!err) {
+			sdp_sock_connected(ssk);
+			/* The peer may have been quicker than this event. */
+			sdp_conn_process(ssk);
+		}
+	} else if (sk->sk_state == TCP_SYN_RECV) {
+		sdp_accept_established(ssk);
+	}
+	if (!err)
+		err = sdp_conn_check_flushed(ssk);
+	release_sock(sk);
+	return err;
+}
+
+static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			   const struct rdma_cm_event *event)
+{
+	const void *data;
+	u8 len = 0;
+
+	data = rdma_consumer_reject_data(id, (struct rdma_cm_event *)event,
+					 &len);
+	if (data && sdp_reject_parse(data, len) == SDP_REJECT_BACKLOG) {
+		ssk->conn.retry = true;
+		return -ETIMEDOUT;
+	}
+	if (rdma_cap_ib_cm(id->device, id->port_num)) {
+		/* An earlier connection's leftovers are in the way. */
+		if (event->status == IB_CM_REJ_STALE_CONN) {
+			ssk->conn.retry = true;
+			return -ETIMEDOUT;
+		}
+		if (event->status == IB_CM_REJ_TIMEOUT)
+			return -ETIMEDOUT;
+	}
+	return -ECONNREFUSED;
+}
+
+/* Handles an event of a connection; the result ends it unless it is 0. */
+static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return rdma_resolve_route(id, SDP_RESOLVE_TIMEOUT_MS);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return sdp_cm_route_resolved(ssk, id);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return sdp_cm_established(ssk, event);
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return sdp_cm_addr_errno(event->status);
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return -ETIMEDOUT;
+	case RDMA_CM_EVENT_REJECTED:
+		return sdp_cm_rejected(ssk, id, event);
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return -ECONNRESET;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return -ENETDOWN;
+	default:
+		/* Nothing that changes the connection. */
+		return 0;
+	}
+}
+
+static void sdp_cm_reject(struct rdma_cm_id *id, enum sdp_reject_reason why)
+{
+	u8 data[SDP_REJECT_LEN];
+	u32 len = sdp_reject_encode(why, data, sizeof(data));
+
+	rdma_reject(id, data, len, IB_CM_REJ_CONSUMER_DEFINED);
+}
+
+static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			 const struct sdp_hello *hello)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u8 data[SDP_REP_PRIVATE_LEN];
+	struct sdp_hello_ack ack = {
+		.bufs = conn->rx.nr_bufs,
+		.version = SDP_VERSION,
+		.max_adverts = 1,
+		.act_rcv_size = conn->rx.buf_size + SDP_BSDH_LEN,
+		.has_ext = hello->has_ext,
+		.ext_features = hello->ext_features & SDP_CM_FEATURES,
+	};
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = sdp_hello_ack_encode(&ack, data,
+							 sizeof(data)),
+	};
+
+	conn->tx.max_payload = sdp_conn_max_payload(conn,
+						    hello->local_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.nr_bufs, hello->bufs);
+	sdp_conn_fill_param(conn, &param);
+	return rdma_accept(id, &param);
+}
+
+static void sdp_cm_child_addrs(struct sdp_sock *child,
+			       const struct rdma_cm_id *id)
+{
+	sdp_addr_from_rdma(&id->route.addr.src_addr, &child->local);
+	sdp_addr_from_rdma(&id->route.addr.dst_addr, &child->peer);
+}
+
+/*
+ * A Hello has come in.  A value other than 0 makes rdma_cm destroy @id, which
+ * the child must have let go of by then.
+ */
+static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
+			  const struct rdma_cm_event *event)
+{
+	enum sdp_reject_reason why;
+	struct sdp_sock *child;
+	struct sdp_hello hello;
+	int err;
+
+	err = sdp_hello_parse(event->param.conn.private_data,
+			      event->param.conn.private_data_len, &hello);
+	if (err) {
+		SDP_INC_STATS(sock_net(&parent->sk), SDP_MIB_PROTOCOLERRORS);
+		sdp_cm_reject(id, err == -EPROTONOSUPPORT ?
+			      SDP_REJECT_VERSION : SDP_REJECT_PROTOCOL);
+		return err;
+	}
+	child = sdp_accept_child(parent, &why);
+	if (!child) {
+		sdp_cm_reject(id, why);
+		return -ECONNREFUSED;
+	}
+	sdp_cm_child_addrs(child, id);
+	id->context = child;
+	child->conn.id = id;
+	sdp_sock_hold(child, SDP_REF_CM);
+	if (!sdp_conn_setup(child, id) && !sdp_cm_accept(child, id, &hello))
+		return 0;
+
+	sdp_cm_reject(id, SDP_REJECT_RESOURCES);
+	sdp_conn_discard(child, id);
+	id->context = parent;
+	child->conn.id = NULL;
+	sdp_sock_put(child, SDP_REF_CM);
+	sdp_accept_abandon(child);
+	return -ECONNREFUSED;
+}
+
+/**
+ * sdp_cm_handler() - an event of a cm_id
+ * @id: identifier, whose context is the socket
+ * @event: what has happened
+ *
+ * Context: process context, under the identifier's handler mutex.
+ * Return: 0; for a refused request anything else, so that rdma_cm drops it.
+ */
+int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct sdp_sock *ssk = id->context;
+	int err;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return sdp_cm_request(ssk, id, event);
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+		complete(&ssk->conn.disconnected);
+	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))
+		return 0;
+	err = sdp_cm_event(ssk, id, event);
+	if (err)
+		sdp_conn_end(ssk, err);
+	return 0;
+}

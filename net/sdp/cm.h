@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The connection manager's side: addresses, routes, Hello and HelloAck.
+ */
+#ifndef _SDP_CM_H
+#define _SDP_CM_H
+
+struct rdma_cm_event;
+struct rdma_cm_id;
+struct sdp_sock;
+
+int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+int sdp_cm_bind(struct sdp_sock *ssk, bool dual);
+int sdp_cm_listen(struct sdp_sock *ssk, int backlog);
+int sdp_cm_connect(struct sdp_sock *ssk);
+
+#endif /* _SDP_CM_H */

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One RDMA connection: how it is set up, how its completions reach the
+ * socket, and how it ends.  All endings go through one work item.
+ */
+#include <linux/slab.h>
+
+#include "cm.h"
+#include "conn.h"
+#include "device.h"
+#include "mib.h"
+#include "rx.h"
+#include "sock.h"
+#include "tx.h"
+
+/*
+ * How long an abortive close waits for the connection manager to tell the
+ * peer: enough for the disconnect request to be repeated once.
+ */
+#define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
+
+/* Work requests beyond the messages: the ones that mark a drained queue. */
+#define SDP_DRAIN_WR		1
+
+static struct workqueue_struct *sdp_wq;
+
+static void sdp_conn_teardown(struct work_struct *work);
+
+/**
+ * sdp_conn_init() - prepare a new socket's connection
+ * @conn: connection, zeroed
+ */
+void sdp_conn_init(struct sdp_conn *conn)
+{
+	INIT_WORK(&conn->teardown, sdp_conn_teardown);
+	INIT_LIST_HEAD(&conn->dev_node);
+	INIT_LIST_HEAD(&conn->rx.queue);
+	init_completion(&conn->disconnected);
+	conn->rx_cqe.done = sdp_rx_done;
+	conn->tx_cqe.done = sdp_tx_done;
+}
+
+/**
+ * sdp_conn_create_id() - make sure that the socket has a cm_id
+ * @ssk: locked socket
+ *
+ * The identifier's context is the socket, which it holds until it is
+ * destroyed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_conn_create_id(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct rdma_cm_id *id;
+
+	if (conn->id)
+		return 0;
+	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk,
+			    RDMA_PS_IB, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	sdp_sock_hold(ssk, SDP_REF_CM);
+	conn->id = id;
+	return 0;
+}
+
+static u32 sdp_conn_cqes(const struct sdp_conn *conn)
+{
+	return SDP_TX_DEPTH + conn->rx.nr_bufs + 2 * SDP_DRAIN_WR;
+}
+
+static void sdp_conn_qp_event(struct ib_event *event, void *context)
+{
+	struct sdp_sock *ssk = context;
+
+	/* Data came before the message that ends the connection's set-up. */
+	if (event->event == IB_EVENT_COMM_EST)
+		rdma_notify(ssk->conn.id, event->event);
+	else if (event->event == IB_EVENT_QP_FATAL ||
+		 event->event == IB_EVENT_QP_REQ_ERR ||
+		 event->event == IB_EVENT_QP_ACCESS_ERR)
+		sdp_conn_end(ssk, -ECONNRESET);
+}
+
+static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct ib_qp_init_attr attr = {
+		.event_handler = sdp_conn_qp_event,
+		.qp_context = ssk,
+		.cap = {
+			.max_send_wr = SDP_TX_DEPTH + SDP_DRAIN_WR,
+			.max_recv_wr = conn->rx.nr_bufs + SDP_DRAIN_WR,
+			.max_send_sge = SDP_TX_MAX_SGE,
+			.max_recv_sge = SDP_RX_SGE,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_cq *cq;
+	int err;
+
+	cq = ib_cq_pool_get(id->device, sdp_conn_cqes(conn), -1,
+			    IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	conn->cq = cq;
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	err = rdma_create_qp(id, conn->dev->pd, &attr);
+	if (!err)
+		conn->qp = id->qp;
+	return err;
+}
+
+/* Receive buffers: the program's wish if it stated one, else the sysctls. */
+static void sdp_conn_size_rx(struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct sdp_rx *rx = &ssk->conn.rx;
+
+	rx->buf_size = PAGE_SIZE << get_order(READ_ONCE(sn->buffer_size));
+	rx->nr_bufs = READ_ONCE(sn->num_buffers);
+	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
+		rx->nr_bufs = clamp_t(u32, ssk->sk.sk_rcvbuf / rx->buf_size,
+				      SDP_MIN_BUFFERS, SDP_MAX_BUFFERS);
+}
+
+/* Gives back the queue pair, which may take the provider a while. */
+static void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (conn->dev)
+		sdp_device_unlink(ssk);
+	if (id->qp)
+		rdma_destroy_qp(id);
+	if (conn->cq)
+		ib_cq_pool_put(conn->cq, sdp_conn_cqes(conn));
+	conn->cq = NULL;
+}
+
+/*
+ * Gives back the memory, and last the device.  The socket lock keeps the
+ * program's calls away from what is freed.
+ */
+static void sdp_conn_free(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (!conn->dev)
+		return;
+	sdp_rx_unmap(ssk);
+	sdp_tx_free(ssk);
+	sdp_device_put(conn->dev);
+	conn->dev = NULL;
+}
+
+/**
+ * sdp_conn_setup() - create queue pair and buffers, and post the buffers
+ * @ssk: socket that nobody else can transmit on yet
+ * @id: its cm_id, with a device
+ *
+ * Context: the connection manager's handler; may sleep.
+ * Return: 0, or a negative errno; sdp_conn_discard() cleans up after both.
+ */
+int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	int err;
+
+	conn->dev = sdp_device_get(id->device);
+	if (!conn->dev)
+		return -ENETDOWN;
+	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
+	sdp_conn_size_rx(ssk);
+	err = sdp_rx_init(ssk);
+	if (!err)
+		err = sdp_tx_init(ssk);
+	if (!err)
+		err = sdp_conn_create_qp(ssk, id);
+	if (!err)
+		err = sdp_rx_post_all(ssk);
+	if (err)
+		return err;
+	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
+	sdp_device_link(conn->dev, ssk);
+	return 0;
+}
+
+/**
+ * sdp_conn_discard() - undo sdp_conn_setup() of a connection that never was
+ * @ssk: socket
+ * @id: its cm_id, which stays
+ *
+ * Context: process context.
+ */
+void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	if (ssk->conn.qp)
+		ib_drain_qp(ssk->conn.qp);
+	ssk->conn.qp = NULL;
+	sdp_conn_destroy_qp(ssk, id);
+	sdp_conn_free(ssk);
+}
+
+/**
+ * sdp_conn_max_payload() - how much payload a message to the peer may have
+ * @conn: connection
+ * @rcv_size: size of the peer's buffers as it said, header included
+ *
+ * The send ring's pieces may limit it further: one piece of the work request
+ * is for the header, and an unaligned range touches one chunk more.
+ */
+u32 sdp_conn_max_payload(const struct sdp_conn *conn, u32 rcv_size)
+{
+	u32 most = (SDP_TX_MAX_SGE - 2) * conn->tx.ring.chunk;
+
+	return min3(rcv_size - SDP_BSDH_LEN, most, conn->tx.ring.size);
+}
+
+/**
+ * sdp_conn_fill_param() - connection parameters for both ends
+ * @conn: connection
+ * @param: to fill; the private data is the caller's
+ */
+void sdp_conn_fill_param(const struct sdp_conn *conn,
+			 struct rdma_conn_param *param)
+{
+	const struct ib_device_attr *attrs = &conn->dev->ibdev->attrs;
+
+	param->responder_resources = min(attrs->max_qp_rd_atom, 4);
+	param->initiator_depth = min(attrs->max_qp_init_rd_atom, 4);
+	param->retry_count = SDP_RETRY_COUNT;
+	param->rnr_retry_count = SDP_RNR_RETRY_COUNT;
+}
+
+/**
+ * sdp_conn_wc_error() - a work request has failed
+ * @ssk: socket
+ * @wc: work completion with an error status
+ *
+ * Providers differ in which status comes first, so that only the silence of
+ * the peer is told apart from all else.  While the connection is being set up
+ * the connection manager knows the reason and will tell.
+ *
+ * Context: softirq, without the socket lock.
+ */
+void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc)
+{
+	bool silent = wc->status == IB_WC_RETRY_EXC_ERR ||
+		      wc->status == IB_WC_RNR_RETRY_EXC_ERR;
+
+	set_bit(SDP_CONN_FLUSHED, &ssk->conn.flags);
+	/* Pairs with the barrier in sdp_conn_check_flushed(). */
+	smp_mb__after_atomic();
+	if (!sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		sdp_conn_end(ssk, silent ? -ETIMEDOUT : -ECONNRESET);
+}
+
+/**
+ * sdp_conn_check_flushed() - whether the set-up came too late
+ * @ssk: locked socket that has just left SYN_SENT or SYN_RECV
+ *
+ * Return: 0 or -ECONNRESET.
+ */
+int sdp_conn_check_flushed(struct sdp_sock *ssk)
+{
+	/* Either this sees the failure, or the failure sees the new state. */
+	smp_mb();
+	return test_bit(SDP_CONN_FLUSHED, &ssk->conn.flags) ? -ECONNRESET : 0;
+}
+
+/**
+ * sdp_conn_process() - do all that completions have made possible
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_conn_process(struct sdp_sock *ssk)
+{
+	/* The peer may speak before we have read its HelloAck. */
+	if (!ssk->conn.qp || sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+		return;
+	sdp_rx_reap(ssk);
+	sdp_tx_reap(ssk);
+	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
+		sdp_tx_probe(ssk);
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_conn_kick() - process completions now, or let the socket's owner do it
+ * @ssk: socket
+ *
+ * Context: softirq, without the socket lock.
+ */
+void sdp_conn_kick(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	bh_lock_sock(sk);
+	if (sock_owned_by_user(sk))
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	else
+		sdp_conn_process(ssk);
+	bh_unlock_sock(sk);
+}
+
+/**
+ * sdp_conn_end() - begin the end of a connection
+ * @ssk: socket with a cm_id
+ * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
+ *	means that this end aborts.
+ *
+ * The first reason counts.  Nothing is posted from now on; a work item in
+ * process context does the rest and tells the socket at its end.
+ *
+ * Context: any, with or without the socket lock.
+ */
+void sdp_conn_end(struct sdp_sock *ssk, int reason)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (test_and_set_bit(SDP_CONN_BROKEN, &conn->flags))
+		return;
+	conn->reason = reason;
+	sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
+	queue_work(sdp_wq, &conn->teardown);
+}
+
+/* After this no handler of the connection manager touches the connection. */
+static void sdp_conn_silence(struct sdp_conn *conn)
+{
+	rdma_lock_handler(conn->id);
+	set_bit(SDP_CONN_DYING, &conn->flags);
+	rdma_unlock_handler(conn->id);
+}
+
+/* This end aborts an established connection, and the peer has to learn it. */
+static bool sdp_conn_must_tell(const struct sdp_sock *ssk)
+{
+	return ssk->conn.reason == -ECONNABORTED && ssk->conn.qp &&
+	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+}
+
+static void sdp_conn_teardown(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(work, struct sdp_sock,
+					    conn.teardown);
+	struct sdp_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	bool tell;
+
+	sdp_conn_silence(conn);
+	if (conn->qp) {
+		rdma_disconnect(conn->id);
+		ib_drain_qp(conn->qp);
+	}
+
+	/* What arrived before the end still counts. */
+	lock_sock(sk);
+	sdp_conn_process(ssk);
+	tell = sdp_conn_must_tell(ssk);
+	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN))
+		sdp_sock_failed(ssk, conn->reason);
+	WRITE_ONCE(conn->qp, NULL);
+	release_sock(sk);
+
+	sdp_conn_destroy_qp(ssk, conn->id);
+	lock_sock(sk);
+	sdp_conn_free(ssk);
+	release_sock(sk);
+
+	/* Destroying the id would end the repetition of a lost request. */
+	if (tell)
+		wait_for_completion_timeout(&conn->disconnected,
+					    SDP_DISCONNECT_TIMEOUT);
+	rdma_destroy_id(conn->id);
+
+	lock_sock(sk);
+	conn->id = NULL;
+	conn->rx_closed = false;
+	reinit_completion(&conn->disconnected);
+	WRITE_ONCE(conn->flags, 0);
+	sdp_sock_ended(ssk, conn->reason);
+	release_sock(sk);
+	sdp_sock_put(ssk, SDP_REF_CM);
+	sdp_sock_put(ssk, SDP_REF_TEARDOWN);
+}
+
+/**
+ * sdp_conn_destroy_id() - end the cm_id of a socket that only listens or is
+ *	bound
+ * @ssk: socket, not locked
+ *
+ * Returns when the port is free and no handler runs any more.
+ *
+ * Context: process context.
+ */
+void sdp_conn_destroy_id(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	/* The device may be on its way out, and take the id with it. */
+	if (test_and_set_bit(SDP_CONN_BROKEN, &conn->flags)) {
+		flush_work(&conn->teardown);
+		return;
+	}
+	rdma_destroy_id(conn->id);
+	conn->id = NULL;
+	clear_bit(SDP_CONN_BROKEN, &conn->flags);
+	sdp_sock_put(ssk, SDP_REF_CM);
+}
+
+/**
+ * sdp_conn_init_module() - create what all connections share
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init sdp_conn_init_module(void)
+{
+	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return sdp_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_conn_exit_module() - wait for the last teardown
+ */
+void sdp_conn_exit_module(void)
+{
+	destroy_workqueue(sdp_wq);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One RDMA connection: cm_id, queue pair, completion queue, and the buffers.
+ */
+#ifndef _SDP_CONN_H
+#define _SDP_CONN_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "flow_credit.h"
+#include "ring.h"
+#include "wire.h"
+
+struct sdp_device;
+struct sdp_sock;
+
+/* Send work requests that control messages may use when data has the rest. */
+#define SDP_TX_RESERVED		4
+/* Depth of the send queue, in messages. */
+#define SDP_TX_DEPTH		64
+/* One piece for the header, the others for ranges of the send ring. */
+#define SDP_TX_MAX_SGE		6
+/* The header and the payload of a received message go to separate pieces. */
+#define SDP_RX_SGE		2
+
+/*
+ * Local ACK timeout of the queue pair, 4.096 us * 2^18 = 1.07 s, and how often
+ * it is tried: a silent peer is noticed after about 7.5 s.  Not 7 tries, which
+ * some devices take for "for ever".  A shorter timeout would be right on a
+ * wire with hardware at both ends, but a virtual machine that is not scheduled
+ * for a while must not lose its connections.
+ */
+#define SDP_ACK_TIMEOUT		18
+#define SDP_RETRY_COUNT		6
+/* Credits make "receiver not ready" impossible; this is the safety net. */
+#define SDP_RNR_RETRY_COUNT	7
+
+/* Bits of sdp_conn::flags. */
+enum sdp_conn_flag {
+	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
+	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
+	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
+	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
+	SDP_CONN_DYING,		/* teardown has begun, events are ignored */
+};
+
+/**
+ * struct sdp_rx_buf - one posted receive buffer
+ * @list: place in the queue of unread data
+ * @page: payload memory
+ * @page_dma: DMA address of @page
+ * @bsdh: where the message's header lands
+ * @bsdh_dma: DMA address of @bsdh
+ * @byte_len: length of the received message, header included
+ * @off: where in @page the unread payload starts
+ * @len: bytes of unread payload
+ */
+struct sdp_rx_buf {
+	struct list_head list;
+	struct page *page;
+	u64 page_dma;
+	u8 *bsdh;
+	u64 bsdh_dma;
+	u32 byte_len;
+	u32 off;
+	u32 len;
+};
+
+/**
+ * struct sdp_rx - the receive side of a connection
+ * @bufs: all receive buffers
+ * @posted: ring of buffers in the order in which they were posted
+ * @mask: size of @posted minus one
+ * @nr_bufs: number of elements of @bufs
+ * @buf_size: payload bytes that a buffer takes
+ * @post_head: count of buffers ever posted (socket lock)
+ * @done: count of completions; written by the completion handler only
+ * @seen: count of completions processed (socket lock)
+ * @bsdh: memory of all headers
+ * @bsdh_dma: DMA address of @bsdh
+ * @queue: buffers with unread payload, in the order of the stream
+ * @bytes: unread payload in @queue
+ */
+struct sdp_rx {
+	struct sdp_rx_buf *bufs;
+	struct sdp_rx_buf **posted;
+	u32 mask;
+	u32 nr_bufs;
+	u32 buf_size;
+	u32 post_head;
+	u32 done;
+	u32 seen;
+	void *bsdh;
+	u64 bsdh_dma;
+	struct list_head queue;
+	u32 bytes;
+};
+
+/**
+ * struct sdp_tx_msg - a message that waits for credits
+ * @len: payload bytes, which follow those of the message before it in the ring
+ * @open: more data may be appended
+ */
+struct sdp_tx_msg {
+	u32 len;
+	bool open;
+};
+
+/**
+ * struct sdp_tx_wr - a posted send work request
+ * @ring_end: position up to which the ring is free once this one completed
+ * @mid: what kind of message
+ * @signaled: a completion will come
+ */
+struct sdp_tx_wr {
+	u32 ring_end;
+	u16 mid;
+	bool signaled;
+};
+
+/**
+ * struct sdp_tx - the send side of a connection
+ * @ring: positions of the byte ring that holds unsent and unacknowledged data
+ * @chunks: the ring's memory, allocated when first used
+ * @chunk_dma: DMA addresses of @chunks
+ * @nr_chunks: number of elements of both
+ * @wait: messages that wait for credits; @wait_head and @wait_tail count them
+ * @wr: posted work requests; @wr_head counts posted, @wr_tail completed ones
+ * @signaled_done: count of completions; written by the completion handler only
+ * @signaled_seen: count of completions processed (socket lock)
+ * @bsdh: headers, one for each element of @wr
+ * @bsdh_dma: DMA address of @bsdh
+ * @max_payload: what the peer's buffers take
+ * @since_signal: work requests posted since the last signaled one
+ * @bytes_since_signal: bytes posted since the last signaled work request
+ * @probing: a zero-byte write is on its way
+ * @probe_deadline: jiffies by which it must have arrived or failed
+ * @more: a write goes on and will append to the last message
+ */
+struct sdp_tx {
+	struct sdp_ring ring;
+	void **chunks;
+	u64 *chunk_dma;
+	u32 nr_chunks;
+	struct sdp_tx_msg *wait;
+	u32 wait_head;
+	u32 wait_tail;
+	struct sdp_tx_wr *wr;
+	u32 wr_head;
+	u32 wr_tail;
+	u32 signaled_done;
+	u32 signaled_seen;
+	u8 (*bsdh)[SDP_BSDH_LEN];
+	u64 bsdh_dma;
+	u32 max_payload;
+	u32 since_signal;
+	u32 bytes_since_signal;
+	bool probing;
+	unsigned long probe_deadline;
+	bool more;
+};
+
+/**
+ * struct sdp_conn - one RDMA connection, part of its socket
+ * @id: the connection's identifier in rdma_cm, NULL when there is none
+ * @dev: what we keep for the device, NULL until the route is known
+ * @dev_node: place in the device's list of connections
+ * @qp: queue pair, NULL until the route is known
+ * @cq: completion queue, shared with other connections
+ * @rx_cqe: completion entry of all receive work requests
+ * @tx_cqe: completion entry of all send work requests
+ * @flags: bits of enum sdp_conn_flag
+ * @reason: why the connection ends, a negative errno; 0 = no failure yet
+ * @retry: the peer asked us to try again later
+ * @rx_closed: the peer violated the protocol, its messages are dropped
+ * @teardown: releases everything above, in process context
+ * @disconnected: the connection manager has nothing more to say
+ * @credit: flow control
+ * @rx: receive side
+ * @tx: send side
+ */
+struct sdp_conn {
+	struct rdma_cm_id *id;
+	struct sdp_device *dev;
+	struct list_head dev_node;
+	struct ib_qp *qp;
+	struct ib_cq *cq;
+	struct ib_cqe rx_cqe;
+	struct ib_cqe tx_cqe;
+	unsigned long flags;
+	int reason;
+	bool retry;
+	bool rx_closed;
+	struct work_struct teardown;
+	struct completion disconnected;
+	struct sdp_credit credit;
+	struct sdp_rx rx;
+	struct sdp_tx tx;
+};
+
+void sdp_conn_init(struct sdp_conn *conn);
+int sdp_conn_create_id(struct sdp_sock *ssk);
+int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
+void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id);
+void sdp_conn_kick(struct sdp_sock *ssk);
+void sdp_conn_process(struct sdp_sock *ssk);
+void sdp_conn_end(struct sdp_sock *ssk, int reason);
+void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc);
+int sdp_conn_check_flushed(struct sdp_sock *ssk);
+void sdp_conn_destroy_id(struct sdp_sock *ssk);
+u32 sdp_conn_max_payload(const struct sdp_conn *conn, u32 rcv_size);
+void sdp_conn_fill_param(const struct sdp_conn *conn,
+			 struct rdma_conn_param *param);
+
+int __init sdp_conn_init_module(void);
+void sdp_conn_exit_module(void);
+
+#endif /* _SDP_CONN_H */

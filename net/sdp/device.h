@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is kept for each RDMA device.
+ */
+#ifndef _SDP_DEVICE_H
+#define _SDP_DEVICE_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+struct sdp_sock;
+
+/**
+ * struct sdp_device - an RDMA device that carries SDP connections
+ * @ibdev: the device
+ * @pd: protection domain of all connections
+ * @refs: one for the device's presence, one for each connection
+ * @released: completed when the last reference is gone
+ * @lock: protects @conns
+ * @conns: connections, by sdp_conn::dev_node
+ * @events: tells us of ports that go down
+ */
+struct sdp_device {
+	struct ib_device *ibdev;
+	struct ib_pd *pd;
+	refcount_t refs;
+	struct completion released;
+	spinlock_t lock; /* protects @conns */
+	struct list_head conns;
+	struct ib_event_handler events;
+};
+
+struct sdp_device *sdp_device_get(struct ib_device *ibdev);
+void sdp_device_put(struct sdp_device *dev);
+void sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk);
+void sdp_device_unlink(struct sdp_sock *ssk);
+
+int __init sdp_device_init_module(void);
+void sdp_device_exit_module(void);
+
+#endif /* _SDP_DEVICE_H */

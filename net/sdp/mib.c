@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Event counters.
+ */
+#include <linux/seq_file.h>
+#include <net/ip.h>
+
+#include "mib.h"
+
+static const struct snmp_mib sdp_mib_list[] = {
+	/* connect() calls that reached the network */
+	SNMP_MIB_ITEM("ActiveOpens", SDP_MIB_ACTIVEOPENS),
+	/* connections that reached a listener's queue */
+	SNMP_MIB_ITEM("PassiveOpens", SDP_MIB_PASSIVEOPENS),
+	/* connect() calls that failed */
+	SNMP_MIB_ITEM("ConnectFails", SDP_MIB_CONNECTFAILS),
+	/* requests put off because a listener's queue was full */
+	SNMP_MIB_ITEM("BacklogRejects", SDP_MIB_BACKLOGREJECTS),
+	/* requests repeated because the peer's queue was full */
+	SNMP_MIB_ITEM("ConnectRetries", SDP_MIB_CONNECTRETRIES),
+	/* connections that ended after DisConn in both directions */
+	SNMP_MIB_ITEM("OrderlyCloses", SDP_MIB_ORDERLYCLOSES),
+	/* connections that ended otherwise, except for the two next */
+	SNMP_MIB_ITEM("Resets", SDP_MIB_RESETS),
+	/* connections whose peer did not answer any more */
+	SNMP_MIB_ITEM("Timeouts", SDP_MIB_TIMEOUTS),
+	/* connections whose device went away */
+	SNMP_MIB_ITEM("DeviceRemovals", SDP_MIB_DEVICEREMOVALS),
+	/* messages that violated the protocol */
+	SNMP_MIB_ITEM("ProtocolErrors", SDP_MIB_PROTOCOLERRORS),
+	/* work requests that the device refused */
+	SNMP_MIB_ITEM("PostErrors", SDP_MIB_POSTERRORS),
+	/* payload bytes that programs have read, and written */
+	SNMP_MIB_ITEM("BytesIn", SDP_MIB_BYTESIN),
+	SNMP_MIB_ITEM("BytesOut", SDP_MIB_BYTESOUT),
+	/* Data messages with payload */
+	SNMP_MIB_ITEM("DataIn", SDP_MIB_DATAIN),
+	SNMP_MIB_ITEM("DataOut", SDP_MIB_DATAOUT),
+	/* messages sent only to return credits */
+	SNMP_MIB_ITEM("CreditUpdates", SDP_MIB_CREDITUPDATES),
+	/* times that data had to wait for credits */
+	SNMP_MIB_ITEM("CreditStalls", SDP_MIB_CREDITSTALLS),
+	/* times that a writer had to wait for room in the send ring */
+	SNMP_MIB_ITEM("SendWaits", SDP_MIB_SENDWAITS),
+	SNMP_MIB_SENTINEL
+};
+
+/**
+ * sdp_mib_show() - print the counters of a namespace, a name and value a line
+ * @seq: file of the namespace
+ * @v: unused
+ *
+ * Return: 0
+ */
+int sdp_mib_show(struct seq_file *seq, void *v)
+{
+	struct net *net = seq_file_single_net(seq);
+	int i;
+
+	for (i = 0; sdp_mib_list[i].name; i++)
+		seq_printf(seq, "%s %lu\n", sdp_mib_list[i].name,
+			   snmp_fold_field(sdp_net(net)->mib,
+					   sdp_mib_list[i].entry));
+	return 0;
+}
+
+/**
+ * sdp_mib_init() - allocate the counters of a namespace
+ * @net: namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_mib_init(struct net *net)
+{
+	sdp_net(net)->mib = alloc_percpu(struct sdp_mib);
+	return sdp_net(net)->mib ? 0 : -ENOMEM;
+}
+
+/**
+ * sdp_mib_exit() - free the counters of a namespace
+ * @net: namespace
+ */
+void sdp_mib_exit(struct net *net)
+{
+	free_percpu(sdp_net(net)->mib);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Event counters of a network namespace, shown in /proc/net/sdpstats.
+ */
+#ifndef _SDP_MIB_H
+#define _SDP_MIB_H
+
+#include <net/snmp.h>
+
+#include "netns.h"
+
+/* Names and meanings stand in mib.c. */
+enum {
+	SDP_MIB_ACTIVEOPENS,
+	SDP_MIB_PASSIVEOPENS,
+	SDP_MIB_CONNECTFAILS,
+	SDP_MIB_BACKLOGREJECTS,
+	SDP_MIB_CONNECTRETRIES,
+	SDP_MIB_ORDERLYCLOSES,
+	SDP_MIB_RESETS,
+	SDP_MIB_TIMEOUTS,
+	SDP_MIB_DEVICEREMOVALS,
+	SDP_MIB_PROTOCOLERRORS,
+	SDP_MIB_POSTERRORS,
+	SDP_MIB_BYTESIN,
+	SDP_MIB_BYTESOUT,
+	SDP_MIB_DATAIN,
+	SDP_MIB_DATAOUT,
+	SDP_MIB_CREDITUPDATES,
+	SDP_MIB_CREDITSTALLS,
+	SDP_MIB_SENDWAITS,
+	__SDP_MIB_MAX
+};
+
+struct sdp_mib {
+	unsigned long mibs[__SDP_MIB_MAX];
+};
+
+#define SDP_INC_STATS(net, field)	\
+	SNMP_INC_STATS(sdp_net(net)->mib, field)
+#define SDP_ADD_STATS(net, field, n)	\
+	SNMP_ADD_STATS(sdp_net(net)->mib, field, n)
+
+struct seq_file;
+
+int sdp_mib_show(struct seq_file *seq, void *v);
+
+#endif /* _SDP_MIB_H */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What each network namespace has of its own.
+ */
+#ifndef _SDP_NETNS_H
+#define _SDP_NETNS_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+struct ctl_table;
+struct ctl_table_header;
+struct sdp_mib;
+
+/* Receive buffers of a connection: a credit each, two of them kept back. */
+#define SDP_MIN_BUFFERS		4U
+#define SDP_MAX_BUFFERS		1024U
+#define SDP_DEFAULT_BUFFERS	16U
+/* Payload bytes of a receive buffer. */
+#define SDP_MIN_BUFFER_SIZE	4096U
+#define SDP_MAX_BUFFER_SIZE	(1024U * 1024)
+#define SDP_DEFAULT_BUFFER_SIZE	(64U * 1024)
+/* Seconds that an orphan may stand still. */
+#define SDP_MIN_FIN_TIMEOUT	1U
+#define SDP_MAX_FIN_TIMEOUT	600U
+#define SDP_DEFAULT_FIN_TIMEOUT	60U
+/* Seconds that connect() keeps asking a busy listener. */
+#define SDP_MIN_CONNECT_TIMEOUT	1U
+#define SDP_MAX_CONNECT_TIMEOUT	600U
+#define SDP_DEFAULT_CONNECT_TIMEOUT	127U
+
+/**
+ * struct sdp_net - one namespace
+ * @num_buffers: sysctl, receive buffers of new connections
+ * @buffer_size: sysctl, their payload bytes
+ * @fin_timeout: sysctl, seconds
+ * @connect_timeout: sysctl, seconds
+ * @sysctl_table: the table of these
+ * @sysctl_header: its registration
+ * @mib: event counters
+ * @lock: protects @sockets
+ * @sockets: all sockets, by sk_node
+ */
+struct sdp_net {
+	unsigned int num_buffers;
+	unsigned int buffer_size;
+	unsigned int fin_timeout;
+	unsigned int connect_timeout;
+	struct ctl_table *sysctl_table;
+	struct ctl_table_header *sysctl_header;
+	struct sdp_mib __percpu *mib;
+	spinlock_t lock; /* protects @sockets */
+	struct hlist_head sockets;
+};
+
+extern unsigned int sdp_net_id;
+
+static inline struct sdp_net *sdp_net(const struct net *net)
+{
+	return net_generic(net, sdp_net_id);
+}
+
+int sdp_sysctl_init(struct net *net);
+void sdp_sysctl_exit(struct net *net);
+int sdp_proc_init(struct net *net);
+void sdp_proc_exit(struct net *net);
+int sdp_mib_init(struct net *net);
+void sdp_mib_exit(struct net *net);
+
+int __init sdp_netns_init_module(void);
+void sdp_netns_exit_module(void);
+
+#endif /* _SDP_NETNS_H */

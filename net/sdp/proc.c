@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/net/sdp, a line for each socket in the format of the classic driver
+ * with columns of our own behind it, and /proc/net/sdpstats.
+ */
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+
+#include "mib.h"
+#include "netns.h"
+#include "sock.h"
+#include "tx.h"
+
+#ifdef CONFIG_PROC_FS
+
+/* Lines are padded to this width, for readers that seek in the file. */
+#define SDP_PROC_WIDTH	149
+
+static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
+	__acquires(sn->lock)
+{
+	struct sdp_net *sn = sdp_net(seq_file_net(seq));
+
+	spin_lock_bh(&sn->lock);
+	return seq_hlist_start_head(&sn->sockets, *pos);
+}
+
+static void *sdp_proc_next(struct seq_file *seq, void *v, loff_t *pos)
+{
+	return seq_hlist_next(v, &sdp_net(seq_file_net(seq))->sockets, pos);
+}
+
+static void sdp_proc_stop(struct seq_file *seq, void *v)
+	__releases(sn->lock)
+{
+	spin_unlock_bh(&sdp_net(seq_file_net(seq))->lock);
+}
+
+static void sdp_proc_addr(struct seq_file *seq, const struct sdp_addr *addr,
+			  bool v4)
+{
+	if (v4)
+		seq_printf(seq, "%08X:%04X ",
+			   (__force u32)addr->ip.s6_addr32[3],
+			   ntohs(addr->port));
+	else
+		seq_printf(seq, "%08X%08X%08X%08X:%04X ",
+			   (__force u32)addr->ip.s6_addr32[0],
+			   (__force u32)addr->ip.s6_addr32[1],
+			   (__force u32)addr->ip.s6_addr32[2],
+			   (__force u32)addr->ip.s6_addr32[3],
+			   ntohs(addr->port));
+}
+
+/* A listener shows its queues as ss(8) does: waiting children, and the limit. */
+static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+
+	if (sdp_in_state(sk, TCPF_LISTEN))
+		seq_printf(seq, "%08X:%08X", READ_ONCE(sk->sk_ack_backlog),
+			   READ_ONCE(sk->sk_max_ack_backlog));
+	else
+		seq_printf(seq, "%08X:%08X", READ_ONCE(ssk->conn.rx.bytes),
+			   sdp_tx_outstanding(ssk));
+}
+
+static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
+{
+	struct sock *sk = &ssk->sk;
+	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
+	bool live = READ_ONCE(ssk->conn.qp);
+
+	seq_printf(seq, "%4d: ", line);
+	sdp_proc_addr(seq, &ssk->local, v4);
+	sdp_proc_addr(seq, &ssk->peer, v4);
+	seq_printf(seq, "%5u %lu\t",
+		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)),
+		   sock_i_ino(sk));
+	sdp_proc_queues(seq, ssk);
+	seq_printf(seq, " %X %u:%u %s %s", READ_ONCE(sk->sk_state),
+		   live ? sdp_credit_available(&ssk->conn.credit) : 0,
+		   live ? READ_ONCE(ssk->conn.credit.rx_advertised) : 0,
+		   live ? "credit" : "-", live ? ssk->dev_name : "-");
+}
+
+static int sdp_proc_show(struct seq_file *seq, void *v)
+{
+	seq_setwidth(seq, SDP_PROC_WIDTH);
+	if (v == SEQ_START_TOKEN)
+		seq_puts(seq,
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev");
+	else
+		sdp_proc_line(seq, sdp_sk(sk_entry(v)), (int)seq->index - 1);
+	seq_pad(seq, '\n');
+	return 0;
+}
+
+static const struct seq_operations sdp_proc_ops = {
+	.start = sdp_proc_start,
+	.next = sdp_proc_next,
+	.stop = sdp_proc_stop,
+	.show = sdp_proc_show,
+};
+
+/**
+ * sdp_proc_init() - create the files of a namespace
+ * @net: namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_proc_init(struct net *net)
+{
+	if (!proc_create_net("sdp", 0444, net->proc_net, &sdp_proc_ops,
+			     sizeof(struct seq_net_private)))
+		return -ENOMEM;
+	if (!proc_create_net_single("sdpstats", 0444, net->proc_net,
+				    sdp_mib_show, NULL)) {
+		remove_proc_entry("sdp", net->proc_net);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * sdp_proc_exit() - remove the files of a namespace
+ * @net: namespace
+ */
+void sdp_proc_exit(struct net *net)
+{
+	remove_proc_entry("sdpstats", net->proc_net);
+	remove_proc_entry("sdp", net->proc_net);
+}
+
+#else
+
+int sdp_proc_init(struct net *net)
+{
+	return 0;
+}
+
+void sdp_proc_exit(struct net *net)
+{
+}
+
+#endif

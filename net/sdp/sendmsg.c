@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The application's writes: from user memory into the send ring.
+ */
+#include <linux/sched/signal.h>
+
+#include "conn.h"
+#include "mib.h"
+#include "sock.h"
+#include "tx.h"
+
+/* Flags that change nothing here are accepted, as TCP does. */
+#define SDP_SENDMSG_UNSUPPORTED	(MSG_OOB | MSG_FASTOPEN)
+
+/* sk_stream_error() turns this into the pending error, if there is one. */
+static int sdp_send_error(const struct sock *sk)
+{
+	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
+}
+
+/* Waits until a connection that is being set up can carry data. */
+static int sdp_send_wait_connected(struct sock *sk, long *timeo)
+{
+	if (likely(sdp_in_state(sk, SDPF_SEND)))
+		return 0;
+	return sk_stream_wait_connect(sk, timeo);
+}
+
+static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
+{
+	return sdp_tx_space(ssk) >= want || sdp_send_error(&ssk->sk) ||
+	       !sdp_in_state(&ssk->sk, SDPF_SEND);
+}
+
+/*
+ * Waits for room.  A writer with much to say waits until a quarter of the
+ * ring is free: waking it for every message would cost more than it gains.
+ */
+static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 want = min_t(size_t, left, max(ssk->conn.tx.ring.size / 4, 1U));
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	if (!*timeo)
+		return -EAGAIN;
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
+	sdp_sock_stalled(ssk);
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!sdp_send_may_go_on(ssk, want)) {
+		if (signal_pending(current))
+			err = sock_intr_errno(*timeo);
+		else if (!*timeo)
+			err = -EAGAIN;
+		if (err)
+			break;
+		sk_wait_event(sk, timeo, sdp_send_may_go_on(ssk, want), &wait);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* Copies one piece; returns bytes, or a negative errno. */
+static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg)
+{
+	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
+	void *to = sdp_tx_reserve(ssk, &len);
+	size_t copied;
+
+	if (!to)
+		return len ? -ENOBUFS : 0;
+	copied = copy_from_iter(to, len, &msg->msg_iter);
+	if (!copied)
+		return -EFAULT;
+	sdp_tx_append(ssk, copied);
+	return copied;
+}
+
+/* Copies until the ring is full or the program's bytes are in it. */
+static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
+			 size_t *done)
+{
+	int ret = 0;
+
+	ssk->conn.tx.more = true;
+	while (msg_data_left(msg)) {
+		ret = sdp_send_piece(ssk, msg);
+		if (ret <= 0)
+			break;
+		*done += ret;
+		sdp_tx_push(ssk);
+	}
+	ssk->conn.tx.more = false;
+	return min(ret, 0);
+}
+
+static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
+			   size_t *done)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	int err;
+
+	err = sdp_send_wait_connected(sk, &timeo);
+	while (!err && msg_data_left(msg)) {
+		err = sdp_send_error(sk);
+		if (err)
+			break;
+		err = sdp_send_fill(ssk, msg, done);
+		if (!msg_data_left(msg))
+			sdp_tx_close_message(ssk);
+		sdp_tx_push(ssk);
+		if (!err && msg_data_left(msg))
+			err = sdp_send_wait_space(sk, msg_data_left(msg),
+						  &timeo);
+	}
+	return err;
+}
+
+/**
+ * sdp_sendmsg() - send data on a stream
+ * @sock: socket
+ * @msg: what to send, with flags
+ * @len: bytes
+ *
+ * Return: bytes taken, fewer than @len only if an error, a signal or the
+ * timeout cut it short; a negative errno if none was taken.
+ */
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	size_t done = 0;
+	int err;
+
+	if (msg->msg_flags & SDP_SENDMSG_UNSUPPORTED)
+		return -EOPNOTSUPP;
+
+	lock_sock(sk);
+	err = sdp_send_error(sk);
+	if (!err)
+		err = sdp_send_locked(sk, msg,
+				      sock_sndtimeo(sk, msg->msg_flags &
+							MSG_DONTWAIT),
+				      &done);
+	if (done)
+		SDP_ADD_STATS(sock_net(sk), SDP_MIB_BYTESOUT, done);
+	else if (err)
+		err = sk_stream_error(sk, msg->msg_flags, err);
+	release_sock(sk);
+	return done ? done : err;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life and death of a socket.  Documentation/architecture.rst has the states,
+ * the lock order and the owners of references.
+ */
+#include <linux/jiffies.h>
+
+#include "accept.h"
+#include "cm.h"
+#include "mib.h"
+#include "netns.h"
+#include "rx.h"
+#include "sock.h"
+#include "tx.h"
+
+/* How soon a busy listener is asked again: doubled from the first to the last. */
+#define SDP_BACKOFF_MIN		(HZ / 50)
+#define SDP_BACKOFF_MAX		HZ
+
+/* How often a peer that grants no credits is asked whether it is there. */
+#define SDP_PERSIST_PERIOD	(5 * HZ)
+
+/*
+ * The kernel's headers name 27 after a family without sockets; lockdep shall
+ * show whose locks these are.
+ */
+static struct lock_class_key sdp_slock_key;
+static struct lock_class_key sdp_lock_key;
+
+static void sdp_sock_release_cb(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.flags))
+		sdp_conn_process(ssk);
+}
+
+struct proto sdp_prot = {
+	.name = "SDP",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct sdp_sock),
+	.release_cb = sdp_sock_release_cb,
+};
+
+static void sdp_sock_destruct(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev);
+	spin_lock_bh(&sn->lock);
+	__sk_del_node_init(sk);
+	spin_unlock_bh(&sn->lock);
+	sdp_rx_purge(ssk);
+	__skb_queue_purge(&sk->sk_error_queue);
+}
+
+/* Wakes writers once enough room is free to be worth it. */
+static void sdp_sock_write_space(struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	if (!sdp_tx_writeable(sdp_sk(sk)))
+		return;
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)) {
+		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		if (skwq_has_sleeper(wq))
+			wake_up_interruptible_poll(&wq->wait,
+						   EPOLLOUT | EPOLLWRNORM |
+						   EPOLLWRBAND);
+		sk_wake_async(sk, SOCK_WAKE_SPACE, POLL_OUT);
+	}
+	rcu_read_unlock();
+}
+
+static void sdp_sock_guard(struct work_struct *work);
+
+/**
+ * sdp_sock_alloc() - create a socket
+ * @net: its namespace
+ * @sock: its file's socket, NULL for a listener's child
+ * @gfp: how to allocate
+ * @kern: it belongs to the kernel
+ *
+ * Return: the socket in state CLOSE, or NULL.
+ */
+struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
+			    int kern)
+{
+	struct sdp_net *sn = sdp_net(net);
+	struct sdp_sock *ssk;
+	struct sock *sk;
+	u32 bytes;
+
+	sk = sk_alloc(net, AF_SDP, gfp, &sdp_prot, kern);
+	if (!sk)
+		return NULL;
+	sock_init_data(sock, sk);
+	sock_lock_init_class_and_name(sk, "slock-AF_SDP", &sdp_slock_key,
+				      "sk_lock-AF_SDP", &sdp_lock_key);
+	sk->sk_destruct = sdp_sock_destruct;
+	sk->sk_write_space = sdp_sock_write_space;
+	bytes = READ_ONCE(sn->num_buffers) * READ_ONCE(sn->buffer_size);
+	sk->sk_sndbuf = bytes;
+	sk->sk_rcvbuf = bytes;
+
+	ssk = sdp_sk(sk);
+	sdp_conn_init(&ssk->conn);
+	INIT_DELAYED_WORK(&ssk->guard, sdp_sock_guard);
+	spin_lock_init(&ssk->accept_lock);
+	INIT_LIST_HEAD(&ssk->accept_pending);
+	INIT_LIST_HEAD(&ssk->accept_ready);
+	INIT_LIST_HEAD(&ssk->accept_node);
+	ipv6_addr_set_v4mapped(0, &ssk->local.ip);
+	ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
+
+	spin_lock_bh(&sn->lock);
+	__sk_add_node(sk, &sn->sockets);
+	spin_unlock_bh(&sn->lock);
+	return sk;
+}
+
+/**
+ * sdp_sock_inherit() - give a listener's child the listener's options
+ * @child: new socket
+ * @parent: listener
+ */
+void sdp_sock_inherit(struct sock *child, const struct sock *parent)
+{
+	static const enum sock_flags flags[] = {
+		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG,
+		SOCK_LOCALROUTE,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		sock_valbool_flag(child, flags[i], sock_flag(parent, flags[i]));
+	child->sk_type = parent->sk_type;
+	child->sk_protocol = parent->sk_protocol;
+	child->sk_lingertime = parent->sk_lingertime;
+	child->sk_sndbuf = parent->sk_sndbuf;
+	child->sk_rcvbuf = parent->sk_rcvbuf;
+	child->sk_userlocks = parent->sk_userlocks;
+	child->sk_rcvlowat = parent->sk_rcvlowat;
+	child->sk_rcvtimeo = parent->sk_rcvtimeo;
+	child->sk_sndtimeo = parent->sk_sndtimeo;
+	child->sk_priority = parent->sk_priority;
+	child->sk_mark = parent->sk_mark;
+	child->sk_reuse = parent->sk_reuse;
+	child->sk_bound_dev_if = parent->sk_bound_dev_if;
+	sdp_sk(child)->nodelay = sdp_sk(parent)->nodelay;
+	sdp_sk(child)->cork = sdp_sk(parent)->cork;
+	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
+	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
+}
+
+/**
+ * sdp_sock_set_state() - enter a state
+ * @sk: locked socket
+ * @state: one of TCP's states
+ */
+void sdp_sock_set_state(struct sock *sk, int state)
+{
+	/* Pairs with READ_ONCE() in poll() and /proc. */
+	WRITE_ONCE(sk->sk_state, state);
+}
+
+/**
+ * sdp_sock_connected() - a connection carries data from now on
+ * @ssk: locked socket in state SYN_SENT or SYN_RECV
+ */
+void sdp_sock_connected(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	/* A quick peer may have said all it has to say before that. */
+	sdp_sock_set_state(sk, ssk->fin_received ? TCP_CLOSE_WAIT :
+						   TCP_ESTABLISHED);
+	sk->sk_state_change(sk);
+	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+}
+
+/**
+ * sdp_sock_arm_guard() - have the guard look at a socket
+ * @ssk: socket
+ * @delay: jiffies until then
+ *
+ * A pending guard holds a reference to its socket.
+ *
+ * Context: any.
+ */
+void sdp_sock_arm_guard(struct sdp_sock *ssk, unsigned long delay)
+{
+	if (!mod_delayed_work(system_wq, &ssk->guard, delay))
+		sock_hold(&ssk->sk);
+}
+
+/**
+ * sdp_sock_stalled() - something has to wait for the peer
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * From now on the guard looks whether the peer is there.
+ */
+void sdp_sock_stalled(struct sdp_sock *ssk)
+{
+	if (!delayed_work_pending(&ssk->guard))
+		sdp_sock_arm_guard(ssk, SDP_PERSIST_PERIOD);
+}
+
+static void sdp_sock_disarm_guard(struct sdp_sock *ssk)
+{
+	if (cancel_delayed_work(&ssk->guard))
+		__sock_put(&ssk->sk);
+}
+
+static void sdp_sock_guard_connect(struct sdp_sock *ssk)
+{
+	int err;
+
+	if (ssk->conn.id)
+		return;
+	err = sdp_cm_connect(ssk);
+	if (err && ssk->conn.id)
+		sdp_conn_end(ssk, err);
+	else if (err)
+		sdp_sock_ended(ssk, err);
+}
+
+/*
+ * Data that waits for credits leaves nothing on the wire whose loss would tell
+ * that the peer is gone, so it is asked from time to time, as TCP asks behind
+ * a closed window.  An answer that is overdue is an answer too.
+ */
+static void sdp_sock_guard_waiting(struct sdp_sock *ssk)
+{
+	if (!sdp_tx_waiting(ssk))
+		return;
+	if (sdp_tx_probe_overdue(ssk))
+		sdp_conn_end(ssk, -ETIMEDOUT);
+	sdp_tx_probe(ssk);
+	sdp_sock_arm_guard(ssk, SDP_PERSIST_PERIOD);
+}
+
+static void sdp_sock_guard(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(to_delayed_work(work),
+					    struct sdp_sock, guard);
+	struct sock *sk = &ssk->sk;
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_SYN_SENT) {
+		sdp_sock_guard_connect(ssk);
+	} else if (ssk->conn.id) {
+		sdp_sock_guard_waiting(ssk);
+		if (sock_flag(sk, SOCK_DEAD))
+			sdp_sock_guard_orphan(ssk);
+	}
+	release_sock(sk);
+	sock_put(sk);
+}
+
+/**
+ * sdp_sock_start_connect() - leave state CLOSE towards the peer
+ * @ssk: locked socket with its peer set
+ *
+ * Return: 0 when the connection manager is at work, or a negative errno.
+ */
+int sdp_sock_start_connect(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+	int err;
+
+	sdp_rx_purge(ssk);
+	sk->sk_shutdown = 0;
+	sock_reset_flag(sk, SOCK_DONE);
+	ssk->fin_sent = false;
+	ssk->fin_acked = false;
+	ssk->fin_received = false;
+	ssk->fin_queued = false;
+	ssk->backoff = SDP_BACKOFF_MIN;
+	ssk->deadline = jiffies + READ_ONCE(sn->connect_timeout) * HZ;
+	sdp_sock_set_state(sk, TCP_SYN_SENT);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
+	err = sdp_cm_connect(ssk);
+	if (!err)
+		return 0;
+	/* The id is bound at most, and has seen no event that we act upon. */
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
+	return err;
+}
+
+/* Whether a full listener is to be asked again, and if so, when. */
+static bool sdp_sock_retry(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (!ssk->conn.retry)
+		return false;
+	ssk->conn.retry = false;
+	if (sk->sk_state != TCP_SYN_SENT || sk->sk_shutdown ||
+	    time_after(jiffies + ssk->backoff, ssk->deadline))
+		return false;
+	sdp_rx_purge(ssk);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
+	sdp_sock_arm_guard(ssk, ssk->backoff);
+	ssk->backoff = min_t(unsigned long, 2 * ssk->backoff, SDP_BACKOFF_MAX);
+	return true;
+}
+
+static void sdp_sock_count_end(const struct sdp_sock *ssk, int reason)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		SDP_INC_STATS(net, SDP_MIB_CONNECTFAILS);
+	else if (ssk->fin_sent && ssk->fin_received)
+		SDP_INC_STATS(net, SDP_MIB_ORDERLYCLOSES);
+	else if (reason == -ETIMEDOUT)
+		SDP_INC_STATS(net, SDP_MIB_TIMEOUTS);
+	else if (reason == -ENETDOWN)
+		SDP_INC_STATS(net, SDP_MIB_DEVICEREMOVALS);
+	else
+		SDP_INC_STATS(net, SDP_MIB_RESETS);
+}
+
+/* The errno that the program sees, which is the one that TCP would give. */
+static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
+{
+	if (ssk->fin_sent && ssk->fin_received)
+		return 0;
+	if (reason == -ECONNRESET && ssk->sk.sk_state == TCP_CLOSE_WAIT)
+		return EPIPE;
+	return reason == -ECONNABORTED ? ECONNRESET : -reason;
+}
+
+/**
+ * sdp_sock_failed() - tell the program that its connection is over
+ * @ssk: locked socket that was connected
+ * @reason: why, as given to sdp_conn_end()
+ *
+ * Giving back what the connection has used may take the provider a while, and
+ * the program need not wait for that.
+ */
+void sdp_sock_failed(struct sdp_sock *ssk, int reason)
+{
+	struct sock *sk = &ssk->sk;
+
+	WRITE_ONCE(sk->sk_err, sdp_sock_end_errno(ssk, reason));
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	sk->sk_state_change(sk);
+	if (sk->sk_err)
+		sk_error_report(sk);
+}
+
+/**
+ * sdp_sock_ended() - the connection is gone, and all that belonged to it
+ * @ssk: locked socket, which the caller holds
+ * @reason: why, as given to sdp_conn_end()
+ *
+ * Whoever finds a socket in state CLOSE therefore finds no device, queue pair
+ * or teardown any more.
+ */
+void sdp_sock_ended(struct sdp_sock *ssk, int reason)
+{
+	struct sock *sk = &ssk->sk;
+	int old = sk->sk_state;
+
+	if (sdp_sock_retry(ssk))
+		return;
+	/* The program has given up before the network did. */
+	if (old == TCP_SYN_SENT && sk->sk_shutdown)
+		reason = -ECONNRESET;
+	sdp_sock_disarm_guard(ssk);
+	sdp_sock_count_end(ssk, reason);
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	if (old == TCP_LISTEN)
+		sdp_accept_purge(ssk);
+	sdp_accept_unlink(ssk);
+	/* The others have been told by sdp_sock_failed(). */
+	if (old == TCP_LISTEN || ((1 << old) & SDPF_CONNECTING))
+		sdp_sock_failed(ssk, reason);
+	else
+		sk->sk_state_change(sk);
+}

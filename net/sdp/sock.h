@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * struct sdp_sock: states, life and death, references.
+ */
+#ifndef _SDP_SOCK_H
+#define _SDP_SOCK_H
+
+#include <linux/sdp.h>
+#include <linux/socket.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
+
+#include "addr.h"
+#include "conn.h"
+
+/*
+ * Who holds a reference to a socket besides its file.  Each of them holds at
+ * most one at a time, so that a bit for each catches a reference taken or
+ * dropped twice.
+ */
+enum sdp_ref {
+	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
+	SDP_REF_TEARDOWN,	/* queued or running teardown work */
+};
+
+/**
+ * struct sdp_sock - an SDP socket
+ * @sk: the generic socket, first
+ * @conn: the RDMA connection
+ * @local: own address, as bound or as found by the route
+ * @peer: the other end's address
+ * @bound: bind() was called or a port was taken
+ * @v6: addresses are shown to the program as AF_INET6
+ * @v6only: IPV6_V6ONLY
+ * @nodelay: TCP_NODELAY
+ * @fin_sent: our DisConn was posted
+ * @fin_acked: our DisConn arrived at the peer
+ * @fin_received: the peer's DisConn arrived here
+ * @fin_queued: DisConn is due as soon as all data has been posted
+ * @last_bind_err: for SDP_LAST_BIND_ERR
+ * @cork: TCP_CORK
+ * @deadline: jiffies when connect() stops to ask a busy listener again, or
+ *	when an orphan that stands still is given up
+ * @backoff: jiffies until it asks the next time
+ * @guard: repeats a connection request, asks a peer without credits whether
+ *	it is there, and watches over an orphan
+ * @progress: position of the send ring that the guard saw last
+ * @refs: bits of enum sdp_ref
+ * @dev_name: RDMA device of the current or last connection
+ * @listener: socket on whose pending list this one is, held (socket lock)
+ * @accept_lock: protects the two lists of a listener
+ * @accept_pending: children that are being connected
+ * @accept_ready: children that accept() may take
+ * @accept_node: place on one of the parent's lists
+ */
+struct sdp_sock {
+	struct sock sk;
+	struct sdp_conn conn;
+
+	struct sdp_addr local;
+	struct sdp_addr peer;
+	bool bound;
+	bool v6;
+	bool v6only;
+	bool nodelay;
+	bool cork;
+	bool fin_sent;
+	bool fin_acked;
+	bool fin_received;
+	bool fin_queued;
+	int last_bind_err;
+	unsigned long deadline;
+	unsigned long backoff;
+	struct delayed_work guard;
+	u32 progress;
+	unsigned long refs;
+	char dev_name[IB_DEVICE_NAME_MAX];
+
+	struct sock *listener;
+	spinlock_t accept_lock; /* protects the two lists */
+	struct list_head accept_pending;
+	struct list_head accept_ready;
+	struct list_head accept_node;
+};
+
+extern struct proto sdp_prot;
+
+static inline struct sdp_sock *sdp_sk(const struct sock *sk)
+{
+	return (struct sdp_sock *)sk;
+}
+
+static inline void sdp_sock_hold(struct sdp_sock *ssk, enum sdp_ref who)
+{
+	WARN_ON_ONCE(test_and_set_bit(who, &ssk->refs));
+	sock_hold(&ssk->sk);
+}
+
+static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
+{
+	WARN_ON_ONCE(!test_and_clear_bit(who, &ssk->refs));
+	sock_put(&ssk->sk);
+}
+
+/* States in which the program may still send, or receive, in order. */
+#define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
+#define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
+
+static inline bool sdp_in_state(const struct sock *sk, u32 states)
+{
+	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
+/* Whether small writes leave at once. */
+static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
+{
+	return ssk->nodelay && !ssk->cork;
+}
+
+struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
+			    int kern);
+void sdp_sock_inherit(struct sock *child, const struct sock *parent);
+void sdp_sock_set_state(struct sock *sk, int state);
+void sdp_sock_connected(struct sdp_sock *ssk);
+int sdp_sock_start_connect(struct sdp_sock *ssk);
+void sdp_sock_failed(struct sdp_sock *ssk, int reason);
+void sdp_sock_ended(struct sdp_sock *ssk, int reason);
+void sdp_sock_arm_guard(struct sdp_sock *ssk, unsigned long delay);
+void sdp_sock_stalled(struct sdp_sock *ssk);
+
+/* close.c */
+void sdp_sock_fin_received(struct sdp_sock *ssk);
+void sdp_sock_fin_acked(struct sdp_sock *ssk);
+void sdp_sock_guard_orphan(struct sdp_sock *ssk);
+void sdp_sock_close(struct sock *sk);
+int sdp_shutdown(struct socket *sock, int how);
+
+/* sockopt.c */
+int sdp_setsockopt(struct socket *sock, int level, int optname,
+		   sockptr_t optval, unsigned int optlen);
+int sdp_getsockopt(struct socket *sock, int level, int optname,
+		   char __user *optval, int __user *optlen);
+int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+
+#endif /* _SDP_SOCK_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.sdp.*, one set for each network namespace.  New connections use the
+ * values; existing ones keep theirs.
+ */
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+#include "netns.h"
+
+static unsigned int sdp_min_num_buffers = SDP_MIN_BUFFERS;
+static unsigned int sdp_max_num_buffers = SDP_MAX_BUFFERS;
+static unsigned int sdp_min_buffer_size = SDP_MIN_BUFFER_SIZE;
+static unsigned int sdp_max_buffer_size = SDP_MAX_BUFFER_SIZE;
+static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
+static unsigned int sdp_max_fin_timeout = SDP_MAX_FIN_TIMEOUT;
+static unsigned int sdp_min_connect_timeout = SDP_MIN_CONNECT_TIMEOUT;
+static unsigned int sdp_max_connect_timeout = SDP_MAX_CONNECT_TIMEOUT;
+
+/* In the initial form @data is an offset into struct sdp_net. */
+#define SDP_SYSCTL(name)						\
+	{								\
+		.procname = #name,					\
+		.data = (void *)offsetof(struct sdp_net, name),		\
+		.maxlen = sizeof(unsigned int),				\
+		.mode = 0644,						\
+		.proc_handler = proc_douintvec_minmax,			\
+		.extra1 = &sdp_min_##name,				\
+		.extra2 = &sdp_max_##name,				\
+	}
+
+static const struct ctl_table sdp_sysctls[] = {
+	SDP_SYSCTL(num_buffers),
+	SDP_SYSCTL(buffer_size),
+	SDP_SYSCTL(fin_timeout),
+	SDP_SYSCTL(connect_timeout),
+};
+
+/**
+ * sdp_sysctl_init() - defaults and sysctls of a namespace
+ * @net: namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_sysctl_init(struct net *net)
+{
+	struct sdp_net *sn = sdp_net(net);
+	struct ctl_table *table;
+	size_t i;
+
+	sn->num_buffers = SDP_DEFAULT_BUFFERS;
+	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;
+	sn->fin_timeout = SDP_DEFAULT_FIN_TIMEOUT;
+	sn->connect_timeout = SDP_DEFAULT_CONNECT_TIMEOUT;
+
+	/* The spare entry is the end mark that older kernels look for. */
+	table = kcalloc(ARRAY_SIZE(sdp_sysctls) + 1, sizeof(*table),
+			GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(sdp_sysctls); i++) {
+		table[i] = sdp_sysctls[i];
+		table[i].data = (void *)sn + (uintptr_t)table[i].data;
+	}
+	sn->sysctl_table = table;
+	sn->sysctl_header = register_net_sysctl_sz(net, "net/sdp", table,
+						   ARRAY_SIZE(sdp_sysctls));
+	if (!sn->sysctl_header) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * sdp_sysctl_exit() - remove the sysctls of a namespace
+ * @net: namespace
+ */
+void sdp_sysctl_exit(struct net *net)
+{
+	struct sdp_net *sn = sdp_net(net);
+
+	unregister_net_sysctl_table(sn->sysctl_header);
+	kfree(sn->sysctl_table);
+}

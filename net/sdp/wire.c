@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Encode and decode of every SDP message.  All that comes from the peer is
+ * checked here, and refused unless it is known to be right.
+ */
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include "wire.h"
+
+/* Offsets in the base header. */
+#define BSDH_MID		0
+#define BSDH_FLAGS		1
+#define BSDH_BUFS		2
+#define BSDH_LENGTH		4
+#define BSDH_MSEQ		8
+#define BSDH_MSEQ_ACK		12
+
+/* Offsets in Hello and HelloAck, and lengths of what the standard defines. */
+#define HELLO_VERSION		16
+#define HELLO_CAP		17
+#define HELLO_MAX_ADVERTS	19
+#define HELLO_DES_REM_RCV_SIZE	20
+#define HELLO_LOCAL_RCV_SIZE	24
+#define HELLO_SRC_PORT		28
+#define HELLO_BASE_LEN		32
+#define HELLO_FULL_LEN		92
+#define HELLO_ACK_ACT_RCV_SIZE	20
+#define HELLO_ACK_BASE_LEN	24
+
+/* Our extension block: magic "SDPX", version, length, a 16-bit value. */
+#define EXT_MAGIC		0x53445058
+#define EXT_VERSION		1
+#define EXT_OFF_VERSION		4
+#define EXT_OFF_LENGTH		5
+#define EXT_OFF_VALUE		6
+#define EXT_LEN			8
+
+/* ModeChange: mode in bits 6:4, half connection in bit 7, the rest is zero. */
+#define MCH_MODE_SHIFT		28
+#define MCH_MODE_MASK		0x7
+#define MCH_HALF		0x80000000U
+#define MCH_RESERVED		0x0fffffffU
+
+/**
+ * struct sdp_mid_rule - what a message may look like
+ * @known: it may be sent once the connection is set up
+ * @payload: payload may follow the headers
+ * @flags: flags that may be set in the base header
+ * @ext_len: length of its extended header
+ */
+struct sdp_mid_rule {
+	bool known;
+	bool payload;
+	u8 flags;
+	u8 ext_len;
+};
+
+#define CONTROL(len)	{ true, false, SDP_OOB_PEND, len }
+#define AVAIL(len)	{ true, true, SDP_OOB_PEND | SDP_REQ_PIPE, len }
+
+static const struct sdp_mid_rule sdp_mid_rules[256] = {
+	[SDP_MID_DISCONN]		= CONTROL(0),
+	[SDP_MID_ABORTCONN]		= CONTROL(0),
+	[SDP_MID_SENDSM]		= CONTROL(0),
+	[SDP_MID_RDMAWRCOMPL]		= CONTROL(SDP_RWCH_LEN),
+	[SDP_MID_RDMARDCOMPL]		= CONTROL(SDP_RRCH_LEN),
+	[SDP_MID_MODECHANGE]		= CONTROL(SDP_MCH_LEN),
+	[SDP_MID_SRCAVAILCANCEL]	= CONTROL(0),
+	[SDP_MID_SINKAVAILCANCEL]	= CONTROL(0),
+	[SDP_MID_SINKCANCELACK]		= CONTROL(0),
+	[SDP_MID_CHRCVBUF]		= CONTROL(SDP_CRBH_LEN),
+	[SDP_MID_CHRCVBUFACK]		= CONTROL(SDP_CRBAH_LEN),
+	[SDP_MID_SUSPCOMM]		= CONTROL(SDP_SUSPCH_LEN),
+	[SDP_MID_SUSPCOMMACK]		= CONTROL(0),
+	[SDP_MID_SINKAVAIL]		= AVAIL(SDP_SINKAH_LEN),
+	[SDP_MID_SRCAVAIL]		= AVAIL(SDP_SRCAH_LEN),
+	[SDP_MID_DATA] = {
+		true, true, SDP_OOB_PRES | SDP_OOB_PEND | SDP_REQ_PIPE, 0
+	},
+};
+
+/**
+ * sdp_bsdh_encode() - write a base header
+ * @bsdh: what to write; nothing is checked or filled in
+ * @out: where to
+ */
+void sdp_bsdh_encode(const struct sdp_bsdh *bsdh, u8 out[SDP_BSDH_LEN])
+{
+	out[BSDH_MID] = bsdh->mid;
+	out[BSDH_FLAGS] = bsdh->flags;
+	put_unaligned_be16(bsdh->bufs, out + BSDH_BUFS);
+	put_unaligned_be32(bsdh->len, out + BSDH_LENGTH);
+	put_unaligned_be32(bsdh->mseq, out + BSDH_MSEQ);
+	put_unaligned_be32(bsdh->mseq_ack, out + BSDH_MSEQ_ACK);
+}
+
+static void sdp_bsdh_decode(const u8 *buf, struct sdp_bsdh *bsdh)
+{
+	bsdh->mid = buf[BSDH_MID];
+	bsdh->flags = buf[BSDH_FLAGS];
+	bsdh->bufs = get_unaligned_be16(buf + BSDH_BUFS);
+	bsdh->len = get_unaligned_be32(buf + BSDH_LENGTH);
+	bsdh->mseq = get_unaligned_be32(buf + BSDH_MSEQ);
+	bsdh->mseq_ack = get_unaligned_be32(buf + BSDH_MSEQ_ACK);
+}
+
+static void sdp_mch_encode(const struct sdp_mch *mch, u8 *buf)
+{
+	u32 word = (mch->mode & MCH_MODE_MASK) << MCH_MODE_SHIFT;
+
+	put_unaligned_be32(mch->half ? word | MCH_HALF : word, buf);
+}
+
+static int sdp_mch_parse(const u8 *buf, struct sdp_mch *mch)
+{
+	u32 word = get_unaligned_be32(buf);
+
+	mch->mode = word >> MCH_MODE_SHIFT & MCH_MODE_MASK;
+	mch->half = word & MCH_HALF;
+	if (word & MCH_RESERVED || mch->mode > SDP_MODE_PIPELINED)
+		return -EPROTO;
+	return 0;
+}
+
+static void sdp_srcah_encode(const struct sdp_srcah *srcah, u8 *buf)
+{
+	put_unaligned_be32(srcah->len, buf);
+	put_unaligned_be32(srcah->rkey, buf + 4);
+	put_unaligned_be64(srcah->vaddr, buf + 8);
+}
+
+static void sdp_sinkah_encode(const struct sdp_sinkah *sinkah, u8 *buf)
+{
+	put_unaligned_be32(sinkah->size, buf);
+	put_unaligned_be32(sinkah->rkey, buf + 4);
+	put_unaligned_be64(sinkah->vaddr, buf + 8);
+	put_unaligned_be32(sinkah->non_disc, buf + 16);
+}
+
+/* Remote memory is at least a byte, and its last byte has an address. */
+static bool sdp_range_ok(u64 vaddr, u32 len)
+{
+	return len && vaddr + (len - 1) >= vaddr;
+}
+
+static int sdp_srcah_parse(const u8 *buf, u32 payload_len,
+			   struct sdp_srcah *srcah)
+{
+	srcah->len = get_unaligned_be32(buf);
+	srcah->rkey = get_unaligned_be32(buf + 4);
+	srcah->vaddr = get_unaligned_be64(buf + 8);
+	if (!sdp_range_ok(srcah->vaddr, srcah->len) || payload_len > srcah->len)
+		return -EPROTO;
+	return 0;
+}
+
+static int sdp_sinkah_parse(const u8 *buf, struct sdp_sinkah *sinkah)
+{
+	sinkah->size = get_unaligned_be32(buf);
+	sinkah->rkey = get_unaligned_be32(buf + 4);
+	sinkah->vaddr = get_unaligned_be64(buf + 8);
+	sinkah->non_disc = get_unaligned_be32(buf + 16);
+	return sdp_range_ok(sinkah->vaddr, sinkah->size) ? 0 : -EPROTO;
+}
+
+static bool sdp_rcv_size_ok(u32 size)
+{
+	return size >= SDP_RCV_SIZE_MIN && size <= SDP_RCV_SIZE_MAX;
+}
+
+static void sdp_ext_hdr_encode(const struct sdp_msg *msg, u8 *buf)
+{
+	switch (msg->bsdh.mid) {
+	case SDP_MID_RDMAWRCOMPL:
+	case SDP_MID_RDMARDCOMPL:
+		put_unaligned_be32(msg->rdma_len, buf);
+		break;
+	case SDP_MID_MODECHANGE:
+		sdp_mch_encode(&msg->mch, buf);
+		break;
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUFACK:
+		put_unaligned_be32(msg->rcv_size, buf);
+		break;
+	case SDP_MID_SUSPCOMM:
+		put_unaligned_be64(msg->service_id, buf);
+		break;
+	case SDP_MID_SINKAVAIL:
+		sdp_sinkah_encode(&msg->sinkah, buf);
+		break;
+	case SDP_MID_SRCAVAIL:
+		sdp_srcah_encode(&msg->srcah, buf);
+		break;
+	}
+}
+
+static int sdp_ext_hdr_parse(const u8 *buf, struct sdp_msg *msg)
+{
+	switch (msg->bsdh.mid) {
+	case SDP_MID_RDMAWRCOMPL:
+	case SDP_MID_RDMARDCOMPL:
+		msg->rdma_len = get_unaligned_be32(buf);
+		return msg->rdma_len ? 0 : -EPROTO;
+	case SDP_MID_MODECHANGE:
+		return sdp_mch_parse(buf, &msg->mch);
+	case SDP_MID_CHRCVBUF:
+	case SDP_MID_CHRCVBUFACK:
+		msg->rcv_size = get_unaligned_be32(buf);
+		return sdp_rcv_size_ok(msg->rcv_size) ? 0 : -EPROTO;
+	case SDP_MID_SUSPCOMM:
+		msg->service_id = get_unaligned_be64(buf);
+		return 0;
+	case SDP_MID_SINKAVAIL:
+		return sdp_sinkah_parse(buf, &msg->sinkah);
+	case SDP_MID_SRCAVAIL:
+		return sdp_srcah_parse(buf, msg->payload_len, &msg->srcah);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * sdp_msg_encode() - write the headers of a message
+ * @msg: the message; @bsdh.len is computed from @payload_len
+ * @buf: where to
+ * @size: bytes at @buf, SDP_MSG_HDR_MAX suffice for any message
+ *
+ * Return: length of the base and the extended header, 0 if @size is too small
+ * or the message cannot be sent on a connection.
+ */
+u32 sdp_msg_encode(const struct sdp_msg *msg, u8 *buf, u32 size)
+{
+	const struct sdp_mid_rule *rule = &sdp_mid_rules[msg->bsdh.mid];
+	u32 hdr_len = SDP_BSDH_LEN + rule->ext_len;
+	struct sdp_bsdh bsdh = msg->bsdh;
+
+	if (!rule->known || size < hdr_len)
+		return 0;
+	bsdh.len = hdr_len + msg->payload_len;
+	sdp_bsdh_encode(&bsdh, buf);
+	sdp_ext_hdr_encode(msg, buf + SDP_BSDH_LEN);
+	return hdr_len;
+}
+
+static bool sdp_flags_ok(const struct sdp_msg *msg, u8 allowed)
+{
+	if (msg->bsdh.flags & ~allowed)
+		return false;
+	/* The urgent byte is the last one of the payload. */
+	return !(msg->bsdh.flags & SDP_OOB_PRES) || msg->payload_len;
+}
+
+/**
+ * sdp_msg_parse() - decode and check a message received on a connection
+ * @bsdh: the first SDP_BSDH_LEN bytes
+ * @body: the bytes behind them
+ * @body_len: how many the device received there
+ * @msg: result, undefined on error
+ *
+ * Hello and HelloAck are refused, they belong to the connection manager's
+ * messages.  Sequence numbers and credits are for sdp_credit_receive().
+ *
+ * Return: 0, or -EPROTO if the message is not right.
+ */
+int sdp_msg_parse(const u8 *bsdh, const u8 *body, u32 body_len,
+		  struct sdp_msg *msg)
+{
+	const struct sdp_mid_rule *rule;
+
+	sdp_bsdh_decode(bsdh, &msg->bsdh);
+	rule = &sdp_mid_rules[msg->bsdh.mid];
+	if (!rule->known || body_len < rule->ext_len ||
+	    body_len > SDP_RCV_SIZE_MAX - SDP_BSDH_LEN ||
+	    msg->bsdh.len != SDP_BSDH_LEN + body_len)
+		return -EPROTO;
+
+	msg->payload_off = rule->ext_len;
+	msg->payload_len = body_len - rule->ext_len;
+	if ((msg->payload_len && !rule->payload) ||
+	    !sdp_flags_ok(msg, rule->flags))
+		return -EPROTO;
+	return sdp_ext_hdr_parse(body, msg);
+}
+
+static void sdp_ext_encode(u16 value, u8 *buf)
+{
+	put_unaligned_be32(EXT_MAGIC, buf);
+	buf[EXT_OFF_VERSION] = EXT_VERSION;
+	buf[EXT_OFF_LENGTH] = EXT_LEN;
+	put_unaligned_be16(value, buf + EXT_OFF_VALUE);
+}
+
+/*
+ * Looks for our extension block.  Anything without the magic is none of ours.
+ * Later versions may only append, so that they are understood as well.
+ * Returns 1 if it is there, 0 if not, -EPROTO if it is malformed.
+ */
+static int sdp_ext_parse(const u8 *buf, u32 len, u16 *value)
+{
+	*value = 0;
+	if (len < EXT_LEN || get_unaligned_be32(buf) != EXT_MAGIC)
+		return 0;
+	if (buf[EXT_OFF_VERSION] < EXT_VERSION ||
+	    buf[EXT_OFF_LENGTH] < EXT_LEN || buf[EXT_OFF_LENGTH] > len)
+		return -EPROTO;
+	*value = get_unaligned_be16(buf + EXT_OFF_VALUE);
+	return 1;
+}
+
+/* Checks what Hello and HelloAck have in common. */
+static int sdp_setup_check(const struct sdp_bsdh *bsdh, enum sdp_mid mid,
+			   u8 version)
+{
+	if (bsdh->mid != mid || bsdh->flags || bsdh->mseq || bsdh->mseq_ack ||
+	    bsdh->bufs < SDP_PEER_BUFS_MIN)
+		return -EPROTO;
+	return version >> 4 == SDP_VERSION >> 4 ? 0 : -EPROTONOSUPPORT;
+}
+
+/**
+ * sdp_hello_encode() - write a Hello as private data of REQ
+ * @hello: what to say; the extension block is written if @has_ext
+ * @buf: where to
+ * @size: bytes at @buf, SDP_HELLO_LEN suffice
+ *
+ * Return: bytes to send, 0 if @size is too small.
+ */
+u32 sdp_hello_encode(const struct sdp_hello *hello, u8 *buf, u32 size)
+{
+	struct sdp_bsdh bsdh = {
+		.mid = SDP_MID_HELLO,
+		.bufs = hello->bufs,
+		.len = hello->has_ext ? SDP_HELLO_LEN : HELLO_BASE_LEN,
+	};
+
+	if (size < bsdh.len)
+		return 0;
+	memset(buf, 0, bsdh.len);
+	sdp_bsdh_encode(&bsdh, buf);
+	buf[HELLO_VERSION] = hello->version;
+	buf[HELLO_CAP] = hello->ip_version << 4 | (hello->cap & 0xf);
+	buf[HELLO_MAX_ADVERTS] = hello->max_adverts;
+	put_unaligned_be32(hello->des_remote_rcv_size,
+			   buf + HELLO_DES_REM_RCV_SIZE);
+	put_unaligned_be32(hello->local_rcv_size, buf + HELLO_LOCAL_RCV_SIZE);
+	put_unaligned_be16(hello->src_port, buf + HELLO_SRC_PORT);
+	if (hello->has_ext)
+		sdp_ext_encode(hello->ext_features, buf + HELLO_BASE_LEN);
+	return bsdh.len;
+}
+
+static void sdp_hello_decode(const u8 *buf, struct sdp_hello *hello)
+{
+	hello->bufs = get_unaligned_be16(buf + BSDH_BUFS);
+	hello->version = buf[HELLO_VERSION];
+	hello->ip_version = buf[HELLO_CAP] >> 4;
+	hello->cap = buf[HELLO_CAP] & 0xf;
+	hello->max_adverts = buf[HELLO_MAX_ADVERTS];
+	hello->des_remote_rcv_size =
+		get_unaligned_be32(buf + HELLO_DES_REM_RCV_SIZE);
+	hello->local_rcv_size = get_unaligned_be32(buf + HELLO_LOCAL_RCV_SIZE);
+	hello->src_port = get_unaligned_be16(buf + HELLO_SRC_PORT);
+}
+
+static bool sdp_hello_ok(const struct sdp_hello *hello)
+{
+	return (hello->ip_version == 4 || hello->ip_version == 6) &&
+	       hello->max_adverts &&
+	       sdp_rcv_size_ok(hello->des_remote_rcv_size) &&
+	       sdp_rcv_size_ok(hello->local_rcv_size);
+}
+
+/*
+ * How many bytes may hold an extension.  The connection manager pads private
+ * data, so the Hello's own length counts; a full Hello of the standard, of
+ * which we may see only the start, has addresses there.
+ */
+static int sdp_hello_ext_room(u32 hello_len, u32 len)
+{
+	if (hello_len == HELLO_FULL_LEN)
+		return 0;
+	if (hello_len < HELLO_BASE_LEN || hello_len > len)
+		return -EPROTO;
+	return hello_len - HELLO_BASE_LEN;
+}
+
+/**
+ * sdp_hello_parse() - decode and check a Hello
+ * @buf: private data of REQ
+ * @len: bytes at @buf, padding of the connection manager included
+ * @hello: result, undefined on error
+ *
+ * Return: 0, -EPROTO if the Hello is not right, -EPROTONOSUPPORT if it is of
+ * another major version.
+ */
+int sdp_hello_parse(const u8 *buf, u32 len, struct sdp_hello *hello)
+{
+	struct sdp_bsdh bsdh;
+	int err;
+
+	if (len < HELLO_BASE_LEN || len > SDP_RCV_SIZE_MAX)
+		return -EPROTO;
+	sdp_bsdh_decode(buf, &bsdh);
+	err = sdp_setup_check(&bsdh, SDP_MID_HELLO, buf[HELLO_VERSION]);
+	if (err)
+		return err;
+	sdp_hello_decode(buf, hello);
+	if (!sdp_hello_ok(hello))
+		return -EPROTO;
+
+	err = sdp_hello_ext_room(bsdh.len, len);
+	if (err >= 0)
+		err = sdp_ext_parse(buf + HELLO_BASE_LEN, err,
+				    &hello->ext_features);
+	hello->has_ext = err > 0;
+	return err < 0 ? err : 0;
+}
+
+/**
+ * sdp_hello_ack_encode() - write a HelloAck as private data of REP
+ * @ack: what to say; the extension block is written if @has_ext
+ * @buf: where to
+ * @size: bytes at @buf, at least SDP_HELLO_ACK_LEN
+ *
+ * Return: bytes to send, 0 if @size is too small.
+ */
+u32 sdp_hello_ack_encode(const struct sdp_hello_ack *ack, u8 *buf, u32 size)
+{
+	struct sdp_bsdh bsdh = {
+		.mid = SDP_MID_HELLOACK,
+		.bufs = ack->bufs,
+		.len = SDP_HELLO_ACK_LEN,
+	};
+
+	if (size < bsdh.len)
+		return 0;
+	memset(buf, 0, bsdh.len);
+	sdp_bsdh_encode(&bsdh, buf);
+	buf[HELLO_VERSION] = ack->version;
+	buf[HELLO_CAP] = ack->cap & 0xf;
+	buf[HELLO_MAX_ADVERTS] = ack->max_adverts;
+	put_unaligned_be32(ack->act_rcv_size, buf + HELLO_ACK_ACT_RCV_SIZE);
+	if (ack->has_ext)
+		sdp_ext_encode(ack->ext_features, buf + HELLO_ACK_BASE_LEN);
+	return bsdh.len;
+}
+
+/**
+ * sdp_hello_ack_parse() - decode and check a HelloAck
+ * @buf: private data of REP
+ * @len: bytes at @buf
+ * @ack: result, undefined on error
+ *
+ * Return: 0, -EPROTO if the HelloAck is not right, -EPROTONOSUPPORT if it is
+ * of another major version.
+ */
+int sdp_hello_ack_parse(const u8 *buf, u32 len, struct sdp_hello_ack *ack)
+{
+	struct sdp_bsdh bsdh;
+	int err;
+
+	if (len < SDP_HELLO_ACK_LEN)
+		return -EPROTO;
+	sdp_bsdh_decode(buf, &bsdh);
+	err = sdp_setup_check(&bsdh, SDP_MID_HELLOACK, buf[HELLO_VERSION]);
+	if (err)
+		return err;
+
+	ack->bufs = bsdh.bufs;
+	ack->version = buf[HELLO_VERSION];
+	ack->cap = buf[HELLO_CAP] & 0xf;
+	ack->max_adverts = buf[HELLO_MAX_ADVERTS];
+	ack->act_rcv_size = get_unaligned_be32(buf + HELLO_ACK_ACT_RCV_SIZE);
+	if (bsdh.len != SDP_HELLO_ACK_LEN ||
+	    !sdp_rcv_size_ok(ack->act_rcv_size))
+		return -EPROTO;
+
+	err = sdp_ext_parse(buf + HELLO_ACK_BASE_LEN,
+			    SDP_HELLO_ACK_LEN - HELLO_ACK_BASE_LEN,
+			    &ack->ext_features);
+	ack->has_ext = err > 0;
+	return err < 0 ? err : 0;
+}
+
+/**
+ * sdp_reject_encode() - write the reason for a rejection as data of REJ
+ * @reason: why
+ * @buf: where to
+ * @size: bytes at @buf, at least SDP_REJECT_LEN
+ *
+ * Return: bytes to send, 0 if @size is too small.
+ */
+u32 sdp_reject_encode(enum sdp_reject_reason reason, u8 *buf, u32 size)
+{
+	if (size < SDP_REJECT_LEN)
+		return 0;
+	sdp_ext_encode(reason, buf);
+	return SDP_REJECT_LEN;
+}
+
+/**
+ * sdp_reject_parse() - find out why a connection was rejected
+ * @buf: private data of REJ
+ * @len: bytes at @buf, may be 0
+ *
+ * Return: the reason, SDP_REJECT_NONE if we do not understand it.
+ */
+enum sdp_reject_reason sdp_reject_parse(const u8 *buf, u32 len)
+{
+	u16 reason;
+
+	if (sdp_ext_parse(buf, len, &reason) <= 0 ||
+	    reason > SDP_REJECT_PROTOCOL)
+		return SDP_REJECT_NONE;
+	return reason;
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What counts as a splat in a kernel log, and what does not."""
+
+import pathlib
+import re
+import tempfile
+import unittest
+
+from sdpvm import splat
+
+SPLATS = (
+    "[   14.2] WARNING: CPU: 1 PID: 209 at lib/refcount.c:31 refcount_warn_saturate+0xfb/0x110",
+    "[   14.2][  T209] BUG: KASAN: slab-use-after-free in sdp_poll+0x1/0x2",
+    "[   14.2] BUG: kernel NULL pointer dereference, address: 0000000000000008",
+    "[   14.2] UBSAN: shift-out-of-bounds in net/sdp/tx.c:1:2",
+    "[   14.2] WARNING: possible circular locking dependency detected",
+    "[   14.2] INFO: task sdp_data:12 blocked for more than 120 seconds.",
+    "[   14.2] ODEBUG: free active (active state 0) object: 1 object type: timer_list",
+    "[   14.2] kmemleak: 4 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+    "[   14.2] rcu: INFO: rcu_preempt self-detected stall on CPU",
+    "[   14.2] refcount_t: decrement hit 0; leaking memory.",
+    "[   14.2] Oops: 0002 [#1] PREEMPT SMP",
+    "[   14.2] Kernel panic - not syncing: Attempted to kill init!",
+    "[   14.2] BUG: scheduling while atomic: sdp_data/12/0x00000002",
+)
+
+QUIET = (
+    "[    0.0] Command line: console=ttyS0 quiet panic=-1 oops=panic",
+    "[    0.0] kasan: KernelAddressSanitizer initialized (generic)",
+    "[    1.0] sdp: loading out-of-tree module taints kernel.",
+    "[    1.0] infiniband rxe0: set active",
+    "[    1.0] debug: unmapping init memory",
+)
+
+
+class Find(unittest.TestCase):
+    """splat.find()"""
+
+    def test_finds_every_kind(self):
+        for line in SPLATS:
+            with self.subTest(line):
+                self.assertIn(line, splat.find(f"before\n{line}\nafter", allow=[]))
+
+    def test_leaves_a_healthy_log_alone(self):
+        self.assertIsNone(splat.find("\n".join(QUIET), allow=[]))
+
+    def test_excerpt_shows_what_came_before_and_after(self):
+        log = "\n".join(["one", "two", SPLATS[0], "four"])
+        self.assertEqual(splat.find(log, allow=[]), ["one", "two", SPLATS[0], "four"])
+
+    def test_allowed_line_hides_itself_only(self):
+        allow = [re.compile("refcount_warn_saturate")]
+        self.assertIsNone(splat.find(SPLATS[0], allow))
+        self.assertIsNotNone(splat.find(f"{SPLATS[0]}\nCall Trace:", allow))
+
+
+class AllowList(unittest.TestCase):
+    """splat.allowed()"""
+
+    def test_ours_is_empty(self):
+        self.assertEqual(splat.allowed(), [])
+
+    def test_comments_and_blank_lines_are_no_patterns(self):
+        with tempfile.NamedTemporaryFile("w", suffix="-allow") as file:
+            file.write("# why\n\nfoo.*bar\n")
+            file.flush()
+            patterns = splat.allowed(pathlib.Path(file.name))
+        self.assertEqual([p.pattern for p in patterns], ["foo.*bar"])

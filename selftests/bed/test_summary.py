@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How test output is judged."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import sys
+import tempfile
+import unittest
+
+_PATH = pathlib.Path(__file__).resolve().parent.parent / "summary"
+
+
+def _load():
+    loader = importlib.machinery.SourceFileLoader("summary", str(_PATH))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("summary", loader))
+    sys.modules["summary"] = module
+    loader.exec_module(module)
+    return module
+
+
+summary = _load()
+
+
+class Ktap(unittest.TestCase):
+    """read_ktap()"""
+
+    def judge(self, text, status, expected):
+        """Check the counts (passed, failed, skipped)."""
+        tally = summary.read_ktap("t", text, status)
+        self.assertEqual((tally.passed, len(tally.failures), len(tally.skips)), expected, tally)
+        return tally
+
+    def test_counts(self):
+        self.judge("1..3\nok 1 a\nnot ok 2 b\nok 3 c # SKIP why\n", 1, (1, 1, 1))
+
+    def test_failure_keeps_its_reason(self):
+        tally = self.judge("1..1\nnot ok 1 b # timeout\n", 1, (0, 1, 0))
+        self.assertEqual(tally.failures, ["t: b (timeout)"])
+
+    def test_skip_keeps_its_reason(self):
+        tally = self.judge("1..0 # SKIP no device\n", 4, (0, 0, 1))
+        self.assertEqual(tally.skips, ["t: no device"])
+
+    def test_no_plan_is_a_failure(self):
+        self.judge("", 0, (0, 1, 0))
+        self.judge("ok 1 a\n", 0, (1, 1, 0))
+
+    def test_plan_not_kept_is_a_failure(self):
+        self.judge("1..3\nok 1 a\n", 139, (1, 1, 0))
+        self.judge("1..1\nok 1 a\nok 2 b\n", 0, (2, 1, 0))
+
+    def test_bail_out_is_a_failure(self):
+        self.judge("1..2\nok 1 a\nBail out! no memory\n", 1, (1, 1, 0))
+
+    def test_bad_status_is_a_failure_even_if_all_is_ok(self):
+        self.judge("1..1\nok 1 a\n", 139, (1, 1, 0))
+
+    def test_indented_and_commented_lines_do_not_count(self):
+        self.judge("1..1\n# ok 7 x\n    not ok 1 sub\nok 1 a\n", 0, (1, 0, 0))
+
+
+class Directory(unittest.TestCase):
+    """read_directory()"""
+
+    def setUp(self):
+        self.keeper = tempfile.TemporaryDirectory()
+        self.addCleanup(self.keeper.cleanup)
+        self.dir = pathlib.Path(self.keeper.name)
+
+    def write(self, name, text, status=None):
+        """Leave one program's result."""
+        (self.dir / f"{name}.ktap").write_text(text)
+        if status is not None:
+            (self.dir / f"{name}.status").write_text(f"{status}\n")
+
+    def test_program_whose_end_was_never_seen_fails(self):
+        self.write("t", "1..1\nok 1 a\n")
+        self.assertEqual(len(summary.read_directory(self.dir).failures), 1)
+
+    def test_node_b_may_leave_the_counting_to_a(self):
+        self.write("t.a", "1..1\nok 1 a\n", 0)
+        self.write("t.b", "# nothing to say\n", 0)
+        self.assertEqual(summary.read_directory(self.dir).line(), "1 passed, 0 failed, 0 skipped")
+
+    def test_junit(self):
+        (self.dir / "u.xml").write_text(
+            '<testsuite><testcase name="a" status="run"/>'
+            '<testcase name="b" status="fail"><failure message=""/></testcase>'
+            '<testcase name="c" status="notrun"><skipped message="why"/></testcase></testsuite>')
+        self.assertEqual(summary.read_directory(self.dir).line(), "1 passed, 1 failed, 1 skipped")

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdp-run: what it does to the program's environment, its exit codes, and a
+ * real client on a machine without AF_SDP.
+ */
+#include "child.h"
+#include "http_server.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+std::string preload_seen_by_program(const child::Environment &environment)
+{
+	return child::run({SDP_RUN, "printenv", "LD_PRELOAD"}, environment).output;
+}
+
+TEST(SdpRun, PutsTheLibraryFirst)
+{
+	EXPECT_EQ(preload_seen_by_program({{"LD_PRELOAD", ""}}), LIBSDP_SO "\n");
+	EXPECT_EQ(preload_seen_by_program({{"LD_PRELOAD", MOCK_SO}, {"MOCK_LOG", "/dev/null"}}),
+		  LIBSDP_SO ":" MOCK_SO "\n");
+}
+
+TEST(SdpRun, PassesArgumentsOn)
+{
+	const auto outcome = child::run({SDP_RUN, "printf", "<%s>", "a b", "", "--", "-x"});
+
+	EXPECT_EQ(outcome.output, "<a b><><--><-x>");
+	EXPECT_EQ(outcome.errors, "");
+	EXPECT_EQ(child::run({SDP_RUN, "--", "printf", "<%s>", "--help"}).output, "<--help>");
+}
+
+TEST(SdpRun, ExitsAsTheProgramDoes)
+{
+	EXPECT_EQ(child::run({SDP_RUN, "true"}).status, 0);
+	EXPECT_EQ(child::run({SDP_RUN, "sh", "-c", "exit 42"}).status, 42);
+	EXPECT_EQ(child::run({SDP_RUN, "sh", "-c", "kill -TERM $$"}).status, 128 + 15);
+}
+
+TEST(SdpRun, SaysWhyAProgramDoesNotStart)
+{
+	const auto missing = child::run({SDP_RUN, "/nonexistent/program"});
+	const auto directory = child::run({SDP_RUN, "/"});
+
+	EXPECT_EQ(missing.status, 127);
+	EXPECT_EQ(missing.errors, "sdp-run: /nonexistent/program: No such file or directory\n");
+	EXPECT_EQ(directory.status, 126);
+	EXPECT_EQ(directory.errors, "sdp-run: /: Permission denied\n");
+}
+
+TEST(SdpRun, RefusesWrongArguments)
+{
+	const auto none = child::run({SDP_RUN});
+	const auto unknown = child::run({SDP_RUN, "--frobnicate", "true"});
+
+	EXPECT_EQ(none.status, 125);
+	EXPECT_EQ(none.errors, "sdp-run: which program? (see sdp-run --help)\n");
+	EXPECT_EQ(child::run({SDP_RUN, "--"}).status, 125);
+	EXPECT_EQ(unknown.status, 125);
+	EXPECT_EQ(unknown.errors, "sdp-run: unknown option '--frobnicate' (see sdp-run --help)\n");
+}
+
+TEST(SdpRun, ExplainsItself)
+{
+	const auto help = child::run({SDP_RUN, "--help"});
+
+	EXPECT_EQ(help.status, 0);
+	EXPECT_TRUE(help.output.starts_with("Usage: sdp-run ")) << help.output;
+	EXPECT_TRUE(child::run({SDP_RUN, "--version"}).output.starts_with("sdp-run "));
+}
+
+TEST(SdpRun, FailsWithoutTheLibrary)
+{
+	const child::Directory directory;
+	const fs::path lone = directory.path() / "sdp-run";
+
+	if (fs::exists(SDP_LIBRARY_DIR "/libsdp.so"))
+		GTEST_SKIP() << "libsdp.so is installed in " SDP_LIBRARY_DIR;
+	fs::copy_file(SDP_RUN, lone);
+	const auto outcome = child::run({lone, "true"});
+
+	EXPECT_EQ(outcome.status, 125);
+	EXPECT_EQ(outcome.errors,
+		  "sdp-run: libsdp.so is neither beside this program nor in " SDP_LIBRARY_DIR "\n");
+}
+
+TEST(SdpRun, RefusesAPathThatThePreloadListCannotHold)
+{
+	for (const char *name : {"with blank-", "with:colon-"}) {
+		const child::Directory directory(name);
+
+		fs::copy_file(SDP_RUN, directory.path() / "sdp-run");
+		fs::copy_file(LIBSDP_SO, directory.path() / "libsdp.so");
+		const auto outcome = child::run({directory.path() / "sdp-run", "true"});
+
+		EXPECT_EQ(outcome.status, 125) << name;
+		EXPECT_EQ(outcome.errors, "sdp-run: " + (directory.path() / "libsdp.so").native() +
+						  ": LD_PRELOAD cannot express a path with a blank "
+						  "or a colon\n");
+	}
+}
+
+// Every byte depends on its place, with a period that no buffer size has.
+std::string pattern(std::size_t size)
+{
+	std::string bytes(size, '\0');
+	std::uint32_t state = 1;
+
+	for (char &byte : bytes) {
+		state = state * 1664525 + 1013904223;
+		byte = static_cast<char>(state >> 24);
+	}
+	return bytes;
+}
+
+class Curl : public testing::Test
+{
+protected:
+	void SetUp() override
+	{
+		if (child::run({"sh", "-c", "command -v curl"}).status != 0)
+			GTEST_SKIP() << "curl is not installed";
+	}
+};
+
+void expect_download(const child::Environment &environment)
+{
+	const std::string body = pattern(1 << 20);
+	const HttpServer server(body);
+	const auto outcome = child::run({SDP_RUN, "curl", "--silent", "--show-error", "--noproxy",
+					 "*", "--max-time", "30", server.url()},
+					environment);
+
+	EXPECT_EQ(outcome.status, 0);
+	EXPECT_EQ(outcome.errors, "");
+	EXPECT_TRUE(outcome.output == body)
+		<< "other bytes, " << outcome.output.size() << " of them";
+}
+
+TEST_F(Curl, StaysOnTcpWhereTheKernelHasNoSdp)
+{
+	const int fd = socket(27, SOCK_STREAM, 0);
+
+	if (fd >= 0) {
+		close(fd);
+		GTEST_SKIP() << "this kernel has AF_SDP";
+	}
+	expect_download({});
+}
+
+TEST_F(Curl, StaysOnTcpWhereSdpIsRefused)
+{
+	const child::Directory directory;
+	const auto log = directory.path() / "calls";
+
+	directory.create_file("calls", "");
+	expect_download(
+		{{"LD_PRELOAD", MOCK_SO}, {"MOCK_LOG", log}, {"MOCK_SDP", std::to_string(EACCES)}});
+	EXPECT_NE(child::content_of(log).find("27 1 6\n2 1 6\n"), std::string::npos);
+}
+
+} // namespace

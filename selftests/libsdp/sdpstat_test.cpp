@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdpstat as a program: options, messages and exit codes.
+ */
+#include "child.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace
+{
+
+constexpr const char *table = "  sl  local_address rem_address        uid inode   rx_queue "
+			      "tx_queue state credits flow dev   \n"
+			      "   0: 0100007F:1F90 00000000:0000     0 4711\t00000002:00000080 A "
+			      "0:0 - -                     \n"
+			      "   1: 0100007F:1F90 020200C0:C822  1000 4712\t00010000:00000000 1 "
+			      "62:64 credit rxe0           \n"
+			      "   2: B80D0120000000000000000001000000:0016 "
+			      "B80D0120000000000000000002000000:0FA0     0 4713\t"
+			      "00000000:00000011 8 1:2 credit rxe0\n"
+			      "   3: 00000000:0000 00000000:0000     0 4714\t00000000:00000000 7 "
+			      "0:0 - -                     \n";
+
+class Sdpstat : public testing::Test
+{
+protected:
+	[[nodiscard]] child::Outcome run(std::vector<std::string> options) const
+	{
+		options.insert(options.begin(), {SDPSTAT, "--proc", proc_.path()});
+		return child::run(options);
+	}
+
+	/** The inodes of the sockets that are listed, in order. */
+	[[nodiscard]] std::vector<int> listed(std::vector<std::string> options) const
+	{
+		std::vector<int> inodes;
+
+		options.emplace_back("--json");
+		const auto outcome = run(std::move(options));
+
+		EXPECT_EQ(outcome.status, 0) << outcome.errors;
+		const auto report = nlohmann::json::parse(outcome.output);
+
+		for (const auto &socket : report.at("sockets"))
+			inodes.push_back(socket.at("inode"));
+		return inodes;
+	}
+
+	child::Directory proc_;
+};
+
+using Inodes = std::vector<int>;
+
+TEST_F(Sdpstat, ListsWhatIsAskedFor)
+{
+	proc_.create_file("sdp", table);
+	EXPECT_EQ(listed({}), (Inodes{4712, 4713}));
+	EXPECT_EQ(listed({"-n"}), (Inodes{4712, 4713}));
+	EXPECT_EQ(listed({"-l"}), (Inodes{4711}));
+	EXPECT_EQ(listed({"--listening"}), (Inodes{4711}));
+	EXPECT_EQ(listed({"-a"}), (Inodes{4711, 4712, 4713, 4714}));
+	EXPECT_EQ(listed({"--all", "--port", "8080"}), (Inodes{4711, 4712}));
+	EXPECT_EQ(listed({"--all", "--address", "2001:db8::/32"}), (Inodes{4713}));
+	EXPECT_EQ(listed({"--port", "1"}), (Inodes{}));
+}
+
+TEST_F(Sdpstat, WritesATable)
+{
+	proc_.create_file("sdp", table);
+	const auto outcome = run({"-l"});
+
+	EXPECT_EQ(outcome.status, 0);
+	EXPECT_EQ(outcome.errors, "");
+	EXPECT_EQ(outcome.output, "State   Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  "
+				  "Credits  Flow  Device\n"
+				  "LISTEN       2     128  127.0.0.1:8080      0.0.0.0:*          "
+				  "0:0      -     -\n");
+}
+
+TEST_F(Sdpstat, ShowsStatistics)
+{
+	proc_.create_file("sdpstats", "ActiveOpens 3\nSomethingNew 7\n");
+	EXPECT_EQ(run({"-s"}).output,
+		  "Counter       Value\nActiveOpens       3\nSomethingNew      7\n");
+	EXPECT_EQ(
+		nlohmann::json::parse(run({"--statistics", "--json"}).output),
+		nlohmann::json::parse(R"({"statistics": {"ActiveOpens": 3, "SomethingNew": 7}})"));
+}
+
+TEST_F(Sdpstat, SaysThatTheModuleIsNotLoaded)
+{
+	for (const auto &[option, name] : {std::pair{"-a", "sdp"}, {"-s", "sdpstats"}}) {
+		const auto outcome = run({option});
+
+		EXPECT_EQ(outcome.status, 3);
+		EXPECT_EQ(outcome.output, "");
+		EXPECT_EQ(outcome.errors, "sdpstat: there is no " + (proc_.path() / name).native() +
+						  ": the kernel module 'sdp' is not loaded (try: "
+						  "modprobe sdp)\n");
+	}
+}
+
+TEST_F(Sdpstat, NamesFileAndLineOfATableItCannotRead)
+{
+	proc_.create_file("sdp", std::string(table) + "garbage\n");
+	const auto outcome = run({});
+
+	EXPECT_EQ(outcome.status, 1);
+	EXPECT_EQ(outcome.output, "");
+	EXPECT_EQ(outcome.errors,
+		  "sdpstat: " + (proc_.path() / "sdp").native() +
+			  ": line 6: sl: expected the number of the row and a colon, "
+			  "found 'garbage'\n");
+}
+
+TEST_F(Sdpstat, SaysWhyItCannotOpenATable)
+{
+	const auto outcome = child::run({SDPSTAT, "--proc", proc_.path() / "nonexistent"});
+
+	EXPECT_EQ(outcome.status, 1);
+	EXPECT_EQ(outcome.errors, "sdpstat: " + (proc_.path() / "nonexistent" / "sdp").native() +
+					  ": No such file or directory\n");
+}
+
+TEST_F(Sdpstat, NoticesThatNobodyTakesItsOutput)
+{
+	proc_.create_file("sdp", table);
+	const auto outcome = child::run(
+		{"sh", "-c", R"(exec "$0" --proc "$1" >/dev/full)", SDPSTAT, proc_.path()});
+
+	EXPECT_EQ(outcome.status, 1);
+	EXPECT_EQ(outcome.errors, "sdpstat: standard output: No space left on device\n");
+}
+
+TEST_F(Sdpstat, RefusesWrongOptions)
+{
+	const std::pair<std::vector<std::string>, std::string> cases[] = {
+		{{"--frobnicate"}, "--frobnicate"},
+		{{"extra"}, "extra"},
+		{{"-l", "-a"}, "--all excludes --listening"},
+		{{"-s", "-p"}, "--statistics excludes --processes"},
+		{{"-s", "--port", "1"}, "--statistics excludes --port"},
+		{{"--port", "65536"}, "--port"},
+		{{"--port", "http"}, "--port"},
+		{{"--address", "localhost"}, "--address: no IP address or range: 'localhost'"},
+	};
+
+	proc_.create_file("sdp", table);
+	for (const auto &[options, message] : cases) {
+		const auto outcome = run(options);
+
+		EXPECT_EQ(outcome.status, 2) << message;
+		EXPECT_EQ(outcome.output, "") << message;
+		EXPECT_NE(outcome.errors.find(message), std::string::npos) << outcome.errors;
+		EXPECT_TRUE(outcome.errors.starts_with("sdpstat: ")) << outcome.errors;
+	}
+}
+
+TEST_F(Sdpstat, ExplainsItself)
+{
+	const auto help = child::run({SDPSTAT, "--help"});
+
+	EXPECT_EQ(help.status, 0);
+	EXPECT_NE(help.output.find("--listening"), std::string::npos);
+	EXPECT_TRUE(child::run({SDPSTAT, "--version"}).output.starts_with("sdpstat "));
+}
+
+} // namespace

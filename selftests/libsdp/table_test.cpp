@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdpstat: the kernel's tables, well formed and not.
+ */
+#include "table.h"
+
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace
+{
+
+using namespace sdpstat;
+
+const std::string header = "  sl  local_address rem_address        uid inode   rx_queue tx_queue "
+			   "state credits flow dev";
+
+std::vector<Socket> parse(const std::string &rows)
+{
+	std::istringstream input(header + "\n" + rows);
+
+	return parse_sockets(input);
+}
+
+std::string problem_with(const std::string &table)
+{
+	std::istringstream input(table);
+
+	try {
+		(void)parse_sockets(input);
+	} catch (const FormatError &error) {
+		return error.what();
+	}
+	return "none";
+}
+
+TEST(ParseSockets, ReadsAConnection)
+{
+	const auto sockets = parse("   0: 0100007F:1F90 020200C0:C822  1000 4712\t"
+				   "00010000:00000011 1 62:64 credit rxe0\n");
+	const Socket &socket = sockets.at(0);
+
+	EXPECT_EQ(sockets.size(), 1U);
+	EXPECT_EQ(socket.local.text(), "127.0.0.1:8080");
+	EXPECT_EQ(socket.peer.text(), "192.0.2.2:51234");
+	EXPECT_EQ(socket.uid, 1000U);
+	EXPECT_EQ(socket.inode, 4712U);
+	EXPECT_EQ(socket.rx_queue, 0x10000U);
+	EXPECT_EQ(socket.tx_queue, 0x11U);
+	EXPECT_EQ(socket.state, State::established);
+	EXPECT_EQ(socket.tx_credits, 62U);
+	EXPECT_EQ(socket.rx_credits, 64U);
+	EXPECT_EQ(socket.flow, "credit");
+	EXPECT_EQ(socket.device, "rxe0");
+}
+
+TEST(ParseSockets, ReadsAnIpv6Listener)
+{
+	const auto sockets = parse("  12: 00000000000000000000000000000000:1F90 "
+				   "00000000000000000000000000000000:0000     0 99\t"
+				   "00000002:00000080 A 0:0 - -\n");
+	const Socket &socket = sockets.at(0);
+
+	EXPECT_EQ(socket.local.text(), "[::]:8080");
+	EXPECT_EQ(socket.peer.text(), "[::]:*");
+	EXPECT_EQ(socket.state, State::listen);
+	EXPECT_EQ(socket.rx_queue, 2U);
+	EXPECT_EQ(socket.tx_queue, 128U);
+	EXPECT_EQ(socket.flow, "");
+	EXPECT_EQ(socket.device, "");
+}
+
+const std::string row = "   0: 0100007F:1F90 020200C0:C822 0 7\t00000000:00000000 1 1:2 nic rxe1";
+
+TEST(ParseSockets, IgnoresPaddingAndColumnsItDoesNotKnow)
+{
+	for (const std::string &end : {std::string("\n"), std::string(),
+				       std::string(40, ' ') + "\n", std::string(" 17 more\n")}) {
+		const auto sockets = parse(row + end);
+
+		ASSERT_EQ(sockets.size(), 1U);
+		EXPECT_EQ(sockets[0].inode, 7U);
+		EXPECT_EQ(sockets[0].flow, "nic");
+		EXPECT_EQ(sockets[0].device, "rxe1");
+	}
+}
+
+TEST(ParseSockets, ReadsTheWidestValues)
+{
+	const auto sockets =
+		parse("10000: FFFFFFFF:FFFF FFFFFFFF:FFFF 4294967295 18446744073709551615\t"
+		      "FFFFFFFF:FFFFFFFF B 4294967295:4294967295 c d\n");
+
+	EXPECT_EQ(sockets.at(0).uid, 4294967295U);
+	EXPECT_EQ(sockets.at(0).inode, 18446744073709551615U);
+	EXPECT_EQ(sockets.at(0).rx_queue, 4294967295U);
+	EXPECT_EQ(sockets.at(0).state, State::closing);
+}
+
+TEST(ParseSockets, KeepsTheOrderOfManyRows)
+{
+	std::string rows;
+
+	for (int i = 0; i < 1000; i++)
+		rows += std::to_string(i) + ": 0100007F:1F90 020200C0:C822 0 " + std::to_string(i) +
+			"\t00000000:00000000 1 0:0 - -\n";
+	const auto sockets = parse(rows);
+
+	ASSERT_EQ(sockets.size(), 1000U);
+	for (std::size_t i = 0; i < sockets.size(); i++)
+		EXPECT_EQ(sockets[i].inode, i);
+}
+
+TEST(ParseSockets, TakesAnEmptyTable)
+{
+	EXPECT_TRUE(parse("").empty());
+}
+
+TEST(ParseSockets, NamesLineAndColumnOfWhatIsWrong)
+{
+	const std::string good = header + "\n" + row + "\n";
+	const std::pair<std::string, std::string> cases[] = {
+		{"", "line 1: header: expected column names, the first being 'sl', found nothing"},
+		{"<html>\n",
+		 "line 1: header: expected column names, the first being 'sl', found '<html>'"},
+		{good + "\n",
+		 "line 3: sl: expected the number of the row and a colon, found nothing"},
+		{good + "1 x", "line 3: sl: expected the number of the row and a colon, found '1'"},
+		{good + "1: zz:1",
+		 "line 3: local_address: expected ADDRESS:PORT in hexadecimal, found 'zz:1'"},
+		{good + "1: 0100007F:1F90",
+		 "line 3: rem_address: expected ADDRESS:PORT in hexadecimal, found nothing"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 -1",
+		 "line 3: uid: expected a number, found '-1'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 0x1",
+		 "line 3: inode: expected a number, found '0x1'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0",
+		 "line 3: rx_queue:tx_queue: expected two hexadecimal numbers as A:B, found '0'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:100000000",
+		 "line 3: rx_queue:tx_queue: expected two hexadecimal numbers as A:B, found "
+		 "'0:100000000'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 0",
+		 "line 3: state: expected the hexadecimal number of a state, found '0'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5",
+		 "line 3: credits: expected two numbers as A:B, found '5'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 A:B",
+		 "line 3: credits: expected two numbers as A:B, found 'A:B'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5",
+		 "line 3: flow: expected a name or '-', found nothing"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic",
+		 "line 3: dev: expected a name or '-', found nothing"},
+	};
+
+	for (const auto &[table, problem] : cases)
+		EXPECT_EQ(problem_with(table), problem);
+	EXPECT_EQ(problem_with(good), "none");
+}
+
+TEST(StateName, IsThatOfTcp)
+{
+	const std::vector<std::string> names = {
+		"ESTABLISHED", "SYN_SENT",   "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT",
+		"CLOSE",       "CLOSE_WAIT", "LAST_ACK", "LISTEN",    "CLOSING"};
+
+	for (std::size_t i = 0; i < names.size(); i++)
+		EXPECT_EQ(state_name(static_cast<State>(i + 1)), names[i]);
+	EXPECT_EQ(state_name(static_cast<State>(12)), "0xc");
+	EXPECT_EQ(state_name(static_cast<State>(255)), "0xff");
+}
+
+TEST(ParseCounters, TakesAnyNameInOrder)
+{
+	std::istringstream input("ActiveOpens 3\nPassiveOpens\t0\nNoSuchThing 9223372036854775807\n"
+				 "CurrEstab -1   \n");
+	const auto counters = parse_counters(input);
+	const std::vector<std::pair<std::string, std::int64_t>> expected = {
+		{"ActiveOpens", 3},
+		{"PassiveOpens", 0},
+		{"NoSuchThing", 9223372036854775807},
+		{"CurrEstab", -1}};
+
+	ASSERT_EQ(counters.size(), expected.size());
+	for (std::size_t i = 0; i < expected.size(); i++) {
+		EXPECT_EQ(counters[i].name, expected[i].first);
+		EXPECT_EQ(counters[i].value, expected[i].second);
+	}
+}
+
+TEST(ParseCounters, NamesTheLineThatIsWrong)
+{
+	const std::pair<std::string, std::string> cases[] = {
+		{"A 1\nB\n", "line 2: B: expected a number, found nothing"},
+		{"A 1\n\n", "line 2: name: expected a name and a number, found nothing"},
+		{"A many\n", "line 1: A: expected a number, found 'many'"},
+		{"A 9223372036854775808\n",
+		 "line 1: A: expected a number, found '9223372036854775808'"},
+	};
+
+	for (const auto &[table, problem] : cases) {
+		std::istringstream input(table);
+
+		try {
+			(void)parse_counters(input);
+			ADD_FAILURE() << "accepted: " << table;
+		} catch (const FormatError &error) {
+			EXPECT_EQ(error.what(), problem);
+		}
+	}
+}
+
+} // namespace

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Data between two machines: run on both at once, with ROLE=a on the one and
+# ROLE=b on the other, SELF/PEER and SELF6/PEER6 their addresses, and a command
+# 'vm-barrier NAME' that waits until the other has come to the same point.
+# Every byte is verified where it arrives.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+. ./sdp_lib.sh
+
+self=${SELF:-} other=${PEER:-}
+self6=${SELF6:-} other6=${PEER6:-}
+
+bytes=$((16 * 1024 * 1024 / SCALE))
+
+# Node a serves, node b connects.
+# exchange MODE-OF-A MODE-OF-B SELF PEER
+exchange() {
+	local mode_a=$1 mode_b=$2 mine=$3 its=$4 mode want
+	if [ "$ROLE" = a ]; then
+		start_server mine "$mode_a" "$mine" --bytes $bytes
+		vm-barrier "${FUNCNAME[1]}"
+		mode=$mode_a
+	else
+		vm-barrier "${FUNCNAME[1]}"
+		start_client mine "$mode_b" "$its" --bytes $bytes
+		mode=$mode_b
+	fi
+	end_of mine
+	[ "$status" = 0 ] || fail "expected an orderly end, got status $status"
+	case $mode in
+	send) want="sent=$bytes received=0 " ;;
+	recv) want="sent=0 received=$bytes " ;;
+	both) want="sent=$bytes received=$bytes " ;;
+	esac
+	grep -q "^$want" "$work/mine.out" || fail "expected $want"
+}
+
+client_to_server() { exchange recv send "$self" "$other"; }
+server_to_client() { exchange send recv "$self" "$other"; }
+both_directions() { exchange both both "$self" "$other"; }
+both_directions_ipv6() { exchange both both "$self6" "$other6"; }
+
+[ -n "${ROLE:-}" ] || skip_all "needs two machines: ROLE is not set"
+have_family || skip_all "no AF_SDP sockets in this kernel"
+run_cases client_to_server server_to_client both_directions both_directions_ipv6

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What happens to AF_SDP when the ground moves: the RDMA device is deleted, the
+# link goes down, the module is to be unloaded. Both ends are in this machine:
+# the server's address on one Soft-RoCE device, the client's on another.
+# Needs root and changes (and restores) devices and links.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+. ./sdp_lib.sh
+
+server=${SDP_TEST_SERVER:-10.0.0.2}
+client=${SDP_TEST_CLIENT:-10.0.0.1}
+
+# A transfer, endless from client to server.
+start_transfer() {
+	start_server server recv "$server"
+	start_client client send "$server"
+	wait_moving client
+	wait_moving server
+}
+
+# What a whole life of a connection looks like.
+check_works() {
+	start_server after recv "$server" --port 4792
+	start_client before send "$server" --port 4792 --bytes 1000000
+	expect_orderly after received=1000000
+	expect_orderly before sent=1000000
+}
+
+add_device() {
+	rdma link add "$server_rdma" type rxe netdev "$server_dev"
+	wait_for "$BOUND" devices_ready
+}
+
+# Soft-RoCE's management queue pair does not survive a datagram that could not
+# leave because the link was down: no connection can be made any more.
+renew_devices() {
+	rdma link delete "$server_rdma"
+	rdma link delete "$client_rdma"
+	rdma link add "$client_rdma" type rxe netdev "$client_dev"
+	add_device
+}
+
+# An address is usable once it is among the GIDs of an active port.
+# device_ready ADDRESS DEVICE
+device_ready() {
+	local want bytes
+	IFS=. read -ra bytes <<< "$1"
+	want=$(printf ':%02x%02x:%02x%02x' "${bytes[@]}")
+	rdma link show "$2/1" | grep -q 'state ACTIVE' &&
+		grep -qs "$want\$" "/sys/class/infiniband/$2/ports/1/gids/"*
+}
+
+devices_ready() {
+	device_ready "$server" "$server_rdma" && device_ready "$client" "$client_rdma"
+}
+
+# ---- the RDMA device ----
+
+device_deleted_in_transfer() {
+	start_transfer
+	timeout "$BOUND" rdma link delete "$server_rdma" ||
+		fail "rdma link delete did not come back"
+	expect_error server
+	expect_error client
+}
+
+device_added_again() {
+	exists "/sys/class/infiniband/$server_rdma" || add_device ||
+		fail "$server_rdma did not come up"
+	check_works
+}
+
+# Nothing moves, yet both ends of the connection and a listener must let go.
+device_deleted_when_idle() {
+	start_server server idle "$server"
+	start_client client idle "$server"
+	wait_moving server
+	wait_moving client
+	start_server listener idle "$server" --port 4793
+	timeout "$BOUND" rdma link delete "$server_rdma" ||
+		fail "rdma link delete did not come back"
+	expect_error server
+	# Whether its accept() has failed by now or still waits is left open.
+	kill -KILL "${pid[listener]}" 2> /dev/null || true
+	end_of listener
+	add_device || fail "$server_rdma did not come up"
+	check_works
+}
+
+# ---- the link ----
+
+save_link() {
+	ip -4 route save dev "$server_dev" table all type unicast > "$work/routes4" 2> /dev/null
+	ip -6 route save dev "$server_dev" table all type unicast > "$work/routes6" 2> /dev/null
+	ip neigh show dev "$server_dev" nud permanent > "$work/neigh"
+	sysctl -qw "net.ipv6.conf.$server_dev.keep_addr_on_down=1"
+}
+
+# The kernel has dropped the routes and the neighbours with the link.
+restore_link() {
+	local address rest
+	ip link set "$server_dev" up
+	ip -4 route restore < "$work/routes4" 2> /dev/null || true
+	ip -6 route restore < "$work/routes6" 2> /dev/null || true
+	while read -r address rest; do
+		[[ $rest == lladdr* ]] || continue
+		rest=${rest#lladdr }
+		ip neigh replace "$address" lladdr "${rest%% *}" \
+			dev "$server_dev" nud permanent
+	done < "$work/neigh"
+	wait_for "$BOUND" devices_ready
+}
+
+link_down_in_transfer() {
+	save_link
+	start_transfer
+	ip link set "$server_dev" down
+	expect_error client
+	expect_error server
+	restore_link || fail "the devices are not active again"
+	renew_devices || fail "the devices could not be made anew"
+	check_works
+}
+
+# ---- the module ----
+
+sdp_in_use() { [ "$(awk '$1 == "sdp" { print $3 }' /proc/modules)" != 0 ]; }
+unload() { rmmod sdp 2> "$work/rmmod"; }
+
+load() {
+	if [ -n "${SDP_MODULE:-}" ]; then
+		insmod "$SDP_MODULE"
+	else
+		modprobe sdp
+	fi
+}
+
+rmmod_refused_in_use() {
+	start_server server idle "$server"
+	start_client client idle "$server"
+	wait_moving server
+	wait_moving client
+	sdp_in_use || fail "the module's use count is 0 with two sockets open"
+	! unload || fail "the module could be unloaded in use"
+	grep -qi 'in use' "$work/rmmod" || fail "rmmod says: $(< "$work/rmmod")"
+	kill -0 "${pid[server]}" || fail "the server is gone"
+	kill -0 "${pid[client]}" || fail "the client is gone"
+}
+
+rmmod_when_unused() {
+	[ -n "${SDP_MODULE:-}" ] || modinfo sdp > /dev/null 2>&1 ||
+		skip "sdp is not installed and SDP_MODULE does not name it"
+	wait_for "$BOUND" unload || fail "cannot unload: $(< "$work/rmmod")"
+	! have_family || modinfo sdp > /dev/null 2>&1 ||
+		fail "AF_SDP is still there"
+	lsmod | grep -q '^sdp ' || load
+	check_works
+}
+
+[ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "TCP has no RDMA devices"
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+have_family || skip_all "no AF_SDP sockets in this kernel"
+server_dev=$(netdev_of "$server")
+[ -n "$server_dev" ] || skip_all "$server is no address of this machine"
+server_rdma=$(rdma_of "$server_dev")
+[ -n "$server_rdma" ] || skip_all "no RDMA device on $server_dev"
+client_dev=$(netdev_of "$client")
+client_rdma=$(rdma_of "$client_dev")
+[ "$server_rdma" != "$client_rdma" ] ||
+	skip_all "$server and $client are on one device"
+
+run_cases device_deleted_in_transfer device_added_again device_deleted_when_idle \
+	rmmod_refused_in_use rmmod_when_unused link_down_in_transfer

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# KTAP, conditions and processes for the shell tests of AF_SDP. A case is a
+# function; it runs in a subshell, says why it fails with 'fail', skips with
+# 'skip', and everything it has started ends with it.
+
+KTAP_FAIL=1
+KTAP_SKIP=4
+SCALE=${SDP_TEST_SCALE:-1}
+# Within this time everything that can fail has to have failed, in seconds.
+BOUND=${SDP_TEST_BOUND:-$((60 * SCALE))}
+
+ktap_count=0
+ktap_failed=0
+ktap_passed=0
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+peer=$here/sdp_peer
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+diag() { echo "# $*"; }
+
+fail() {
+	local out
+	diag "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $*"
+	for out in "$work"/*.out; do
+		[ ! -s "$out" ] || sed "s/^/# ${out##*/}: /" "$out"
+	done
+	exit $KTAP_FAIL
+}
+
+skip() {
+	echo "$*" > "$work/skip"
+	exit $KTAP_SKIP
+}
+
+skip_all() {
+	echo "TAP version 13"
+	if [ "${SDP_TEST_REQUIRE:-0}" = 1 ]; then
+		echo "Bail out! $*"
+		exit $KTAP_FAIL
+	fi
+	echo "1..0 # SKIP $*"
+	exit $KTAP_SKIP
+}
+
+# A condition that must come true within the bound.
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS <= end)) || return 1
+		sleep 0.05
+	done
+}
+
+exists() { [ -e "$1" ]; }
+gone() { ! kill -0 "$1" 2> /dev/null; }
+
+end_children() {
+	local job
+	for job in $(jobs -p); do
+		kill -KILL "$job" 2> /dev/null || true
+	done
+	wait 2> /dev/null || true
+}
+
+# In the background, because errexit does not work on the left of '||'.
+# run_case FUNCTION
+run_case() {
+	local status=0
+	ktap_count=$((ktap_count + 1))
+	rm -f "$work"/*
+	(
+		trap end_children EXIT
+		"$1"
+	) &
+	wait $! || status=$?
+	case $status in
+	0)
+		echo "ok $ktap_count $1"
+		ktap_passed=$((ktap_passed + 1))
+		;;
+	"$KTAP_SKIP") echo "ok $ktap_count $1 # SKIP $(< "$work/skip")" ;;
+	*)
+		echo "not ok $ktap_count $1"
+		ktap_failed=$((ktap_failed + 1))
+		;;
+	esac
+}
+
+# run_cases FUNCTION...
+run_cases() {
+	local name
+	echo "TAP version 13"
+	echo "1..$#"
+	for name in "$@"; do run_case "$name"; done
+	diag "Totals: pass:$ktap_passed fail:$ktap_failed xfail:0 xpass:0" \
+		"skip:$((ktap_count - ktap_passed - ktap_failed)) error:0"
+	((ktap_failed == 0)) || exit $KTAP_FAIL
+	((ktap_passed > 0)) || exit $KTAP_SKIP
+}
+
+# ---- one end of a connection each, in the background ----
+
+declare -A pid
+
+# start_server NAME MODE ADDRESS [OPTION...]: sets pid[NAME], waits until it listens
+start_server() {
+	local name=$1 mode=$2 address=$3
+	shift 3
+	"$peer" --role server --mode "$mode" --address "$address" \
+		--ready "$work/$name.ready" --moving "$work/$name.moving" "$@" \
+		> "$work/$name.out" 2>&1 &
+	pid[$name]=$!
+	wait_for "$BOUND" exists "$work/$name.ready" ||
+		fail "the server on $address does not listen: $(< "$work/$name.out")"
+}
+
+# start_client NAME MODE ADDRESS [OPTION...]: sets pid[NAME]
+start_client() {
+	local name=$1 mode=$2 address=$3
+	shift 3
+	"$peer" --role client --mode "$mode" --address "$address" \
+		--moving "$work/$name.moving" "$@" > "$work/$name.out" 2>&1 &
+	pid[$name]=$!
+}
+
+# wait_moving NAME
+wait_moving() {
+	wait_for "$BOUND" exists "$work/$1.moving" ||
+		fail "$1 moved no data: $(< "$work/$1.out")"
+}
+
+# The exit status of a process that must end within the bound.
+# end_of NAME: sets $status
+end_of() {
+	if ! wait_for "$BOUND" gone "${pid[$1]}"; then
+		diag "kernel stack of $1:"
+		sed 's/^/#   /' "/proc/${pid[$1]}/task/"*/stack 2> /dev/null || true
+		fail "$1 has not ended within $BOUND s"
+	fi
+	status=0
+	wait "${pid[$1]}" || status=$?
+	diag "$1: $(< "$work/$1.out")"
+}
+
+# expect_error NAME: its connection ended in an error
+expect_error() {
+	end_of "$1"
+	[ "$status" = 3 ] || fail "$1: expected a connection error, got status $status"
+	grep -Eq "error=(${2:-ECONNRESET|ETIMEDOUT|EPIPE|ENETDOWN|ENODEV|EHOSTUNREACH|ECONNABORTED}) " "$work/$1.out" ||
+		fail "$1: not an error of a broken connection"
+}
+
+# expect_orderly NAME [PATTERN-IN-OUTPUT]
+expect_orderly() {
+	end_of "$1"
+	[ "$status" = 0 ] || fail "$1: expected an orderly end, got status $status"
+	[ $# = 1 ] || grep -q "$2" "$work/$1.out" || fail "$1: expected $2"
+}
+
+# The netdev with an address, and the RDMA device on that netdev.
+netdev_of() { ip -o addr show to "$1" | awk 'NR == 1 { print $2 }'; }
+rdma_of() { rdma link show | sed -n "s|^link \([^/]*\)/.* netdev $1 *$|\1|p"; }
+
+have_family() {
+	[ "${SDP_TEST_FAMILY:-sdp}" = tcp ] ||
+		python3 -c 'import socket; socket.socket(27, socket.SOCK_STREAM)' 2> /dev/null
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the kernel tree's lib.mk offers, as far as these tests use it.
+
+OUTPUT ?= $(CURDIR)
+CFLAGS += -Werror
+
+TEST_GEN_PROGS := $(TEST_GEN_PROGS:%=$(OUTPUT)/%)
+TEST_GEN_FILES := $(TEST_GEN_FILES:%=$(OUTPUT)/%)
+
+.PHONY: all copies run_tests install emit_tests clean
+.DEFAULT_GOAL := all
+all: $(TEST_GEN_PROGS) $(TEST_GEN_FILES) copies
+
+$(OUTPUT)/%: %.c $(LOCAL_HDRS)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(filter-out $(LOCAL_HDRS),$^) $(LDLIBS) -o $@
+
+$(TEST_GEN_PROGS) $(TEST_GEN_FILES): | $(OUTPUT)
+$(OUTPUT):
+	mkdir -p $@
+
+# The scripts expect the programs beside them.
+copies: | $(OUTPUT)
+ifneq ($(abspath $(OUTPUT)),$(CURDIR))
+	cp -p run_tests.sh $(TEST_PROGS) $(TEST_FILES) $(OUTPUT)/
+endif
+
+run_tests: all
+	$(OUTPUT)/run_tests.sh $(notdir $(TEST_GEN_PROGS)) $(TEST_PROGS)
+
+install: all
+	@test -n "$(INSTALL_PATH)" || { echo "set INSTALL_PATH to use install" >&2; exit 1; }
+	mkdir -p $(INSTALL_PATH)
+	cp -p $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_PROGS) $(TEST_FILES) \
+		run_tests.sh config $(INSTALL_PATH)/
+
+emit_tests:
+	@for t in $(notdir $(TEST_GEN_PROGS)) $(TEST_PROGS); do echo "sdp:$$t"; done
+
+clean:
+	$(RM) $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(EXTRA_CLEAN)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * The end that asks for passes and holds the clock.
+ */
+#ifndef SDPBENCH_CLIENT_H
+#define SDPBENCH_CLIENT_H
+
+#include <cstdint>
+#include <vector>
+
+#include "protocol.h"
+#include "socket.h"
+
+namespace sdpbench
+{
+
+struct Plan {
+	Test test;
+	bool nodelay;
+	std::uint64_t message; /**< bytes */
+	std::uint64_t total;   /**< bytes in one direction, timed */
+	unsigned repeat;       /**< timed passes */
+};
+
+/** What one timed pass gave. */
+struct Pass {
+	double seconds;
+	/** Half a round trip each, in seconds, ascending; none for bandwidth. */
+	std::vector<double> one_way;
+};
+
+/**
+ * Run a pass that checks every byte and is not timed, then the timed ones.
+ * @throw std::runtime_error if a byte was wrong.
+ */
+[[nodiscard]] std::vector<Pass> run_plan(Stream &stream, const Plan &plan);
+
+} // namespace sdpbench
+
+#endif // SDPBENCH_CLIENT_H

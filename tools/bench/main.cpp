@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdpbench: bandwidth and latency of stream sockets of one address family.
+ */
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "client.h"
+#include "local_server.h"
+#include "report.h"
+#include "server.h"
+#include "socket.h"
+
+namespace
+{
+
+using namespace sdpbench;
+
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
+
+const std::map<std::string, Family> families{
+	{"sdp", Family::sdp}, {"tcp", Family::tcp}, {"smc", Family::smc}};
+const std::map<std::string, Test> tests{{"bw", Test::bandwidth}, {"lat", Test::latency}};
+
+struct Options {
+	bool local = false;
+	bool serve = false;
+	std::string family = "sdp";
+	std::string test = "bw";
+	std::string label;
+	std::string server = "127.0.0.1";
+	std::string client;
+	std::uint16_t port = 7471;
+	std::vector<std::uint64_t> sizes{65536};
+	std::uint64_t iterations = 1000;
+	std::uint64_t bytes = 0;
+	std::string nodelay = "on";
+	unsigned repeat = 1;
+	std::string json;
+};
+
+std::vector<std::string> names(const auto &map)
+{
+	std::vector<std::string> result;
+
+	result.reserve(map.size());
+	for (const auto &entry : map)
+		result.push_back(entry.first);
+	return result;
+}
+
+void describe_role(CLI::App &app, Options &options)
+{
+	auto *const local =
+		app.add_flag("--local", options.local, "run the server too, in a child process");
+	app.add_flag("--serve", options.serve, "be the server, until killed")->excludes(local);
+	app.add_option("-f,--family", options.family, "address family")
+		->check(CLI::IsMember(names(families)))
+		->capture_default_str();
+	app.add_option("-s,--server", options.server, "address of the server")
+		->type_name("ADDRESS")
+		->capture_default_str();
+	app.add_option("-c,--client", options.client, "address the client binds to")
+		->type_name("ADDRESS");
+	app.add_option("-p,--port", options.port, "port of the server; any with --local")
+		->type_name("PORT")
+		->check(CLI::Range(1, 65535))
+		->capture_default_str();
+}
+
+void describe_test(CLI::App &app, Options &options)
+{
+	app.add_option("-t,--test", options.test,
+		       "bw: the client streams to the server; lat: a message to and fro")
+		->check(CLI::IsMember(names(tests)))
+		->capture_default_str();
+	app.add_option("--size", options.sizes, "bytes of a message; several with commas; K, M")
+		->delimiter(',')
+		->type_name("SIZE,...")
+		->transform(CLI::AsSizeValue(false))
+		->check(CLI::Range(std::uint64_t{1}, largest_message));
+	auto *const iterations =
+		app.add_option("-n,--iterations", options.iterations, "messages of a pass")
+			->type_name("COUNT")
+			->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+			->capture_default_str();
+	app.add_option("--bytes", options.bytes, "bytes of a pass, instead of --iterations")
+		->type_name("SIZE")
+		->transform(CLI::AsSizeValue(false))
+		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
+		->excludes(iterations);
+	app.add_option("--nodelay", options.nodelay, "TCP_NODELAY at both ends")
+		->check(CLI::IsMember({"on", "off"}))
+		->capture_default_str();
+	app.add_option("-r,--repeat", options.repeat, "timed passes; the median counts")
+		->type_name("COUNT")
+		->check(CLI::Range(1, 10000))
+		->capture_default_str();
+}
+
+void describe(CLI::App &app, Options &options)
+{
+	app.name("sdpbench");
+	describe_role(app, options);
+	describe_test(app, options);
+	app.add_option("--json", options.json, "write the results to this file too")
+		->type_name("FILE");
+	app.add_option("--label", options.label,
+		       "what to call the transport in the results, if not after its family")
+		->type_name("NAME");
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return fmt::format("sdpbench: {} (see sdpbench --help)\n", error.what());
+	});
+}
+
+Stream connect_as_told(const Options &options, std::uint16_t port)
+{
+	const Family family = families.at(options.family);
+	const Address server(options.server, port);
+
+	if (options.client.empty())
+		return connect(family, server);
+	return connect_from(family, Address(options.client, 0), server);
+}
+
+Plan plan_for(const Options &options, std::uint64_t size)
+{
+	const std::uint64_t total = options.bytes != 0 ? options.bytes : size * options.iterations;
+
+	return {tests.at(options.test), options.nodelay == "on", size, total, options.repeat};
+}
+
+// A connection of its own for each size: none inherits what another one warmed up.
+std::vector<Result> measure(const Options &options, std::uint16_t port)
+{
+	const std::string label = options.label.empty() ? options.family : options.label;
+	std::vector<Result> results;
+
+	for (const std::uint64_t size : options.sizes) {
+		const Plan plan = plan_for(options, size);
+		Stream stream = connect_as_told(options, port);
+
+		results.push_back({label, plan, run_plan(stream, plan)});
+	}
+	return results;
+}
+
+void write_file(const std::string &path, const std::string &text)
+{
+	std::ofstream file(path);
+
+	file << text << std::flush;
+	if (!file)
+		throw std::system_error(errno, std::generic_category(),
+					fmt::format("cannot write '{}'", path));
+}
+
+int run_client(const Options &options)
+{
+	std::optional<LocalServer> server;
+
+	if (options.local)
+		server.emplace(families.at(options.family), Address(options.server, 0));
+	const std::vector<Result> results =
+		measure(options, server ? server->port() : options.port);
+	fmt::print("{}", as_table(results));
+	if (!options.json.empty())
+		write_file(options.json, as_json(results));
+	return EXIT_SUCCESS;
+}
+
+int run(int argc, char **argv)
+{
+	Options options;
+	CLI::App app("Measure bandwidth or latency of stream sockets. Every byte of a first pass, "
+		     "which is not timed, is checked.");
+
+	describe(app, options);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &outcome) {
+		return app.exit(outcome) == 0 ? EXIT_SUCCESS : exit_usage;
+	}
+	if (!options.serve)
+		return run_client(options);
+	Listener listener(families.at(options.family), Address(options.server, options.port));
+	serve(listener);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		return run(argc, argv);
+	} catch (const std::exception &error) {
+		fmt::print(stderr, "sdpbench: {}\n", error.what());
+		return exit_failed;
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "protocol.h"
+
+#include <array>
+#include <limits>
+#include <span>
+#include <stdexcept>
+
+#include <endian.h>
+
+namespace sdpbench
+{
+
+namespace
+{
+
+constexpr std::uint64_t magic = 0x736470626e636831; // "sdpbnch1"
+constexpr std::uint64_t nothing_wrong = std::numeric_limits<std::uint64_t>::max();
+// A server must not be made to allocate what its client made up.
+constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
+
+// In network order, so that nodes may differ.
+template <std::size_t count> void send_words(Stream &stream, std::array<std::uint64_t, count> words)
+{
+	for (std::uint64_t &word : words)
+		word = htobe64(word);
+	stream.send(std::as_bytes(std::span(words)));
+}
+
+template <std::size_t count> void to_host(std::array<std::uint64_t, count> &words)
+{
+	for (std::uint64_t &word : words)
+		word = be64toh(word);
+}
+
+} // namespace
+
+void Request::send(Stream &stream) const
+{
+	const std::uint64_t flags = (verify ? 1U : 0U) | (nodelay ? 2U : 0U);
+
+	send_words<5>(stream, {magic, static_cast<std::uint64_t>(test), flags, message, total});
+}
+
+std::optional<Request> Request::receive(Stream &stream)
+{
+	std::array<std::uint64_t, 5> words{};
+
+	if (!stream.receive_or_end(std::as_writable_bytes(std::span(words))))
+		return std::nullopt;
+	to_host(words);
+	const auto [sign, test, flags, message, total] = words;
+	if (sign != magic || test > static_cast<std::uint64_t>(Test::latency) || message == 0 ||
+	    message > largest_message)
+		throw std::runtime_error("the client's request makes no sense; is it sdpbench?");
+	return Request{static_cast<Test>(test), (flags & 1) != 0, (flags & 2) != 0, message, total};
+}
+
+void Verdict::send(Stream &stream) const
+{
+	send_words<1>(stream, {wrong.value_or(nothing_wrong)});
+}
+
+Verdict Verdict::receive(Stream &stream)
+{
+	std::array<std::uint64_t, 1> words{};
+
+	stream.receive(std::as_writable_bytes(std::span(words)));
+	to_host(words);
+	if (words[0] == nothing_wrong)
+		return {};
+	return {words[0]};
+}
+
+} // namespace sdpbench

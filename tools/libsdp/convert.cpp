@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "convert.h"
+
+#include <cerrno>
+
+#include <linux/sdp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace libsdp
+{
+
+bool wants_tcp_stream(const SocketCall &call) noexcept
+{
+	const bool internet = call.domain == AF_INET || call.domain == AF_INET6;
+	const bool stream = (call.type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM;
+	const bool tcp = call.protocol == 0 || call.protocol == IPPROTO_TCP;
+
+	return internet && stream && tcp;
+}
+
+SocketCall converted(const SocketCall &call) noexcept
+{
+	return {.domain = AF_SDP, .type = call.type, .protocol = call.protocol};
+}
+
+bool stays_on_tcp(int error) noexcept
+{
+	switch (error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ENOBUFS:
+		return false;
+	default:
+		return true;
+	}
+}
+
+} // namespace libsdp

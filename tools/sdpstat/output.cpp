@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "output.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sdpstat
+{
+namespace
+{
+
+using Json = nlohmann::ordered_json;
+
+struct Column {
+	std::string_view title;
+	bool right = false;
+};
+
+/** Rows of cells, each column as wide as its widest cell. */
+class Grid
+{
+public:
+	void column(std::string_view title, bool right = false)
+	{
+		columns_.push_back({title, right});
+	}
+
+	void row(std::vector<std::string> cells)
+	{
+		rows_.push_back(std::move(cells));
+	}
+
+	[[nodiscard]] std::string text() const
+	{
+		std::vector<std::string> titles;
+
+		for (const Column &column : columns_)
+			titles.emplace_back(column.title);
+		std::string result = line(titles);
+
+		for (const auto &cells : rows_)
+			result += line(cells);
+		return result;
+	}
+
+private:
+	[[nodiscard]] std::size_t width(std::size_t index) const
+	{
+		std::size_t widest = columns_[index].title.size();
+
+		for (const auto &cells : rows_)
+			widest = std::max(widest, cells[index].size());
+		return widest;
+	}
+
+	[[nodiscard]] std::string line(const std::vector<std::string> &cells) const
+	{
+		std::string result;
+
+		for (std::size_t i = 0; i < cells.size(); i++)
+			result += columns_[i].right ? fmt::format("{:>{}}  ", cells[i], width(i))
+						    : fmt::format("{:<{}}  ", cells[i], width(i));
+		result.erase(result.find_last_not_of(' ') + 1);
+		return result + "\n";
+	}
+
+	std::vector<Column> columns_;
+	std::vector<std::vector<std::string>> rows_;
+};
+
+const std::vector<Holder> &holders_of(const Socket &socket, const Holders &holders)
+{
+	static const std::vector<Holder> none;
+	const auto found = holders.find(socket.inode);
+
+	return found == holders.end() ? none : found->second;
+}
+
+// A program chooses its name, and it must not write to this terminal with it.
+std::string harmless(std::string name)
+{
+	std::replace_if(
+		name.begin(), name.end(),
+		[](unsigned char byte) { return byte < ' ' || byte == 0x7f; }, '?');
+	return name;
+}
+
+std::string holders_text(const std::vector<Holder> &holders)
+{
+	std::string result;
+
+	for (const Holder &holder : holders)
+		result += fmt::format("{}{}(pid={},fd={})", result.empty() ? "" : ",",
+				      harmless(holder.name), holder.pid, holder.fd);
+	return result;
+}
+
+std::string or_dash(const std::string &name)
+{
+	return name.empty() ? "-" : name;
+}
+
+Grid socket_grid(Columns columns)
+{
+	Grid grid;
+
+	grid.column("State");
+	grid.column("Recv-Q", true);
+	grid.column("Send-Q", true);
+	grid.column("Local Address:Port");
+	grid.column("Peer Address:Port");
+	grid.column("Credits");
+	grid.column("Flow");
+	grid.column("Device");
+	if (columns.extended) {
+		grid.column("UID", true);
+		grid.column("Inode", true);
+	}
+	if (columns.processes)
+		grid.column("Process");
+	return grid;
+}
+
+Json end_json(const Endpoint &end)
+{
+	return {{"address", end.address_text()}, {"port", end.port}};
+}
+
+Json name_json(const std::string &name)
+{
+	return name.empty() ? Json(nullptr) : Json(name);
+}
+
+Json holders_json(const std::vector<Holder> &holders)
+{
+	Json result = Json::array();
+
+	for (const Holder &holder : holders)
+		result.push_back({{"name", holder.name}, {"pid", holder.pid}, {"fd", holder.fd}});
+	return result;
+}
+
+Json socket_json(const Socket &socket)
+{
+	return {
+		{"state", state_name(socket.state)},
+		{"family", socket.local.family == Family::inet ? "inet" : "inet6"},
+		{"local", end_json(socket.local)},
+		{"peer", end_json(socket.peer)},
+		{"recv_queue", socket.rx_queue},
+		{"send_queue", socket.tx_queue},
+		{"tx_credits", socket.tx_credits},
+		{"rx_credits", socket.rx_credits},
+		{"flow", name_json(socket.flow)},
+		{"device", name_json(socket.device)},
+		{"uid", socket.uid},
+		{"inode", socket.inode},
+	};
+}
+
+// Names of programs need not be UTF-8, but JSON must be.
+std::string dump(const Json &json)
+{
+	return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+std::string sockets_as_text(const std::vector<Socket> &sockets, const Holders &holders,
+			    Columns columns)
+{
+	Grid grid = socket_grid(columns);
+
+	for (const Socket &socket : sockets) {
+		std::vector<std::string> cells = {
+			state_name(socket.state),
+			std::to_string(socket.rx_queue),
+			std::to_string(socket.tx_queue),
+			socket.local.text(),
+			socket.peer.text(),
+			fmt::format("{}:{}", socket.tx_credits, socket.rx_credits),
+			or_dash(socket.flow),
+			or_dash(socket.device),
+		};
+
+		if (columns.extended) {
+			cells.push_back(std::to_string(socket.uid));
+			cells.push_back(std::to_string(socket.inode));
+		}
+		if (columns.processes)
+			cells.push_back(holders_text(holders_of(socket, holders)));
+		grid.row(std::move(cells));
+	}
+	return grid.text();
+}
+
+std::string sockets_as_json(const std::vector<Socket> &sockets, const Holders &holders,
+			    Columns columns)
+{
+	Json list = Json::array();
+
+	for (const Socket &socket : sockets) {
+		Json entry = socket_json(socket);
+
+		if (columns.processes)
+			entry["processes"] = holders_json(holders_of(socket, holders));
+		list.push_back(std::move(entry));
+	}
+	return dump({{"sockets", std::move(list)}});
+}
+
+std::string counters_as_text(const std::vector<Counter> &counters)
+{
+	Grid grid;
+
+	grid.column("Counter");
+	grid.column("Value", true);
+	for (const Counter &counter : counters)
+		grid.row({counter.name, std::to_string(counter.value)});
+	return grid.text();
+}
+
+std::string counters_as_json(const std::vector<Counter> &counters)
+{
+	Json values = Json::object();
+
+	for (const Counter &counter : counters)
+		values[counter.name] = counter.value;
+	return dump({{"statistics", std::move(values)}});
+}
+
+} // namespace sdpstat

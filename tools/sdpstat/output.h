@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Sockets and counters as text for people and as JSON for programs. Each text
+ * ends with a newline.
+ */
+#ifndef SDPSTAT_OUTPUT_H
+#define SDPSTAT_OUTPUT_H
+
+#include "processes.h"
+#include "table.h"
+
+#include <string>
+#include <vector>
+
+namespace sdpstat
+{
+
+/** Columns that are shown only if asked for. */
+struct Columns {
+	bool extended = false; ///< owner and inode
+	bool processes = false;
+};
+
+[[nodiscard]] std::string sockets_as_text(const std::vector<Socket> &sockets,
+					  const Holders &holders, Columns columns);
+
+/**
+ * {"sockets": [...]}. What a socket does not have yet (flow, device) is null;
+ * "processes" is there only if asked for.
+ */
+[[nodiscard]] std::string sockets_as_json(const std::vector<Socket> &sockets,
+					  const Holders &holders, Columns columns);
+
+[[nodiscard]] std::string counters_as_text(const std::vector<Counter> &counters);
+
+/** {"statistics": {"Name": value, ...}} in the kernel's order. */
+[[nodiscard]] std::string counters_as_json(const std::vector<Counter> &counters);
+
+} // namespace sdpstat
+
+#endif // SDPSTAT_OUTPUT_H

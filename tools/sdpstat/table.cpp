@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "table.h"
+#include "number.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sdpstat
+{
+namespace
+{
+
+constexpr std::array<const char *, 12> state_names = {
+	"", // there is no state 0
+	"ESTABLISHED",
+	"SYN_SENT",
+	"SYN_RECV",
+	"FIN_WAIT1",
+	"FIN_WAIT2",
+	"TIME_WAIT",
+	"CLOSE",
+	"CLOSE_WAIT",
+	"LAST_ACK",
+	"LISTEN",
+	"CLOSING",
+};
+
+/** The words of one line, taken from left to right. */
+class Words
+{
+public:
+	Words(std::string_view line, std::size_t number) : rest_(line), line_(number)
+	{
+	}
+
+	[[nodiscard]] std::size_t line() const
+	{
+		return line_;
+	}
+
+	[[noreturn]] void reject(std::string_view column, std::string_view expected,
+				 std::string_view found) const
+	{
+		throw FormatError(
+			line_, fmt::format("{}: expected {}, found {}", column, expected,
+					   found.empty() ? "nothing" : fmt::format("'{}'", found)));
+	}
+
+	std::string_view next()
+	{
+		constexpr std::string_view blanks = " \t\r";
+
+		rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
+		const std::string_view word = rest_.substr(0, rest_.find_first_of(blanks));
+
+		rest_.remove_prefix(word.size());
+		return word;
+	}
+
+	template <typename Number> Number number(std::string_view column)
+	{
+		const std::string_view word = next();
+		const auto value = parse_number<Number>(word);
+
+		if (!value)
+			reject(column, "a number", word);
+		return *value;
+	}
+
+	/** Two numbers with a colon between them. */
+	std::pair<std::uint32_t, std::uint32_t> pair(std::string_view column, int base)
+	{
+		const std::string_view word = next();
+		const std::size_t colon = std::min(word.find(':'), word.size());
+		const auto first = parse_number<std::uint32_t>(word.substr(0, colon), base);
+		const auto second = parse_number<std::uint32_t>(
+			word.substr(std::min(colon + 1, word.size())), base);
+
+		if (!first || !second)
+			reject(column,
+			       base == 16 ? "two hexadecimal numbers as A:B" : "two numbers as A:B",
+			       word);
+		return {*first, *second};
+	}
+
+	Endpoint endpoint(std::string_view column)
+	{
+		const std::string_view word = next();
+		const auto value = parse_endpoint(word);
+
+		if (!value)
+			reject(column, "ADDRESS:PORT in hexadecimal", word);
+		return *value;
+	}
+
+	State state()
+	{
+		const std::string_view word = next();
+		const auto value = parse_number<std::uint8_t>(word, 16);
+
+		if (!value || *value == 0)
+			reject("state", "the hexadecimal number of a state", word);
+		return static_cast<State>(*value);
+	}
+
+	/** A name, empty where the table has "-" for none. */
+	std::string name(std::string_view column)
+	{
+		const std::string_view word = next();
+
+		if (word.empty())
+			reject(column, "a name or '-'", word);
+		return word == "-" ? std::string() : std::string(word);
+	}
+
+private:
+	std::string_view rest_;
+	std::size_t line_;
+};
+
+void check_header(Words words)
+{
+	const std::string_view first = words.next();
+
+	if (first != "sl")
+		words.reject("header", "column names, the first being 'sl'", first);
+}
+
+Socket parse_row(Words words)
+{
+	Socket socket;
+	const std::string_view slot = words.next();
+
+	if (!slot.ends_with(':'))
+		words.reject("sl", "the number of the row and a colon", slot);
+	socket.local = words.endpoint("local_address");
+	socket.peer = words.endpoint("rem_address");
+	socket.uid = words.number<std::uint32_t>("uid");
+	socket.inode = words.number<std::uint64_t>("inode");
+	std::tie(socket.rx_queue, socket.tx_queue) = words.pair("rx_queue:tx_queue", 16);
+	socket.state = words.state();
+	std::tie(socket.tx_credits, socket.rx_credits) = words.pair("credits", 10);
+	socket.flow = words.name("flow");
+	socket.device = words.name("dev");
+	return socket;
+}
+
+Counter parse_counter(Words words)
+{
+	Counter counter;
+
+	counter.name = words.next();
+	if (counter.name.empty())
+		words.reject("name", "a name and a number", {});
+	counter.value = words.number<std::int64_t>(counter.name);
+	return counter;
+}
+
+} // namespace
+
+std::string state_name(State state)
+{
+	const auto number = static_cast<std::size_t>(state);
+
+	if (number > 0 && number < state_names.size())
+		return state_names.at(number);
+	return fmt::format("{:#x}", number);
+}
+
+FormatError::FormatError(std::size_t line, const std::string &problem)
+	: std::runtime_error(fmt::format("line {}: {}", line, problem))
+{
+}
+
+std::vector<Socket> parse_sockets(std::istream &input)
+{
+	std::vector<Socket> sockets;
+	std::string line;
+	std::size_t number = 1;
+
+	std::getline(input, line);
+	check_header({line, number});
+	while (std::getline(input, line))
+		sockets.push_back(parse_row({line, ++number}));
+	return sockets;
+}
+
+std::vector<Counter> parse_counters(std::istream &input)
+{
+	std::vector<Counter> counters;
+	std::string line;
+	std::size_t number = 0;
+
+	while (std::getline(input, line))
+		counters.push_back(parse_counter({line, ++number}));
+	return counters;
+}
+
+} // namespace sdpstat

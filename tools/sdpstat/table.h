@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * The tables that the kernel module keeps below /proc/net, read into memory.
+ */
+#ifndef SDPSTAT_TABLE_H
+#define SDPSTAT_TABLE_H
+
+#include "endpoint.h"
+
+#include <cstdint>
+#include <istream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sdpstat
+{
+
+/** The states of a socket: the numbers of TCP (include/net/tcp_states.h). */
+enum class State : std::uint8_t {
+	established = 1,
+	syn_sent,
+	syn_recv,
+	fin_wait1,
+	fin_wait2,
+	time_wait,
+	close,
+	close_wait,
+	last_ack,
+	listen,
+	closing,
+};
+
+/** "ESTABLISHED" and so on; the bare number for a state unknown here. */
+[[nodiscard]] std::string state_name(State state);
+
+/** One row of /proc/net/sdp. */
+struct Socket {
+	Endpoint local;
+	Endpoint peer;
+	std::uint32_t uid = 0;
+	std::uint64_t inode = 0;
+	std::uint32_t rx_queue = 0; ///< bytes to read; of a listener: connections to accept
+	std::uint32_t tx_queue = 0; ///< bytes to send; of a listener: its backlog
+	State state = State::close;
+	std::uint32_t tx_credits = 0; ///< messages that the peer has room for
+	std::uint32_t rx_credits = 0; ///< messages that there is room for here
+	std::string flow;	      ///< flow control engine, empty if none yet
+	std::string device;	      ///< RDMA device, empty if none yet
+};
+
+/** One line of /proc/net/sdpstats. */
+struct Counter {
+	std::string name;
+	std::int64_t value = 0;
+};
+
+/** A table has not the form that is expected; what() names line and column. */
+class FormatError : public std::runtime_error
+{
+public:
+	FormatError(std::size_t line, const std::string &problem);
+};
+
+/**
+ * Read /proc/net/sdp: a line of column names, then a row for each socket.
+ * Columns to the right of those known here are ignored.
+ *
+ * @throws FormatError
+ */
+[[nodiscard]] std::vector<Socket> parse_sockets(std::istream &input);
+
+/**
+ * Read /proc/net/sdpstats: a name and a whole number on each line. Any name is
+ * taken as it comes.
+ *
+ * @throws FormatError
+ */
+[[nodiscard]] std::vector<Counter> parse_counters(std::istream &input);
+
+} // namespace sdpstat
+
+#endif // SDPSTAT_TABLE_H

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# Shared by the shell scripts of the test bed: where things are kept.
+# shellcheck shell=bash
+
+# Everything that is costly to make is kept here, outside the checkout.
+CACHE=${SDP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/linux-sdp}
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+# Download a Debian package into the cache, unless it is there, and print its
+# path. The exact version is part of the name, so an old one is never reused.
+# fetch_deb PACKAGE
+fetch_deb() {
+	local pkg=$1 ver arch deb
+	ver=$(apt-cache policy "$pkg" | awk '/Candidate:/ { print $2 }')
+	[[ -n $ver && $ver != "(none)" ]] ||
+		die "apt knows no package '$pkg'; run 'apt-get update', or 'make deps' for a newer kernel"
+	arch=$(apt-cache show "$pkg=$ver" | awk '/^Architecture:/ { print $2; exit }')
+	deb=$CACHE/debs/${pkg}_${ver//:/%3a}_${arch}.deb
+	if [ ! -s "$deb" ]; then
+		say "downloading $pkg $ver"
+		mkdir -p "$CACHE/debs/partial"
+		(cd "$CACHE/debs/partial" && apt-get -q -o APT::Sandbox::User=root download "$pkg=$ver" >&2) ||
+			die "cannot download $pkg $ver"
+		mv "$CACHE/debs/partial/${deb##*/}" "$deb"
+	fi
+	printf '%s\n' "$deb"
+}
+
+# Unpack a package once and print the directory.
+# unpack_deb PACKAGE
+unpack_deb() {
+	local deb dir
+	deb=$(fetch_deb "$1")
+	dir=$CACHE/unpacked/$(basename "$deb" .deb)
+	if [ ! -e "$dir/.complete" ]; then
+		rm -rf "$dir"
+		mkdir -p "$dir"
+		dpkg -x "$deb" "$dir"
+		touch "$dir/.complete"
+	fi
+	printf '%s\n' "$dir"
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of tools/vm/vm."""
+
+import argparse
+import os
+import pathlib
+import shlex
+import signal
+import sys
+
+from . import EXIT_BED, BedError, kernels
+
+_EPILOG = """\
+exit status: the command's own (with two nodes the first that is not 0);
+99 if a kernel log shows a splat, 124 after a time-out, 125 if the bed failed.
+In a node, ROLE is a or b, with two nodes SELF, PEER, SELF6 and PEER6 are the
+addresses and 'vm-barrier NAME' waits for the other node; VM_OUT is the shared
+directory. The caller's working directory is the command's, seen through a
+layer that forgets all writes."""
+
+
+def _options(parser):
+    parser.add_argument("--kernel", default="6.1", help="6.1 (default), 6.12 or debug")
+    parser.add_argument("--nodes", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--smp", type=int, help="virtual CPUs per node (default 2)")
+    parser.add_argument("--mem", type=int, help="memory per node in MB (default 2048, debug 3072)")
+    parser.add_argument("--topology", choices=("self", "pair", "none"),
+                        help="self: two rxe devices on a veth pair (one node's default); "
+                             "pair: one device on the wire between two nodes; none")
+    parser.add_argument("--icount", action="store_true", help="one instruction is one nanosecond")
+    parser.add_argument("--nullcrc", action="store_true", help="free checksums for Soft-RoCE")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for the command (default 600)")
+    parser.add_argument("--out", type=pathlib.Path, help="directory shared with the nodes")
+    parser.add_argument("--log-name", help="logs go to build/vm/NAME")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--append", action="append", default=[], help="for the kernel's command line")
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="vm", description="Virtual nodes with Soft-RoCE.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="run a command in one or two nodes", epilog=_EPILOG,
+                           formatter_class=argparse.RawDescriptionHelpFormatter)
+    _options(run)
+    run.add_argument("--node-a", metavar="CMD", help="shell command for node a")
+    run.add_argument("--node-b", metavar="CMD", help="shell command for node b")
+    run.add_argument("command", nargs="*", metavar="COMMAND")
+    _options(verbs.add_parser("shell", help="an interactive shell in one node"))
+    kernel = verbs.add_parser("kernel", help="provide a kernel; print its release, build directory")
+    kernel.add_argument("name")
+    kernel.add_argument("--modules", action="store_true", help="print where its modules are instead")
+    return parser
+
+
+def _commands(options):
+    """Return the shell command of each role."""
+    if options.shell:
+        return {"a": "", "b": ""}
+    common = shlex.join(options.command)
+    commands = {"a": options.node_a or common, "b": options.node_b or common}
+    if not all(commands[role] for role in "ab"[:options.nodes]):
+        raise BedError("no command: give one after '--', or --node-a and --node-b")
+    return commands
+
+
+def _complete(options):
+    """Fill in the defaults that depend on other options."""
+    options.shell = options.verb == "shell"
+    if options.shell:
+        options.nodes, options.timeout = 1, float("inf")
+    options.smp = 1 if options.icount else options.smp or 2
+    options.mem = options.mem or (3072 if options.kernel == "debug" else 2048)
+    options.topology = options.topology or ("self" if options.nodes == 1 else "pair")
+    if options.topology == "pair" and options.nodes == 1:
+        raise BedError("topology 'pair' needs --nodes 2")
+    if options.icount and options.nodes == 2:
+        raise BedError("--icount needs one node: two guests' clocks run freely against each other")
+    for word in options.env:
+        if "=" not in word:
+            raise BedError(f"--env wants NAME=VALUE, not '{word}'")
+    options.commands = _commands(options)
+    options.log_name = options.log_name or f"{options.verb}-{os.getpid()}"
+    options.out = options.out and options.out.resolve()
+
+
+def _terminate(_signal, _frame):
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def main():
+    """Entry point; returns the exit status."""
+    options = _parser().parse_args()
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        if options.verb == "kernel":
+            kernel = kernels.find(options.name)
+            print(kernel.modules if options.modules else f"{kernel.release} {kernel.build}")
+            return 0
+        from . import run  # pylint: disable=import-outside-toplevel
+        _complete(options)
+        return run.Run(options).go()
+    except BedError as error:
+        print(f"vm: error: {error}", file=sys.stderr)
+        return EXIT_BED
+    except KeyboardInterrupt:
+        return 130

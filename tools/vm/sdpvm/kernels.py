@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where a guest kernel, its modules and its build directory are."""
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+from . import BED, BedError
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be booted and built against."""
+
+    release: str  # what uname -r says in the guest
+    image: pathlib.Path
+    modules: pathlib.Path  # becomes /lib/modules/<release> in the guest
+    build: pathlib.Path  # KDIR of an external module
+    debug: bool
+
+
+def find(name):
+    """Return the kernel called NAME: "debug", or a series such as "6.1"."""
+    return _debug_kernel() if name == "debug" else _stock_kernel(name)
+
+
+def newest_headers(series):
+    """Return the newest release of SERIES whose headers are installed."""
+    pattern = re.compile(rf"linux-headers-({re.escape(series)}\.\d[^/]*-amd64)$")
+    found = [m[1] for p in pathlib.Path("/usr/src").iterdir() if (m := pattern.match(p.name))]
+    plain = [r for r in found if not re.search(r"-(rt|cloud)-", r)]
+    if not plain:
+        raise BedError(f"no kernel headers of the {series} series are installed; run 'make deps'")
+    return max(plain, key=lambda r: [int(n) for n in re.findall(r"\d+", r)])
+
+
+def _stock_kernel(series):
+    if not re.fullmatch(r"\d+\.\d+", series):
+        raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12, or 'debug'")
+    release = newest_headers(series)
+    root = _ask_shell(f"unpack_deb linux-image-{release}")
+    modules = root / "lib/modules" / release
+    if not (modules / "modules.dep").exists():
+        subprocess.run(["depmod", "-b", root, release], check=True)
+    return Kernel(
+        release=release,
+        image=root / f"boot/vmlinuz-{release}",
+        modules=modules,
+        build=pathlib.Path(f"/usr/src/linux-headers-{release}"),
+        debug=False,
+    )
+
+
+def _debug_kernel():
+    build = _run_for_path([BED / "build-debug-kernel"])
+    release = (build / "include/config/kernel.release").read_text(encoding="ascii").strip()
+    return Kernel(
+        release=release,
+        image=build / "arch/x86/boot/bzImage",
+        modules=build / "root/lib/modules" / release,
+        build=build,
+        debug=True,
+    )
+
+
+def _ask_shell(call):
+    return _run_for_path(["bash", "-euo", "pipefail", "-c", f". {BED}/lib.sh; {call}"])
+
+
+def _run_for_path(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise BedError("the kernel could not be provided, see above")
+    return pathlib.Path(done.stdout.strip().splitlines()[-1])

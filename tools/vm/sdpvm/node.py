@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One virtual node: its QEMU process and the lines that lead into it."""
+
+import pathlib
+import shlex
+import socket
+import subprocess
+import time
+
+from . import BED, initramfs, kvm
+
+# erms makes the emulator copy byte by byte and pclmulqdq makes Soft-RoCE's
+# checksum slower than a table: both distort. la57 only costs page walks.
+_CPU_TCG = "max,la57=off,erms=off,fsrm=off,pclmulqdq=off"
+
+_APPEND = ("console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr log_buf_len=4M "
+           "cryptomgr.notests=1 sysrq_always_enabled=1 unknown_nmi_panic=1 net.ifnames=0")
+_APPEND_DEBUG = "kasan_multi_shot kmemleak=on"
+
+
+class Node:
+    """A guest from start to power-off."""
+
+    def __init__(self, role, kernel, options, directory):
+        self.role = role
+        self.kernel = kernel
+        self.options = options
+        self.dir = directory
+        self.process = None
+        self.serial_log = open(directory / f"{role}.serial.log", "wb")
+        self.output_log = open(directory / f"{role}.out", "wb")
+        self._guest_ends = []
+        self.serial = self._line()
+        self.monitor = self._line()
+        self.output = self._line()
+        self.last_serial = time.monotonic()
+
+    def _line(self):
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self._guest_ends.append(theirs)
+        return ours
+
+    def path(self, what):
+        """Return this node's file in the control directory."""
+        return self.dir / "ctl" / f"{self.role}.{what}"
+
+    def status(self):
+        """Return the exit status of the node's command, None if unknown."""
+        path = self.path("status")
+        return int(path.read_text(encoding="ascii")) if path.exists() else None
+
+    def write_job(self, command, environment):
+        """Leave the command and its environment for the guest to find."""
+        self.path("cmd").write_text(command + "\n", encoding="utf-8")
+        lines = [f"export {name}={shlex.quote(str(value))}\n" for name, value in environment.items()]
+        self.path("env").write_text("".join(lines), encoding="utf-8")
+
+    def start(self, wire=None):
+        """Start QEMU; WIRE is this end of the link to the other node."""
+        fds = [s.fileno() for s in self._guest_ends + ([wire] if wire else [])]
+        stdin = None if self.options.shell else subprocess.DEVNULL
+        with open(self.dir / f"{self.role}.qemu.log", "wb") as log:
+            self.process = subprocess.Popen(self._command(wire), pass_fds=fds, stdin=stdin,
+                                            stdout=None if self.options.shell else log, stderr=log)
+        for end in self._guest_ends:
+            end.close()
+
+    def stop(self):
+        """End the process, whatever state it is in."""
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def log_texts(self):
+        """Return what the kernel said: on the console, and in its own buffer."""
+        self.serial_log.flush()
+        paths = [pathlib.Path(self.serial_log.name), self.path("dmesg")]
+        return [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.exists()]
+
+    def accel(self):
+        """Return "kvm" or "tcg"."""
+        return "tcg" if self.options.icount or not kvm.usable(self.kernel) else "kvm"
+
+    def _command(self, wire):
+        serial, monitor, output = (end.fileno() for end in self._guest_ends)
+        command = [
+            # The guest must not outlive us, even if we are killed.
+            "setpriv", "--pdeathsig", "KILL",
+            "qemu-system-x86_64", "-machine", "q35", "-m", str(self.options.mem),
+            "-smp", str(self.options.smp), *self._accel_args(),
+            "-kernel", self.kernel.image, "-initrd", initramfs.provide(self.kernel),
+            "-append", self._append(), "-display", "none", "-no-reboot",
+            "-chardev", f"socket,id=serial,fd={serial}", "-serial", "chardev:serial",
+            "-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor,mode=readline",
+            "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=output,fd={output}",
+            "-device", "virtserialport,chardev=output,name=output",
+            *self._share("hostroot", "/", ",readonly=on,multidevs=remap"),
+            *self._share("ctl", self.dir / "ctl"),
+            *self._share("out", self.options.out),
+        ]
+        if self.options.shell:
+            command += ["-chardev", "stdio,id=shell,signal=off", "-device", "virtconsole,chardev=shell"]
+        return [str(word) for word in command + self._net_args(wire)]
+
+    def _accel_args(self):
+        if self.options.icount:
+            return ["-icount", "shift=0,sleep=off", "-accel", "tcg,thread=single", "-cpu", _CPU_TCG]
+        if self.accel() == "kvm":
+            return ["-accel", "kvm", "-cpu", "host"]
+        return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", _CPU_TCG]
+
+    def _append(self):
+        words = [_APPEND, f"sdpvm.bed={BED}", f"sdpvm.role={self.role}"]
+        if self.kernel.debug:
+            words.append(_APPEND_DEBUG)
+        return " ".join(words + self.options.append)
+
+    @staticmethod
+    def _share(tag, path, extra=""):
+        return ["-fsdev", f"local,id={tag},path={path},security_model=none{extra}",
+                "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+
+    def _net_args(self, wire):
+        if wire is None:
+            return ["-nic", "none"]
+        last = 1 if self.role == "a" else 2
+        # host_mtu is what lets the guest raise its MTU above 1500.
+        return ["-netdev", f"stream,id=wire,server=off,addr.type=fd,addr.str={wire.fileno()}",
+                "-device", f"virtio-net-pci,netdev=wire,host_mtu=9000,mac=52:54:00:00:00:0{last}"]
+
+    def command_monitor(self, line):
+        """Give QEMU's monitor one command; its answer is not waited for."""
+        self.monitor.send(line.encode() + b"\n")
+
+    def sysrq(self, key):
+        """Send the magic system request KEY over the serial line."""
+        self.command_monitor("chardev-send-break serial")
+        # The break and the key must not arrive in one go.
+        time.sleep(0.2)
+        self.serial.send(key.encode())

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run a job on one or two nodes and judge how it went."""
+
+import fcntl
+import os
+import selectors
+import shutil
+import socket
+import sys
+import time
+
+from . import BED, BUILD, EXIT_BED, EXIT_SPLAT, EXIT_TIMEOUT, BedError, kernels, module, splat
+from .node import Node
+
+# Time to boot does not count as the command's: it depends on the host's load.
+_BOOT_SECONDS = 300
+# How long a node may go on alone after the other one died.
+_WIDOW_SECONDS = 20
+_QUIET_SECONDS = 3
+_DUMP_SECONDS = 40
+_STACKS_FOLLOW = "=== vm: timed out, task stacks follow ==="
+
+
+def note(text):
+    """Tell the user; the command's own output goes to stdout."""
+    print(f"vm: {text}", file=sys.stderr, flush=True)
+
+
+class Run:
+    """One invocation of the test bed."""
+
+    def __init__(self, options):
+        self.options = options
+        self.kernel = kernels.find(options.kernel)
+        self.dir = BUILD / "vm" / options.log_name
+        self._prepare_directory()
+        options.out = options.out or self.dir / "out"
+        options.out.mkdir(parents=True, exist_ok=True)
+        roles = "ab"[:options.nodes]
+        self.nodes = [Node(role, self.kernel, options, self.dir) for role in roles]
+        self.selector = selectors.DefaultSelector()
+        self.partial = {role: b"" for role in roles}
+        self.timed_out = False
+
+    def _prepare_directory(self):
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self._lock = open(self.dir / "lock", "w", encoding="ascii")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BedError(f"another run is using the log name '{self.options.log_name}'") from error
+        for entry in self.dir.iterdir():
+            if entry.name == "lock":
+                continue
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        (self.dir / "ctl").mkdir()
+
+    def go(self):
+        """Run to the end and return the exit status for the caller."""
+        try:
+            self._start()
+            self._loop()
+        finally:
+            for node in self.nodes:
+                node.stop()
+        return self._verdict()
+
+    def _environment(self, node):
+        rows, columns = shutil.get_terminal_size()[::-1]
+        environment = {
+            "VM_NODES": self.options.nodes, "VM_MODULES": self.kernel.modules,
+            "VM_CWD": os.getcwd(), "VM_SHELL": int(self.options.shell),
+            "VM_ROWS": rows, "VM_COLS": columns,
+            "VM_TOPOLOGY": self.options.topology,
+            "VM_NULLCRC": module.provide("nullcrc", BED / "nullcrc", self.kernel) if self.options.nullcrc else "",
+            "KERNEL": self.options.kernel, "TERM": os.environ.get("TERM", "dumb"),
+        }
+        if self.options.nodes == 2:
+            mine, peer = (1, 2) if node.role == "a" else (2, 1)
+            environment |= {"SELF": f"10.0.0.{mine}", "PEER": f"10.0.0.{peer}",
+                            "SELF6": f"fd00::{mine}", "PEER6": f"fd00::{peer}"}
+        return environment | dict(word.split("=", 1) for word in self.options.env)
+
+    def _start(self):
+        wires = socket.socketpair() if self.options.nodes == 2 else (None,)
+        note(f"booting {self.options.nodes} node(s) with {self.kernel.release}"
+             f" ({self.nodes[0].accel()}, {self.options.smp} cpu, {self.options.mem} MB); logs in {self.dir}")
+        self.started = time.monotonic()
+        for node, wire in zip(self.nodes, wires):
+            node.write_job(self.options.commands[node.role], self._environment(node))
+            node.start(wire)
+            self.selector.register(node.serial, selectors.EVENT_READ, (node, "serial"))
+            self.selector.register(node.output, selectors.EVENT_READ, (node, "output"))
+            self.selector.register(node.monitor, selectors.EVENT_READ, (node, "monitor"))
+        for wire in filter(None, wires):
+            wire.close()
+
+    def _loop(self):
+        deadline, limit = self.started + _BOOT_SECONDS, _BOOT_SECONDS
+        ready, alone_since = set(), None
+        while any(node.process.poll() is None for node in self.nodes):
+            self._pump(0.1)
+            if self._announce_ready(ready):
+                limit = self.options.timeout
+                deadline = time.monotonic() + limit
+            gone = [node for node in self.nodes if node.process.poll() is not None]
+            for node in gone:
+                node.path("gone").touch()
+            if any(node.status() is None for node in gone):
+                alone_since = alone_since or time.monotonic()
+                if time.monotonic() - alone_since > _WIDOW_SECONDS:
+                    note("the other node died; ending this one")
+                    return
+            if time.monotonic() > deadline:
+                self._end_hang(limit)
+                return
+        while self._pump(0):
+            pass
+
+    def _announce_ready(self, ready):
+        """Report nodes that came up; return True once all have."""
+        before = len(ready)
+        for node in self.nodes:
+            if node.role not in ready and node.path("ready").exists():
+                ready.add(node.role)
+                note(f"node {node.role} is up after {time.monotonic() - self.started:.1f} s")
+        return before < len(ready) == len(self.nodes)
+
+    def _pump(self, timeout):
+        """Move what has arrived from the nodes; return whether anything had."""
+        moved = False
+        for key, _ in self.selector.select(timeout):
+            node, line = key.data
+            try:
+                data = key.fileobj.recv(65536)
+            except OSError:
+                data = b""
+            if not data:
+                self.selector.unregister(key.fileobj)
+                continue
+            moved = True
+            if line == "serial":
+                node.last_serial = time.monotonic()
+                node.serial_log.write(data)
+                node.serial_log.flush()
+            elif line == "output":
+                node.output_log.write(data)
+                node.output_log.flush()
+                self._show(node, data)
+        return moved
+
+    def _show(self, node, data):
+        """Pass output on; with two nodes by whole lines, each with its role."""
+        if self.options.nodes == 2:
+            lines = (self.partial[node.role] + data).split(b"\n")
+            self.partial[node.role] = lines.pop()
+            data = b"".join(b"%s| %s\n" % (node.role.encode(), line) for line in lines)
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    def _end_hang(self, limit):
+        """Let every node that still lives say where its tasks are."""
+        self.timed_out = True
+        note(f"TIMED OUT after {limit:.0f} s; asking the nodes for all task stacks")
+        for node in self.nodes:
+            node.serial_log.write(f"\n{_STACKS_FOLLOW}\n".encode())
+            if node.process.poll() is None:
+                self._dump(node)
+
+    def _dump(self, node):
+        size = node.serial_log.tell()
+        for key in "wtl":
+            node.sysrq(key)
+            self._settle(node)
+        if node.serial_log.tell() == size:
+            note(f"node {node.role} answers no request; sending it an NMI")
+            node.command_monitor("nmi")
+            self._settle(node)
+
+    def _settle(self, node):
+        node.last_serial = time.monotonic()
+        limit = time.monotonic() + _DUMP_SECONDS
+        while time.monotonic() < min(limit, node.last_serial + _QUIET_SECONDS):
+            self._pump(0.1)
+
+    def _verdict(self):
+        worst = 0
+        for node in self.nodes:
+            # The stacks shown after a time-out are not the kernel's complaint.
+            texts = [text.split(_STACKS_FOLLOW)[0] for text in node.log_texts()]
+            excerpt = next(filter(None, map(splat.find, texts)), None)
+            if excerpt:
+                note(f"KERNEL SPLAT on node {node.role} (command's status: {node.status()}):")
+                print("\n".join(excerpt), file=sys.stderr, flush=True)
+                worst = EXIT_SPLAT
+            elif node.status() is None and not self.timed_out:
+                note(f"node {node.role} died before its command ended; the last it said:")
+                print("\n".join(texts[0].splitlines()[-30:]), file=sys.stderr, flush=True)
+                worst = worst or EXIT_BED
+        if worst:
+            return worst
+        if self.timed_out:
+            note(f"timed out; the stacks are in {self.dir}/*.serial.log")
+            return EXIT_TIMEOUT
+        return next((node.status() for node in self.nodes if node.status()), 0)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Find what no healthy kernel says in a node's log."""
+
+import re
+
+from . import BED
+
+_SIGNS = re.compile("|".join((
+    r"\bWARNING:", r"\bBUG:", r"\bUBSAN:", r"\bKASAN\b", r"\bKCSAN\b", r"\bKFENCE:", r"\bODEBUG:",
+    r"\bOops\b", r"Kernel panic", r"general protection fault", r"unable to handle",
+    r"possible .* detected", r"inconsistent lock state", r"bad unlock balance", r"held lock freed",
+    r"suspicious RCU", r"scheduling while atomic", r"sleeping function called",
+    r"INFO: task .* blocked", r"rcu.*(detected stall|self-detected stall)", r"soft lockup", r"hard LOCKUP",
+    r"workqueue lockup", r"refcount_t:", r"list_(add|del) corruption", r"unreferenced object",
+    r"kmemleak: \d+ new suspected", r"Slab .*: Objects remaining", r"still has objects",
+    r"unregister_netdevice: waiting for", r"detected memory leak", r"Bad page state", r"Call Trace:",
+    r"DMA-API: .*(error|leak|without)", r"invoked oom-killer",
+)))
+
+# Informational lines at boot that name a checker without any finding.
+_HARMLESS = re.compile(r"KernelAddressSanitizer initialized|KCSAN: (enabled|strict|selftest)|"
+                       r"Command line:|Unknown kernel command line")
+
+_STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
+_EXCERPT = 40
+
+
+def allowed(path=BED / "splat-allow"):
+    """Return the allow-list's patterns."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [re.compile(line) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def find(text, allow=None):
+    """Return the first splat in TEXT as an excerpt of lines, or None.
+
+    An allowed line hides itself only: the trace below an allowed WARNING
+    still counts unless it is allowed as well.
+    """
+    allow = allowed() if allow is None else allow
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        message = _STAMP.sub("", line)
+        if not _SIGNS.search(message) or _HARMLESS.search(message):
+            continue
+        if not any(pattern.search(message) for pattern in allow):
+            return lines[max(0, number - 2):number + _EXCERPT]
+    return None
