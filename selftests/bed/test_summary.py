@@ -38,6 +38,10 @@ class Ktap(unittest.TestCase):
         tally = self.judge("1..1\nnot ok 1 b # timeout\n", 1, (0, 1, 0))
         self.assertEqual(tally.failures, ["t: b (timeout)"])
 
+    def test_failure_keeps_its_diagnostics_and_no_others(self):
+        tally = self.judge("1..2\n# of a\nok 1 a\n# why\n# where\nnot ok 2 b\n# after\n", 1, (1, 1, 0))
+        self.assertEqual(tally.failures, ["t: b\n# why\n# where"])
+
     def test_skip_keeps_its_reason(self):
         tally = self.judge("1..0 # SKIP no device\n", 4, (0, 0, 1))
         self.assertEqual(tally.skips, ["t: no device"])

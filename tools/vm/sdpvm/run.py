@@ -18,6 +18,7 @@ _BOOT_SECONDS = 300
 _WIDOW_SECONDS = 20
 _QUIET_SECONDS = 3
 _DUMP_SECONDS = 40
+_SPLAT_FILE = "splat.txt"
 _STACKS_FOLLOW = "=== vm: timed out, task stacks follow ==="
 
 
@@ -192,6 +193,7 @@ class Run:
             if excerpt:
                 note(f"KERNEL SPLAT on node {node.role} (command's status: {node.status()}):")
                 print("\n".join(excerpt), file=sys.stderr, flush=True)
+                (self.dir / _SPLAT_FILE).write_text("\n".join(excerpt) + "\n", encoding="utf-8")
                 worst = EXIT_SPLAT
             elif node.status() is None and not self.timed_out:
                 note(f"node {node.role} died before its command ended; the last it said:")
