@@ -202,6 +202,12 @@ struct sdp_conn {
 	struct sdp_tx tx;
 };
 
+/* The @count-th message that waits for credits. */
+static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)
+{
+	return &tx->wait[count % SDP_TX_DEPTH];
+}
+
 void sdp_conn_init(struct sdp_conn *conn);
 int sdp_conn_create_id(struct sdp_sock *ssk);
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);

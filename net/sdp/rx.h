@@ -15,14 +15,16 @@ struct sdp_sock;
 struct sock;
 struct socket;
 
+void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
+void sdp_rx_reap(struct sdp_sock *ssk);
+bool sdp_rx_readable(const struct sock *sk);
+
+/* rxbuf.c */
 int sdp_rx_init(struct sdp_sock *ssk);
 int sdp_rx_post_all(struct sdp_sock *ssk);
 void sdp_rx_unmap(struct sdp_sock *ssk);
 void sdp_rx_purge(struct sdp_sock *ssk);
-void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
-void sdp_rx_reap(struct sdp_sock *ssk);
 void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf);
-bool sdp_rx_readable(const struct sock *sk);
 
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags);
