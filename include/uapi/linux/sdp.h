@@ -18,4 +18,27 @@
 #define SDP_ZCOPY_THRESH	80	/* bytes; int */
 #define SDP_LAST_BIND_ERR	81	/* errno of the last bind, get only; int */
 
+/*
+ * The level of SDP's own options.  The kernel's levels are handed out one by
+ * one and have come to 288; OFED's libsdp has used this one.
+ */
+#ifndef SOL_SDP
+#define SOL_SDP	1025
+#endif
+
+/* Options at level SOL_SDP.  Take the next free number, and never reuse one. */
+#define SDP_TCP_FALLBACK	1	/* go on over TCP if RDMA refuses; int */
+#define SDP_FALLBACK_REASON	2	/* enum sdp_fallback_reason, get only; int */
+
+/* Why a socket has fallen back to TCP. */
+enum sdp_fallback_reason {
+	SDP_FALLBACK_NONE,		/* it has not */
+	SDP_FALLBACK_NO_DEVICE,		/* no RDMA device has or reaches it */
+	SDP_FALLBACK_UNREACHABLE,	/* no way to the peer was found */
+	SDP_FALLBACK_REFUSED,		/* the peer rejected the request */
+	SDP_FALLBACK_TIMEOUT,		/* no answer in time */
+	SDP_FALLBACK_RESOURCES,		/* this host could not set it up */
+	SDP_FALLBACK_ACCEPTED,		/* the client came over TCP */
+};
+
 #endif /* _UAPI_LINUX_SDP_H */
