@@ -102,22 +102,26 @@ static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
 
 	ssk->progress = ssk->conn.tx.ring.tail;
 	ssk->deadline = jiffies + seconds * HZ;
+	sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
 }
 
 /**
- * sdp_sock_guard_orphan() - give up an orphan that does not get on
+ * sdp_sock_check_orphan() - give up an orphan that does not get on
  * @ssk: locked socket
  *
  * Whoever closed it has gone, so that nobody else would notice.  A peer that
  * reads on, however slowly, gets all data.
  */
-void sdp_sock_guard_orphan(struct sdp_sock *ssk)
+void sdp_sock_check_orphan(struct sdp_sock *ssk)
 {
+	if (!ssk->conn.id)
+		return;
 	if (ssk->progress != ssk->conn.tx.ring.tail)
 		sdp_sock_watch_orphan(ssk);
 	else if (time_after(jiffies, ssk->deadline))
 		sdp_conn_end(ssk, -ETIMEDOUT);
-	sdp_sock_arm_guard(ssk, HZ);
+	else
+		sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
 }
 
 static long sdp_sock_linger(const struct sock *sk)
@@ -169,10 +173,8 @@ void sdp_sock_close(struct sock *sk)
 		sdp_sock_close_connected(ssk);
 	sock_orphan(sk);
 	idle = sk->sk_state == TCP_CLOSE;
-	if (!idle) {
+	if (!idle)
 		sdp_sock_watch_orphan(ssk);
-		sdp_sock_arm_guard(ssk, HZ);
-	}
 	release_sock(sk);
 
 	if (listening)

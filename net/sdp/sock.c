@@ -17,9 +17,6 @@
 #define SDP_BACKOFF_MIN		(HZ / 50)
 #define SDP_BACKOFF_MAX		HZ
 
-/* How often a peer that grants no credits is asked whether it is there. */
-#define SDP_PERSIST_PERIOD	(5 * HZ)
-
 /*
  * The kernel's headers name 27 after a family without sockets; lockdep shall
  * show whose locks these are.
@@ -75,8 +72,6 @@ static void sdp_sock_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
-static void sdp_sock_guard(struct work_struct *work);
-
 /**
  * sdp_sock_alloc() - create a socket
  * @net: its namespace
@@ -108,7 +103,7 @@ struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 
 	ssk = sdp_sk(sk);
 	sdp_conn_init(&ssk->conn);
-	INIT_DELAYED_WORK(&ssk->guard, sdp_sock_guard);
+	sdp_timer_init(ssk);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_pending);
 	INIT_LIST_HEAD(&ssk->accept_ready);
@@ -183,82 +178,20 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sock_arm_guard() - have the guard look at a socket
- * @ssk: socket
- * @delay: jiffies until then
- *
- * A pending guard holds a reference to its socket.
- *
- * Context: any.
+ * sdp_sock_connect_again() - ask a listener again that was full
+ * @ssk: locked socket
  */
-void sdp_sock_arm_guard(struct sdp_sock *ssk, unsigned long delay)
-{
-	if (!mod_delayed_work(system_wq, &ssk->guard, delay))
-		sock_hold(&ssk->sk);
-}
-
-/**
- * sdp_sock_stalled() - something has to wait for the peer
- * @ssk: locked socket (by its owner or in softirq)
- *
- * From now on the guard looks whether the peer is there.
- */
-void sdp_sock_stalled(struct sdp_sock *ssk)
-{
-	if (!delayed_work_pending(&ssk->guard))
-		sdp_sock_arm_guard(ssk, SDP_PERSIST_PERIOD);
-}
-
-static void sdp_sock_disarm_guard(struct sdp_sock *ssk)
-{
-	if (cancel_delayed_work(&ssk->guard))
-		__sock_put(&ssk->sk);
-}
-
-static void sdp_sock_guard_connect(struct sdp_sock *ssk)
+void sdp_sock_connect_again(struct sdp_sock *ssk)
 {
 	int err;
 
-	if (ssk->conn.id)
+	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.id)
 		return;
 	err = sdp_cm_connect(ssk);
 	if (err && ssk->conn.id)
 		sdp_conn_end(ssk, err);
 	else if (err)
 		sdp_sock_ended(ssk, err);
-}
-
-/*
- * Data that waits for credits leaves nothing on the wire whose loss would tell
- * that the peer is gone, so it is asked from time to time, as TCP asks behind
- * a closed window.  An answer that is overdue is an answer too.
- */
-static void sdp_sock_guard_waiting(struct sdp_sock *ssk)
-{
-	if (!sdp_tx_waiting(ssk))
-		return;
-	if (sdp_tx_probe_overdue(ssk))
-		sdp_conn_end(ssk, -ETIMEDOUT);
-	sdp_tx_probe(ssk);
-	sdp_sock_arm_guard(ssk, SDP_PERSIST_PERIOD);
-}
-
-static void sdp_sock_guard(struct work_struct *work)
-{
-	struct sdp_sock *ssk = container_of(to_delayed_work(work),
-					    struct sdp_sock, guard);
-	struct sock *sk = &ssk->sk;
-
-	lock_sock(sk);
-	if (sk->sk_state == TCP_SYN_SENT) {
-		sdp_sock_guard_connect(ssk);
-	} else if (ssk->conn.id) {
-		sdp_sock_guard_waiting(ssk);
-		if (sock_flag(sk, SOCK_DEAD))
-			sdp_sock_guard_orphan(ssk);
-	}
-	release_sock(sk);
-	sock_put(sk);
 }
 
 /**
@@ -306,7 +239,7 @@ static bool sdp_sock_retry(struct sdp_sock *ssk)
 		return false;
 	sdp_rx_purge(ssk);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
-	sdp_sock_arm_guard(ssk, ssk->backoff);
+	sdp_timer_arm(ssk, SDP_TIMER_CONNECT, ssk->backoff);
 	ssk->backoff = min_t(unsigned long, 2 * ssk->backoff, SDP_BACKOFF_MAX);
 	return true;
 }
@@ -374,7 +307,7 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	/* The program has given up before the network did. */
 	if (old == TCP_SYN_SENT && sk->sk_shutdown)
 		reason = -ECONNRESET;
-	sdp_sock_disarm_guard(ssk);
+	sdp_timer_disarm_all(ssk);
 	sdp_sock_count_end(ssk, reason);
 	sdp_sock_set_state(sk, TCP_CLOSE);
 	if (old == TCP_LISTEN)

@@ -13,6 +13,7 @@
 
 #include "addr.h"
 #include "conn.h"
+#include "timer.h"
 
 /*
  * Who holds a reference to a socket besides its file.  Each of them holds at
@@ -43,9 +44,8 @@ enum sdp_ref {
  * @deadline: jiffies when connect() stops to ask a busy listener again, or
  *	when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
- * @guard: repeats a connection request, asks a peer without credits whether
- *	it is there, and watches over an orphan
- * @progress: position of the send ring that the guard saw last
+ * @timers: all that becomes due
+ * @progress: position of the send ring when an orphan was looked at last
  * @refs: bits of enum sdp_ref
  * @dev_name: RDMA device of the current or last connection
  * @listener: socket on whose pending list this one is, held (socket lock)
@@ -72,7 +72,7 @@ struct sdp_sock {
 	int last_bind_err;
 	unsigned long deadline;
 	unsigned long backoff;
-	struct delayed_work guard;
+	struct sdp_timers timers;
 	u32 progress;
 	unsigned long refs;
 	char dev_name[IB_DEVICE_NAME_MAX];
@@ -126,13 +126,15 @@ void sdp_sock_connected(struct sdp_sock *ssk);
 int sdp_sock_start_connect(struct sdp_sock *ssk);
 void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
-void sdp_sock_arm_guard(struct sdp_sock *ssk, unsigned long delay);
+void sdp_sock_connect_again(struct sdp_sock *ssk);
+
+/* timer.c */
 void sdp_sock_stalled(struct sdp_sock *ssk);
 
 /* close.c */
 void sdp_sock_fin_received(struct sdp_sock *ssk);
 void sdp_sock_fin_acked(struct sdp_sock *ssk);
-void sdp_sock_guard_orphan(struct sdp_sock *ssk);
+void sdp_sock_check_orphan(struct sdp_sock *ssk);
 void sdp_sock_close(struct sock *sk);
 int sdp_shutdown(struct socket *sock, int how);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The timers of a socket: many deadlines, one delayed work item.
+ */
+#ifndef _SDP_TIMER_H
+#define _SDP_TIMER_H
+
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+struct sdp_sock;
+
+/* What can become due.  Handlers are in the order of this list. */
+enum sdp_timer {
+	SDP_TIMER_CONNECT,	/* repeat a request that was put off */
+	SDP_TIMER_PERSIST,	/* ask a peer that lets us wait */
+	SDP_TIMER_ORPHAN,	/* look whether an orphan gets on */
+	__SDP_TIMER_MAX
+};
+
+/**
+ * struct sdp_timers - the timers of a socket
+ * @work: runs at @next or earlier; holds the socket while it is pending
+ * @next: jiffies of the earliest deadline that @work was queued for
+ * @armed: bits of enum sdp_timer
+ * @expires: jiffies of each deadline whose bit is set
+ *
+ * All but @work is protected by the socket lock.
+ */
+struct sdp_timers {
+	struct delayed_work work;
+	unsigned long next;
+	unsigned long armed;
+	unsigned long expires[__SDP_TIMER_MAX];
+};
+
+void sdp_timer_init(struct sdp_sock *ssk);
+void sdp_timer_arm(struct sdp_sock *ssk, enum sdp_timer which,
+		   unsigned long delay);
+void sdp_timer_arm_once(struct sdp_sock *ssk, enum sdp_timer which,
+			unsigned long delay);
+void sdp_timer_disarm(struct sdp_sock *ssk, enum sdp_timer which);
+void sdp_timer_disarm_all(struct sdp_sock *ssk);
+
+#endif /* _SDP_TIMER_H */
