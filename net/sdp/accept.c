@@ -92,7 +92,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 		*why = SDP_REJECT_BACKLOG;
 		return NULL;
 	}
-	sk = sdp_sock_alloc(net, NULL, GFP_KERNEL, 0);
+	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
 	if (!sk) {
 		spin_lock(&parent->accept_lock);
 		sk_acceptq_removed(&parent->sk);
@@ -101,7 +101,6 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 		return NULL;
 	}
 	child = sdp_sk(sk);
-	sdp_sock_inherit(sk, &parent->sk);
 	sdp_sock_set_state(sk, TCP_SYN_RECV);
 	sock_hold(&parent->sk);
 	child->listener = &parent->sk;
@@ -163,6 +162,8 @@ bool sdp_accept_unlink(struct sdp_sock *child)
 	if (!listener)
 		return false;
 	child->listener = NULL;
+	/* Nobody will accept it any more. */
+	sock_set_flag(&child->sk, SOCK_DEAD);
 	if (sdp_accept_remove(sdp_sk(listener), child))
 		sock_put(&child->sk);
 	sock_put(listener);
@@ -180,7 +181,6 @@ void sdp_accept_abandon(struct sdp_sock *child)
 	sock_hold(sk);
 	lock_sock(sk);
 	sdp_sock_set_state(sk, TCP_CLOSE);
-	sock_set_flag(sk, SOCK_DEAD);
 	sdp_accept_unlink(child);
 	release_sock(sk);
 	sock_put(sk);

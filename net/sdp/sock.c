@@ -4,6 +4,7 @@
  * the lock order and the owners of references.
  */
 #include <linux/jiffies.h>
+#include <net/inet_common.h>
 
 #include "accept.h"
 #include "cm.h"
@@ -32,24 +33,34 @@ static void sdp_sock_release_cb(struct sock *sk)
 		sdp_conn_process(ssk);
 }
 
-struct proto sdp_prot = {
-	.name = "SDP",
-	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct sdp_sock),
-	.release_cb = sdp_sock_release_cb,
-};
+static void sdp_sock_hash(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	spin_lock_bh(&sn->lock);
+	__sk_add_node(sk, &sn->sockets);
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
+	spin_unlock_bh(&sn->lock);
+}
+
+static void sdp_sock_unhash(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	spin_lock_bh(&sn->lock);
+	if (__sk_del_node_init(sk))
+		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
+	spin_unlock_bh(&sn->lock);
+}
 
 static void sdp_sock_destruct(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	struct sdp_net *sn = sdp_net(sock_net(sk));
 
 	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev);
-	spin_lock_bh(&sn->lock);
-	__sk_del_node_init(sk);
-	spin_unlock_bh(&sn->lock);
+	sdp_sock_unhash(sk);
 	sdp_rx_purge(ssk);
-	__skb_queue_purge(&sk->sk_error_queue);
+	ssk->destruct(sk);
 }
 
 /* Wakes writers once enough room is free to be worth it. */
@@ -72,10 +83,64 @@ static void sdp_sock_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
+/*
+ * Makes an SDP socket of a generic one, as the inet families ask for it behind
+ * their own initialisation; so do we.
+ */
+static int sdp_sock_init(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 bytes;
+
+	/* See sdp_create(). */
+	if (sk->sk_kern_sock)
+		return -EOPNOTSUPP;
+	sock_lock_init_class_and_name(sk, "slock-AF_SDP", &sdp_slock_key,
+				      "sk_lock-AF_SDP", &sdp_lock_key);
+	ssk->destruct = sk->sk_destruct;
+	sk->sk_destruct = sdp_sock_destruct;
+	sk->sk_write_space = sdp_sock_write_space;
+	bytes = READ_ONCE(sn->num_buffers) * READ_ONCE(sn->buffer_size);
+	sk->sk_sndbuf = bytes;
+	sk->sk_rcvbuf = bytes;
+
+	sdp_conn_init(&ssk->conn);
+	sdp_timer_init(ssk);
+	spin_lock_init(&ssk->accept_lock);
+	INIT_LIST_HEAD(&ssk->accept_pending);
+	INIT_LIST_HEAD(&ssk->accept_ready);
+	INIT_LIST_HEAD(&ssk->accept_node);
+	ssk->v6 = sk->sk_family == AF_INET6;
+	ssk->v6only = ssk->v6 && sk->sk_ipv6only;
+	if (!ssk->v6) {
+		ipv6_addr_set_v4mapped(0, &ssk->local.ip);
+		ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
+	}
+	sdp_sock_hash(sk);
+	return 0;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* Where older kernels, which are not told the offset, look for it. */
+static_assert(offsetofend(struct sdp_sock, inet6) == sizeof(struct sdp_sock));
+#endif
+
+/* One protocol behind all three families. */
+struct proto sdp_prot = {
+	.name = "SDP",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct sdp_sock),
+	PROTO_IPV6_PINFO_OFFSET(struct sdp_sock, inet6)
+	.init = sdp_sock_init,
+	.unhash = sdp_sock_unhash,
+	.release_cb = sdp_sock_release_cb,
+};
+
 /**
- * sdp_sock_alloc() - create a socket
+ * sdp_sock_alloc() - create a socket of family AF_SDP
  * @net: its namespace
- * @sock: its file's socket, NULL for a listener's child
+ * @sock: its file's socket
  * @gfp: how to allocate
  * @kern: it belongs to the kernel
  *
@@ -84,45 +149,21 @@ static void sdp_sock_write_space(struct sock *sk)
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern)
 {
-	struct sdp_net *sn = sdp_net(net);
-	struct sdp_sock *ssk;
 	struct sock *sk;
-	u32 bytes;
 
 	sk = sk_alloc(net, AF_SDP, gfp, &sdp_prot, kern);
 	if (!sk)
 		return NULL;
 	sock_init_data(sock, sk);
-	sock_lock_init_class_and_name(sk, "slock-AF_SDP", &sdp_slock_key,
-				      "sk_lock-AF_SDP", &sdp_lock_key);
-	sk->sk_destruct = sdp_sock_destruct;
-	sk->sk_write_space = sdp_sock_write_space;
-	bytes = READ_ONCE(sn->num_buffers) * READ_ONCE(sn->buffer_size);
-	sk->sk_sndbuf = bytes;
-	sk->sk_rcvbuf = bytes;
-
-	ssk = sdp_sk(sk);
-	sdp_conn_init(&ssk->conn);
-	sdp_timer_init(ssk);
-	spin_lock_init(&ssk->accept_lock);
-	INIT_LIST_HEAD(&ssk->accept_pending);
-	INIT_LIST_HEAD(&ssk->accept_ready);
-	INIT_LIST_HEAD(&ssk->accept_node);
-	ipv6_addr_set_v4mapped(0, &ssk->local.ip);
-	ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
-
-	spin_lock_bh(&sn->lock);
-	__sk_add_node(sk, &sn->sockets);
-	spin_unlock_bh(&sn->lock);
-	return sk;
+	sk->sk_destruct = inet_sock_destruct;
+	if (!sdp_sock_init(sk))
+		return sk;
+	sk_common_release(sk);
+	return NULL;
 }
 
-/**
- * sdp_sock_inherit() - give a listener's child the listener's options
- * @child: new socket
- * @parent: listener
- */
-void sdp_sock_inherit(struct sock *child, const struct sock *parent)
+/* Gives a listener's child the listener's options. */
+static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 {
 	static const enum sock_flags flags[] = {
 		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG,
@@ -149,6 +190,49 @@ void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	sdp_sk(child)->cork = sdp_sk(parent)->cork;
 	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
 	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
+}
+
+/* What the inet families set up themselves when they create a socket. */
+static void sdp_sock_inherit_inet(struct sdp_sock *child,
+				  const struct sdp_sock *parent)
+{
+	child->sk.sk_destruct = parent->destruct;
+	child->sk.sk_ipv6only = parent->sk.sk_ipv6only;
+	child->inet.uc_ttl = parent->inet.uc_ttl;
+	child->inet.mc_ttl = parent->inet.mc_ttl;
+	child->inet.pmtudisc = parent->inet.pmtudisc;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (child->sk.sk_family != AF_INET6)
+		return;
+	child->inet.pinet6 = &child->inet6;
+	child->inet6.hop_limit = parent->inet6.hop_limit;
+	child->inet6.mcast_hops = parent->inet6.mcast_hops;
+	child->inet6.pmtudisc = parent->inet6.pmtudisc;
+#endif
+}
+
+/**
+ * sdp_sock_alloc_child() - create a socket of a listener's family and options
+ * @parent: listener
+ * @gfp: how to allocate
+ *
+ * Return: the socket in state CLOSE, or NULL.
+ */
+struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
+{
+	struct sock *sk;
+
+	sk = sk_alloc(sock_net(parent), parent->sk_family, gfp, &sdp_prot, 0);
+	if (!sk)
+		return NULL;
+	sock_init_data(NULL, sk);
+	sdp_sock_inherit_inet(sdp_sk(sk), sdp_sk(parent));
+	if (sdp_sock_init(sk)) {
+		sk_common_release(sk);
+		return NULL;
+	}
+	sdp_sock_inherit(sk, parent);
+	return sk;
 }
 
 /**

@@ -5,8 +5,10 @@
 #ifndef _SDP_SOCK_H
 #define _SDP_SOCK_H
 
+#include <linux/ipv6.h>
 #include <linux/sdp.h>
 #include <linux/socket.h>
+#include <net/inet_sock.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include <net/tcp_states.h>
@@ -28,6 +30,9 @@ enum sdp_ref {
 /**
  * struct sdp_sock - an SDP socket
  * @sk: the generic socket, first
+ * @inet: the same as the inet families' code sees it, which creates sockets of
+ *	IPPROTO_SDP and takes every socket of its families for one of these
+ * @destruct: what the creating family wants done when the socket dies
  * @conn: the RDMA connection
  * @local: own address, as bound or as found by the route
  * @peer: the other end's address
@@ -53,9 +58,15 @@ enum sdp_ref {
  * @accept_pending: children that are being connected
  * @accept_ready: children that accept() may take
  * @accept_node: place on one of the parent's lists
+ * @inet6: for an AF_INET6 socket, where @inet points; last, since older kernels
+ *	look for it at the end
  */
 struct sdp_sock {
-	struct sock sk;
+	union {
+		struct sock sk;
+		struct inet_sock inet;
+	};
+	void (*destruct)(struct sock *sk);
 	struct sdp_conn conn;
 
 	struct sdp_addr local;
@@ -82,6 +93,9 @@ struct sdp_sock {
 	struct list_head accept_pending;
 	struct list_head accept_ready;
 	struct list_head accept_node;
+#if IS_ENABLED(CONFIG_IPV6)
+	struct ipv6_pinfo inet6;
+#endif
 };
 
 extern struct proto sdp_prot;
@@ -120,7 +134,7 @@ static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
-void sdp_sock_inherit(struct sock *child, const struct sock *parent);
+struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
 void sdp_sock_set_state(struct sock *sk, int state);
 void sdp_sock_connected(struct sdp_sock *ssk);
 int sdp_sock_start_connect(struct sdp_sock *ssk);

@@ -14,6 +14,15 @@
 #define PF_SDP	AF_SDP
 #endif
 
+/*
+ * The second door: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SDP).  No
+ * IP header ever carries this number, which is why it lies beyond 255, where
+ * Linux keeps those of its kind (256 is SMC, 262 is MPTCP).
+ */
+#ifndef IPPROTO_SDP
+#define IPPROTO_SDP	257
+#endif
+
 /* Socket options that SDP added to level SOL_TCP before it had its own. */
 #define SDP_ZCOPY_THRESH	80	/* bytes; int */
 #define SDP_LAST_BIND_ERR	81	/* errno of the last bind, get only; int */
