@@ -47,16 +47,20 @@ int sdp_listen_start(struct sock *sk, int backlog)
 
 /**
  * sdp_listen_stop() - end a listener
- * @sk: socket that was taken out of state LISTEN, not locked
+ * @sk: socket that went from state LISTEN to CLOSING, not locked
  *
  * The port is free and all children that nobody has accepted are reset when
- * this returns.
+ * this returns.  Until then state CLOSING keeps others from listening anew.
  */
 void sdp_listen_stop(struct sock *sk)
 {
 	sdp_conn_destroy_id(sdp_sk(sk));
 	sdp_accept_purge(sdp_sk(sk));
+	lock_sock(sk);
+	if (sk->sk_state == TCP_CLOSING)
+		sdp_sock_set_state(sk, TCP_CLOSE);
 	sk->sk_state_change(sk);
+	release_sock(sk);
 }
 
 static bool sdp_accept_reserve(struct sdp_sock *parent)

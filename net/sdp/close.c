@@ -166,14 +166,16 @@ void sdp_sock_close(struct sock *sk)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	listening = sk->sk_state == TCP_LISTEN;
 	/* Between two attempts to connect there is nothing to tear down. */
-	if (listening || (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id))
+	if (listening)
+		sdp_sock_set_state(sk, TCP_CLOSING);
+	else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id)
 		sdp_sock_set_state(sk, TCP_CLOSE);
 	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
-	if (sk->sk_state != TCP_CLOSE)
+	if (!listening && sk->sk_state != TCP_CLOSE)
 		sdp_sock_close_connected(ssk);
 	sock_orphan(sk);
 	idle = sk->sk_state == TCP_CLOSE;
-	if (!idle)
+	if (!idle && !listening)
 		sdp_sock_watch_orphan(ssk);
 	release_sock(sk);
 
@@ -232,7 +234,7 @@ int sdp_shutdown(struct socket *sock, int how)
 	if (!listening) {
 		err = sdp_shutdown_locked(sock, how);
 	} else if (how & RCV_SHUTDOWN) {
-		sdp_sock_set_state(sk, TCP_CLOSE);
+		sdp_sock_set_state(sk, TCP_CLOSING);
 		sock->state = SS_UNCONNECTED;
 	}
 	release_sock(sk);

@@ -382,10 +382,12 @@ static void sdp_conn_teardown(struct work_struct *work)
 	conn->rx_closed = false;
 	reinit_completion(&conn->disconnected);
 	WRITE_ONCE(conn->flags, 0);
+	sdp_sock_put(ssk, SDP_REF_CM);
+	/* Whoever sees the end may connect anew, and end that connection. */
+	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
 	sdp_sock_ended(ssk, conn->reason);
 	release_sock(sk);
-	sdp_sock_put(ssk, SDP_REF_CM);
-	sdp_sock_put(ssk, SDP_REF_TEARDOWN);
+	sock_put(sk);
 }
 
 /**
@@ -395,7 +397,8 @@ static void sdp_conn_teardown(struct work_struct *work)
  *
  * Returns when the port is free and no handler runs any more.
  *
- * Context: process context.
+ * Context: process context; nobody else can begin to use the id, because the
+ * socket is in state CLOSING or has no file any more.
  */
 void sdp_conn_destroy_id(struct sdp_sock *ssk)
 {

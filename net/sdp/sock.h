@@ -111,9 +111,15 @@ static inline void sdp_sock_hold(struct sdp_sock *ssk, enum sdp_ref who)
 	sock_hold(&ssk->sk);
 }
 
-static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
+/* For a reference that is dropped by sock_put() later. */
+static inline void sdp_sock_unname(struct sdp_sock *ssk, enum sdp_ref who)
 {
 	WARN_ON_ONCE(!test_and_clear_bit(who, &ssk->refs));
+}
+
+static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
+{
+	sdp_sock_unname(ssk, who);
 	sock_put(&ssk->sk);
 }
 

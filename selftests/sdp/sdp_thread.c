@@ -279,6 +279,7 @@ static void shutdown_in_mid_transfer(void)
 }
 
 struct flood {
+	int listener;
 	struct addr target;
 	bool stop;
 };
@@ -321,6 +322,43 @@ static void listener_closed_in_flood(void)
 		thread_join(t[i]);
 }
 
+static void *listen_thread(void *arg)
+{
+	struct flood *f = arg;
+
+	/* Fails while the other thread is about to end the listener. */
+	while (!__atomic_load_n(&f->stop, __ATOMIC_RELAXED))
+		if (listen(f->listener, 1) == -1)
+			CHECK_EQ(errno, EINVAL);
+	return NULL;
+}
+
+/* One thread ends a listener while another makes it listen again. */
+static void listen_races_shutdown(void)
+{
+	struct flood f = { .listener = new_listener(1) };
+	unsigned int i, rounds = scaled_count(200);
+	pthread_t t;
+
+	thread_start(&t, listen_thread, &f);
+	for (i = 0; i < rounds; i++)
+		if (shutdown(f.listener, SHUT_RD) == -1)
+			CHECK_EQ(errno, ENOTCONN);
+	__atomic_store_n(&f.stop, true, __ATOMIC_RELAXED);
+	thread_join(t);
+}
+
+/* A socket is used again in the moment in which its connection has failed. */
+static void reconnect_at_once(void)
+{
+	struct addr nobody = server_addr(dead_port());
+	unsigned int i, rounds = scaled_count(200);
+	int fd = new_socket(0);
+
+	for (i = 0; i < rounds; i++)
+		CHECK_ERR(connect(fd, &nobody.sa, nobody.len), ECONNREFUSED);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(shutdown_wakes_recv, 0),
 	CASE(shutdown_wakes_send, 0),
@@ -338,6 +376,8 @@ static const struct sdp_case cases[] = {
 	CASE(close_under_connect, 0),
 	CASE(shutdown_in_mid_transfer, CASE_LONG),
 	CASE(listener_closed_in_flood, CASE_LONG),
+	CASE(listen_races_shutdown, 0),
+	CASE(reconnect_at_once, CASE_LONG),
 };
 
 int main(int argc, char **argv)
