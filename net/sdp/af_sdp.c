@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "device.h"
 #include "netns.h"
+#include "oob.h"
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
@@ -179,6 +180,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	sock_graft(child, newsock);
 	newsock->state = SS_CONNECTED;
 	release_sock(child);
+	arg->is_empty = !sdp_accept_waiting(sock->sk);
 	return 0;
 }
 
@@ -233,6 +235,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 		if (sdp_rx_readable(sk))
 			mask |= EPOLLIN | EPOLLRDNORM;
 		mask |= sdp_poll_write(sk);
+		if (sdp_oob_valid(sdp_sk(sk)))
+			mask |= EPOLLPRI;
 	}
 	/* Pairs with the order in which sdp_sock_ended() writes. */
 	smp_rmb();
@@ -260,6 +264,8 @@ static const struct proto_ops sdp_proto_ops = {
 	.sendmsg = sdp_sendmsg,
 	.recvmsg = sdp_recvmsg,
 	.mmap = sock_no_mmap,
+	.splice_eof = sdp_splice_eof,
+	.set_peek_off = sk_set_peek_off,
 };
 
 static int sdp_create(struct net *net, struct socket *sock, int protocol,

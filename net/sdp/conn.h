@@ -12,6 +12,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "flow_credit.h"
+#include "oob.h"
 #include "ring.h"
 #include "wire.h"
 
@@ -84,6 +85,8 @@ struct sdp_rx_buf {
  * @bsdh_dma: DMA address of @bsdh
  * @queue: buffers with unread payload, in the order of the stream
  * @bytes: unread payload in @queue
+ * @copied: stream position of the first unread byte, wraps
+ * @oob: urgent data
  */
 struct sdp_rx {
 	struct sdp_rx_buf *bufs;
@@ -98,16 +101,20 @@ struct sdp_rx {
 	u64 bsdh_dma;
 	struct list_head queue;
 	u32 bytes;
+	u32 copied;
+	struct sdp_oob oob;
 };
 
 /**
  * struct sdp_tx_msg - a message that waits for credits
  * @len: payload bytes, which follow those of the message before it in the ring
  * @open: more data may be appended
+ * @urgent: the last byte is urgent
  */
 struct sdp_tx_msg {
 	u32 len;
 	bool open;
+	bool urgent;
 };
 
 /**
@@ -140,6 +147,10 @@ struct sdp_tx_wr {
  * @probing: a zero-byte write is on its way
  * @probe_deadline: jiffies by which it must have arrived or failed
  * @more: a write goes on and will append to the last message
+ * @hold: the program has promised more (MSG_MORE), and nothing has happened
+ *	since that would make waiting for it wrong
+ * @urgent: count of waiting messages that are urgent
+ * @announced: the peer knows of them
  */
 struct sdp_tx {
 	struct sdp_ring ring;
@@ -162,6 +173,9 @@ struct sdp_tx {
 	bool probing;
 	unsigned long probe_deadline;
 	bool more;
+	bool hold;
+	u32 urgent;
+	bool announced;
 };
 
 /**

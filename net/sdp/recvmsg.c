@@ -6,6 +6,7 @@
 
 #include "conn.h"
 #include "mib.h"
+#include "oob.h"
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
@@ -15,6 +16,8 @@
  * @msg: where to put the bytes
  * @left: bytes still wanted
  * @done: bytes delivered
+ * @pos: stream position of the next byte
+ * @offset: unread bytes to pass over before the first one (SO_PEEK_OFF)
  * @peek: leave the data in the queue
  * @discard: count the data, but copy none (MSG_TRUNC)
  */
@@ -22,56 +25,105 @@ struct sdp_read {
 	struct msghdr *msg;
 	size_t left;
 	size_t done;
+	u32 pos;
+	u32 offset;
 	bool peek;
 	bool discard;
 };
 
-/* Copies from one buffer; returns bytes, or -EFAULT if none could be copied. */
-static int sdp_recv_piece(struct sdp_read *rd, const struct sdp_rx_buf *buf)
+/*
+ * Copies bytes that lie together: to the mark, if it is among them, and not
+ * from it on once something was read.  Returns how many bytes were passed, an
+ * urgent one that is left out included; 0 at the mark; or -EFAULT.
+ */
+static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
+			  const void *from, u32 len)
 {
-	size_t len = min_t(size_t, rd->left, buf->len);
-	size_t copied = len;
+	u32 ahead = sdp_oob_ahead(ssk, rd->pos);
+	size_t copied;
 
+	if (likely(ahead)) {
+		len = min(len, ahead);
+	} else if (rd->done) {
+		return 0;
+	} else if (!sock_flag(&ssk->sk, SOCK_URGINLINE)) {
+		rd->pos++;
+		return 1;
+	}
+	len = min_t(size_t, len, rd->left);
+	copied = len;
 	if (!rd->discard)
-		copied = copy_to_iter(page_address(buf->page) + buf->off, len,
-				      &rd->msg->msg_iter);
+		copied = copy_to_iter(from, len, &rd->msg->msg_iter);
+	/* As with TCP all of it or nothing; but a pipe may be nearly full. */
+	if (copied < len && user_backed_iter(&rd->msg->msg_iter)) {
+		iov_iter_revert(&rd->msg->msg_iter, copied);
+		copied = 0;
+	}
 	if (!copied)
 		return -EFAULT;
 	rd->left -= copied;
 	rd->done += copied;
+	rd->pos += copied;
 	return copied;
 }
 
-static void sdp_recv_consume(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
-			     u32 len)
+/**
+ * sdp_recv_consume() - take bytes out of the queue of unread data
+ * @ssk: locked socket (by its owner or in softirq)
+ * @buf: the first buffer of the queue, which may be gone afterwards
+ * @len: bytes, not more than it has
+ */
+void sdp_recv_consume(struct sdp_sock *ssk, struct sdp_rx_buf *buf, u32 len)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
 
 	buf->off += len;
 	buf->len -= len;
 	WRITE_ONCE(rx->bytes, rx->bytes - len);
+	WRITE_ONCE(rx->copied, rx->copied + len);
+	sdp_oob_passed(ssk);
 	if (buf->len)
 		return;
 	list_del_init(&buf->list);
 	sdp_rx_recycle(ssk, buf);
 }
 
-/* Reads what is there, without waiting.  Returns 0 or -EFAULT. */
+/* Reads from one buffer, from offset @at on; returns as sdp_recv_piece(). */
+static int sdp_recv_buf(struct sdp_sock *ssk, struct sdp_read *rd,
+			struct sdp_rx_buf *buf, u32 at)
+{
+	const u8 *payload = page_address(buf->page) + buf->off;
+	int ret = 1;
+
+	while (ret > 0 && rd->left && at < buf->len) {
+		ret = sdp_recv_piece(ssk, rd, payload + at, buf->len - at);
+		at += max(ret, 0);
+	}
+	if (!rd->peek && at)
+		sdp_recv_consume(ssk, buf, at);
+	return ret;
+}
+
+/* Reads what is there, without waiting; returns as sdp_recv_piece(). */
 static int sdp_recv_queue(struct sdp_sock *ssk, struct sdp_read *rd)
 {
+	struct sdp_rx *rx = &ssk->conn.rx;
 	struct sdp_rx_buf *buf, *next;
-	int ret;
+	u32 skip = rd->offset;
+	int ret = 1;
 
-	list_for_each_entry_safe(buf, next, &ssk->conn.rx.queue, list) {
-		if (!rd->left)
+	rd->pos = rx->copied + skip;
+	list_for_each_entry_safe(buf, next, &rx->queue, list) {
+		if (ret <= 0 || !rd->left)
 			break;
-		ret = sdp_recv_piece(rd, buf);
-		if (ret < 0)
-			return ret;
-		if (!rd->peek)
-			sdp_recv_consume(ssk, buf, ret);
+		if (skip >= buf->len) {
+			skip -= buf->len;
+			continue;
+		}
+		ret = sdp_recv_buf(ssk, rd, buf, skip);
+		skip = 0;
 	}
-	return 0;
+	return ret;
 }
 
 /* What ends a read that has got nothing yet; 1 = nothing does. */
@@ -93,13 +145,29 @@ static int sdp_recv_end(struct sock *sk, long timeo)
 	return 1;
 }
 
-/* Whether a read that has got something returns with it. */
-static bool sdp_recv_enough(const struct sock *sk, size_t done, int target,
-			    long timeo)
+/*
+ * Whether a read that has got something returns with it.  Who only looks must
+ * not wait for what has no room to come before somebody takes something away.
+ */
+static bool sdp_recv_enough(const struct sock *sk, const struct sdp_read *rd,
+			    int target, long timeo)
 {
-	return done >= target || sk->sk_err || sk->sk_state == TCP_CLOSE ||
+	return rd->done >= target || sk->sk_err || sk->sk_state == TCP_CLOSE ||
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || !timeo ||
-	       signal_pending(current);
+	       signal_pending(current) ||
+	       (rd->peek && sdp_rx_full(sdp_sk(sk)));
+}
+
+/* As with TCP: the handler of SIGURG runs before anything behind the mark. */
+static int sdp_recv_urgent_signal(const struct sock *sk,
+				  const struct sdp_read *rd, long timeo)
+{
+	const struct sdp_sock *ssk = sdp_sk(sk);
+
+	if (likely(sdp_oob_ahead(ssk, ssk->conn.rx.copied + rd->offset)) ||
+	    rd->done || !signal_pending(current))
+		return 0;
+	return timeo ? sock_intr_errno(timeo) : -EAGAIN;
 }
 
 static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
@@ -108,7 +176,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sdp_rx *rx = &sdp_sk(sk)->conn.rx;
 	/* A peeker waits for more than it has seen. */
-	u32 seen = rd->peek ? rd->done : 0;
+	u32 seen = rd->peek ? rd->pos - rx->copied : 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
@@ -133,14 +201,17 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			rd->left = want;
 			rd->done = 0;
 		}
-		ret = sdp_recv_queue(sdp_sk(sk), rd);
+		ret = sdp_recv_urgent_signal(sk, rd, timeo);
 		if (ret)
+			return ret;
+		ret = sdp_recv_queue(sdp_sk(sk), rd);
+		if (ret <= 0)
 			return ret;
 		/* Even a read of nothing waits for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.rx.bytes))
 			return 0;
 		if (rd->done) {
-			if (sdp_recv_enough(sk, rd->done, target, timeo))
+			if (sdp_recv_enough(sk, rd, target, timeo))
 				return 0;
 		} else {
 			ret = sdp_recv_end(sk, timeo);
@@ -153,12 +224,53 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 	}
 }
 
+/* Tells of what was read: counters, the peeking position, credits. */
+static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
+{
+	if (!rd->done)
+		return;
+	if (rd->peek) {
+		sk_peek_offset_fwd(sk, rd->done);
+		return;
+	}
+	sk_peek_offset_bwd(sk, rd->done);
+	SDP_ADD_STATS(sock_net(sk), SDP_MIB_BYTESIN, rd->done);
+	sdp_tx_push(sdp_sk(sk));
+}
+
+/* What a next read would find, as io_uring wants to know; 1 for the end. */
+static int sdp_recv_inq(const struct sock *sk)
+{
+	return sdp_sk(sk)->conn.rx.bytes ?: sock_flag(sk, SOCK_DONE);
+}
+
+static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
+			   int flags)
+{
+	struct sdp_read rd = {
+		.msg = msg,
+		.left = len,
+		.peek = flags & MSG_PEEK,
+		.discard = flags & MSG_TRUNC,
+		.offset = max(sk_peek_offset(sk, flags), 0),
+	};
+	int err;
+
+	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
+						     len),
+			      sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	sdp_recv_finish(sk, &rd);
+	if (msg->msg_get_inq)
+		msg->msg_inq = sdp_recv_inq(sk);
+	return rd.done ? rd.done : err;
+}
+
 /**
  * sdp_recvmsg() - read from a stream
  * @sock: socket
  * @msg: where to put the data
  * @len: bytes wanted
- * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC
+ * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC, MSG_OOB
  *
  * Return: bytes read; 0 at the end of the stream; a negative errno.
  */
@@ -166,32 +278,19 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags)
 {
 	struct sock *sk = sock->sk;
-	struct sdp_read rd = {
-		.msg = msg,
-		.left = len,
-		.peek = flags & MSG_PEEK,
-		.discard = flags & MSG_TRUNC,
-	};
-	int err;
+	int ret;
 
+	/* Nothing is ever put into the error queue. */
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;
-	/* Urgent data is not there, as TCP says when there is none. */
-	if (flags & MSG_OOB)
-		return -EINVAL;
 
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN)
-		err = -ENOTCONN;
+		ret = -ENOTCONN;
+	else if (flags & MSG_OOB)
+		ret = sdp_oob_recv(sk, msg, len, flags);
 	else
-		err = sdp_recv_locked(sk, &rd,
-				      sock_rcvlowat(sk, flags & MSG_WAITALL,
-						    len),
-				      sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
-	if (rd.done && !rd.peek) {
-		SDP_ADD_STATS(sock_net(sk), SDP_MIB_BYTESIN, rd.done);
-		sdp_tx_push(sdp_sk(sk));
-	}
+		ret = sdp_recv_stream(sk, msg, len, flags);
 	release_sock(sk);
-	return rd.done ? rd.done : err;
+	return ret;
 }

@@ -6,6 +6,7 @@
 #include "conn.h"
 #include "device.h"
 #include "mib.h"
+#include "oob.h"
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
@@ -36,20 +37,32 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
+ * sdp_rx_full() - whether the peer has to wait until something is read
+ * @ssk: socket, locked or not
+ *
+ * It then has no credits to send more data, however few bytes there are: many
+ * small messages take as many buffers as large ones.
+ */
+bool sdp_rx_full(const struct sdp_sock *ssk)
+{
+	return READ_ONCE(ssk->conn.credit.rx_advertised) < SDP_PEER_BUFS_MIN;
+}
+
+/**
  * sdp_rx_readable() - whether a read would not have to wait
  * @sk: socket, locked or not
  *
- * SO_RCVLOWAT cannot be waited for once small messages hold all buffers: the
- * peer has no credits to send more.
+ * SO_RCVLOWAT cannot be waited for once all buffers are taken.
  */
 bool sdp_rx_readable(const struct sock *sk)
 {
-	const struct sdp_conn *conn = &sdp_sk(sk)->conn;
-	u32 bytes = READ_ONCE(conn->rx.bytes);
+	const struct sdp_sock *ssk = sdp_sk(sk);
+	u32 bytes = READ_ONCE(ssk->conn.rx.bytes);
+	u32 hole = sdp_oob_hole(sk);
 
-	return bytes && (bytes >= sock_rcvlowat(sk, 0, INT_MAX) ||
-			 READ_ONCE(conn->credit.rx_advertised) <
-				SDP_PEER_BUFS_MIN);
+	return bytes > hole &&
+	       (bytes - hole >= sock_rcvlowat(sk, 0, INT_MAX) ||
+		sdp_rx_full(ssk));
 }
 
 /* Nobody will read this: as TCP does, reset rather than pretend. */
@@ -58,6 +71,13 @@ static bool sdp_rx_unwanted(const struct sock *sk)
 	return sock_flag(sk, SOCK_DEAD) ||
 	       ((sk->sk_shutdown & RCV_SHUTDOWN) &&
 		sdp_in_state(sk, TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2));
+}
+
+static u8 sdp_rx_last_byte(const struct sdp_rx_buf *buf)
+{
+	const u8 *payload = page_address(buf->page) + buf->off;
+
+	return payload[buf->len - 1];
 }
 
 static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
@@ -79,7 +99,9 @@ static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	list_add_tail(&buf->list, &rx->queue);
 	WRITE_ONCE(rx->bytes, rx->bytes + buf->len);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_DATAIN);
-	if (sdp_rx_readable(sk))
+	if (msg->bsdh.flags & SDP_OOB_PRES)
+		sdp_oob_arrived(ssk, sdp_rx_last_byte(buf));
+	else if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
 }
 
@@ -123,8 +145,11 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 			    buf->byte_len - SDP_BSDH_LEN, &msg);
 	if (!err)
 		err = sdp_credit_receive(&conn->credit, &msg.bsdh);
-	if (!err)
+	if (!err) {
+		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
+			sdp_oob_announced(ssk);
 		err = sdp_rx_dispatch(ssk, buf, &msg);
+	}
 	if (err == -EPROTO)
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_PROTOCOLERRORS);
 	return err;

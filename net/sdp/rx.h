@@ -17,6 +17,7 @@ struct socket;
 
 void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_rx_reap(struct sdp_sock *ssk);
+bool sdp_rx_full(const struct sdp_sock *ssk);
 bool sdp_rx_readable(const struct sock *sk);
 
 /* rxbuf.c */
@@ -28,5 +29,6 @@ void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf);
 
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags);
+void sdp_recv_consume(struct sdp_sock *ssk, struct sdp_rx_buf *buf, u32 len);
 
 #endif /* _SDP_RX_H */

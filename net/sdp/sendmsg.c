@@ -9,8 +9,13 @@
 #include "sock.h"
 #include "tx.h"
 
-/* Flags that change nothing here are accepted, as TCP does. */
-#define SDP_SENDMSG_UNSUPPORTED	(MSG_OOB | MSG_FASTOPEN)
+/* How splice() and sendfile() promise more is the kernel's version's affair. */
+#define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
+
+/*
+ * As long as TCP holds back what waits for more data, before it sends anyway.
+ */
+#define SDP_HOLD_TIME	(HZ / 5)
 
 /* sk_stream_error() turns this into the pending error, if there is one. */
 static int sdp_send_error(const struct sock *sk)
@@ -62,20 +67,23 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 	return err;
 }
 
-/* Copies one piece; returns bytes, or a negative errno. */
+/*
+ * Copies one piece; returns bytes, or a negative errno.  A write that was cut
+ * short has no urgent byte: it is in the rest, for which the program has to
+ * ask again.
+ */
 static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg)
 {
 	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
 	void *to = sdp_tx_reserve(ssk, &len);
-	size_t copied;
 
 	if (!to)
 		return len ? -ENOBUFS : 0;
-	copied = copy_from_iter(to, len, &msg->msg_iter);
-	if (!copied)
+	if (!copy_from_iter_full(to, len, &msg->msg_iter))
 		return -EFAULT;
-	sdp_tx_append(ssk, copied);
-	return copied;
+	sdp_tx_append(ssk, len,
+		      (msg->msg_flags & MSG_OOB) && !msg_data_left(msg));
+	return len;
 }
 
 /* Copies until the ring is full or the program's bytes are in it. */
@@ -96,6 +104,29 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	return min(ret, 0);
 }
 
+/* The last bytes of a write are in the ring: do they leave, or wait? */
+static void sdp_send_end(struct sdp_sock *ssk, const struct msghdr *msg)
+{
+	bool more = msg->msg_flags & SDP_SEND_MORE;
+
+	if (!more)
+		sdp_tx_close_message(ssk);
+	else if (!ssk->conn.tx.hold)
+		sdp_timer_arm(ssk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
+	ssk->conn.tx.hold = more;
+}
+
+/* As TCP does: only what is known is accepted, and all of it is ignored. */
+static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie sockc;
+
+	sockcm_init(&sockc, sk);
+	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
+		return -EINVAL;
+	return 0;
+}
+
 static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 			   size_t *done)
 {
@@ -103,13 +134,15 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 	int err;
 
 	err = sdp_send_wait_connected(sk, &timeo);
+	if (!err)
+		err = sdp_send_cmsg(sk, msg);
 	while (!err && msg_data_left(msg)) {
 		err = sdp_send_error(sk);
 		if (err)
 			break;
 		err = sdp_send_fill(ssk, msg, done);
 		if (!msg_data_left(msg))
-			sdp_tx_close_message(ssk);
+			sdp_send_end(ssk, msg);
 		sdp_tx_push(ssk);
 		if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, msg_data_left(msg),
@@ -133,7 +166,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	size_t done = 0;
 	int err;
 
-	if (msg->msg_flags & SDP_SENDMSG_UNSUPPORTED)
+	/* As TCP says where fast open is disabled. */
+	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
 
 	lock_sock(sk);
@@ -149,4 +183,17 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		err = sk_stream_error(sk, msg->msg_flags, err);
 	release_sock(sk);
 	return done ? done : err;
+}
+
+/**
+ * sdp_splice_eof() - sendfile() has promised more than its file had
+ * @sock: socket
+ */
+void sdp_splice_eof(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	lock_sock(sk);
+	sdp_tx_flush(sdp_sk(sk));
+	release_sock(sk);
 }

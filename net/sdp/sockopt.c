@@ -9,6 +9,7 @@
 #include <asm/ioctls.h>
 
 #include "conn.h"
+#include "oob.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -25,7 +26,7 @@ static int sdp_set_tcp(struct sdp_sock *ssk, int optname, int val)
 		return -ENOPROTOOPT;
 	}
 	/* What waited for company may have to leave now. */
-	sdp_tx_push(ssk);
+	sdp_tx_flush(ssk);
 	return 0;
 }
 
@@ -161,7 +162,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		err = -EINVAL;
 	switch (cmd) {
 	case SIOCINQ:
-		answer = sdp_sk(sk)->conn.rx.bytes;
+		answer = sdp_oob_inq(sdp_sk(sk));
 		break;
 	case SIOCOUTQ:
 		if (!err)
@@ -171,6 +172,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		answer = sdp_ring_unsent(&sdp_sk(sk)->conn.tx.ring);
 		break;
 	case SIOCATMARK:
+		answer = sdp_oob_at_mark(sdp_sk(sk));
 		break;
 	default:
 		err = -ENOIOCTLCMD;

@@ -46,6 +46,7 @@ void sdp_sock_stalled(struct sdp_sock *ssk)
 
 static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_CONNECT] = sdp_sock_connect_again,
+	[SDP_TIMER_HOLD] = sdp_tx_flush,
 	[SDP_TIMER_PERSIST] = sdp_timer_persist,
 	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
 };

@@ -13,6 +13,7 @@ struct sdp_sock;
 /* What can become due.  Handlers are in the order of this list. */
 enum sdp_timer {
 	SDP_TIMER_CONNECT,	/* repeat a request that was put off */
+	SDP_TIMER_HOLD,		/* send what has waited for more long enough */
 	SDP_TIMER_PERSIST,	/* ask a peer that lets us wait */
 	SDP_TIMER_ORPHAN,	/* look whether an orphan gets on */
 	__SDP_TIMER_MAX

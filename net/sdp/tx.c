@@ -8,6 +8,7 @@
 #include "conn.h"
 #include "device.h"
 #include "mib.h"
+#include "oob.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -100,17 +101,22 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
  * @ssk: locked socket, credits and a work request are available
  * @mid: kind of message, without extended header
  * @len: payload bytes, taken from the ring
+ * @flags: SDP_OOB_*
  * @signal: a completion is needed
  *
  * Return: whether it was posted; if not, the connection is ending.
  */
 static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
-			bool signal)
+			u8 flags, bool signal)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_tx *tx = &conn->tx;
 	u32 slot = tx->wr_head % SDP_TX_DEPTH;
-	struct sdp_bsdh bsdh = { .mid = mid, .len = SDP_BSDH_LEN + len };
+	struct sdp_bsdh bsdh = {
+		.mid = mid,
+		.flags = flags,
+		.len = SDP_BSDH_LEN + len,
+	};
 	struct ib_sge sge[SDP_TX_MAX_SGE];
 	struct ib_send_wr wr = {
 		.wr_cqe = &conn->tx_cqe,
@@ -121,6 +127,8 @@ static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
 	signal = signal || sdp_tx_want_signal(ssk, len);
 	if (signal)
 		wr.send_flags = IB_SEND_SIGNALED;
+	if (flags & SDP_OOB_PEND)
+		wr.send_flags |= IB_SEND_SOLICITED;
 
 	sdp_credit_transmit(&conn->credit, &bsdh);
 	sdp_bsdh_encode(&bsdh, tx->bsdh[slot]);
@@ -169,9 +177,11 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 
 /*
  * Whether a message that is not full waits for more data: while the write that
- * fills it goes on, and by Nagle's rule while another such message is on its
- * way.  Reliable connections acknowledge everything at once, so that no timer
- * is needed, but a completion must be due: the last work request is signaled.
+ * fills it goes on; if the program has promised more, but not in a ring that
+ * is so full that the program would wait for us; and by Nagle's rule while
+ * another such message is on its way.  Reliable connections acknowledge
+ * everything at once, so that this rule needs no timer, but a completion must
+ * be due: the last work request is signaled.
  */
 static bool sdp_tx_hold(const struct sdp_sock *ssk,
 			const struct sdp_tx_msg *msg)
@@ -182,6 +192,8 @@ static bool sdp_tx_hold(const struct sdp_sock *ssk,
 	if (!msg->open || msg->len >= tx->max_payload)
 		return false;
 	if (tx->more)
+		return tx->wait_head - tx->wait_tail == 1;
+	if (tx->hold && !ssk->fin_queued && sdp_tx_writeable(ssk))
 		return tx->wait_head - tx->wait_tail == 1;
 	return !sdp_sock_nodelay(ssk) && !ssk->fin_queued &&
 	       sdp_tx_posted(tx) && !tx->since_signal &&
@@ -205,7 +217,8 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 		    sdp_tx_hold(ssk, msg))
 			return true;
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
-		if (!sdp_tx_post(ssk, SDP_MID_DATA, msg->len, false))
+		if (!sdp_tx_post(ssk, SDP_MID_DATA, msg->len,
+				 sdp_oob_flags(tx, msg->urgent), false))
 			return false;
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DATAOUT);
 	}
@@ -224,15 +237,28 @@ static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 		return true;
 	}
 	ssk->fin_sent = true;
-	return sdp_tx_post(ssk, SDP_MID_DISCONN, 0, true);
+	return sdp_tx_post(ssk, SDP_MID_DISCONN, 0, 0, true);
+}
+
+/* A message of no bytes, for what its header says. */
+static void sdp_tx_push_empty(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DATA, 0) ||
+	    sdp_tx_posted(tx) >= SDP_TX_DEPTH)
+		return;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
+	sdp_tx_post(ssk, SDP_MID_DATA, 0, sdp_oob_flags(tx, false), false);
 }
 
 /**
  * sdp_tx_push() - post all that credits and the send queue allow
  * @ssk: locked socket (by its owner or in softirq)
  *
- * Data first, then the DisConn that ends it; a message that only returns
- * credits is sent when none of these carried them.
+ * Data first, then the DisConn that ends it; an empty message is sent when
+ * none of these carried the credits to return, or the word of an urgent byte
+ * that has to wait.
  */
 void sdp_tx_push(struct sdp_sock *ssk)
 {
@@ -243,12 +269,19 @@ void sdp_tx_push(struct sdp_sock *ssk)
 		return;
 	if (!sdp_tx_push_data(ssk) || !sdp_tx_push_fin(ssk))
 		return;
-	if (sdp_credit_want_update(&conn->credit) &&
-	    sdp_credit_may_send(&conn->credit, SDP_MID_DATA, 0) &&
-	    sdp_tx_posted(&conn->tx) < SDP_TX_DEPTH) {
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
-		sdp_tx_post(ssk, SDP_MID_DATA, 0, false);
-	}
+	if (sdp_credit_want_update(&conn->credit) ||
+	    sdp_oob_want_announce(&conn->tx))
+		sdp_tx_push_empty(ssk);
+}
+
+/**
+ * sdp_tx_flush() - send what waited for the rest that the program promised
+ * @ssk: locked socket
+ */
+void sdp_tx_flush(struct sdp_sock *ssk)
+{
+	ssk->conn.tx.hold = false;
+	sdp_tx_push(ssk);
 }
 
 /**
@@ -301,6 +334,8 @@ void sdp_tx_reap(struct sdp_sock *ssk)
 
 	if (tx->signaled_seen == done)
 		return;
+	/* As with TCP, what arrives lets go what the program held back. */
+	tx->hold = false;
 	while (tx->signaled_seen != done) {
 		do {
 			twr = sdp_tx_wr(tx, tx->wr_tail++);

@@ -18,6 +18,7 @@ struct socket;
 void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_sock *ssk);
 void sdp_tx_push(struct sdp_sock *ssk);
+void sdp_tx_flush(struct sdp_sock *ssk);
 void sdp_tx_probe(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
@@ -29,10 +30,11 @@ u32 sdp_tx_space(const struct sdp_sock *ssk);
 bool sdp_tx_writeable(const struct sdp_sock *ssk);
 u32 sdp_tx_outstanding(const struct sdp_sock *ssk);
 void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len);
-void sdp_tx_append(struct sdp_sock *ssk, u32 len);
+void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent);
 void sdp_tx_close_message(struct sdp_sock *ssk);
 int sdp_tx_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge);
 
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+void sdp_splice_eof(struct socket *sock);
 
 #endif /* _SDP_TX_H */

@@ -202,8 +202,9 @@ void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
  * sdp_tx_append() - add copied bytes to the last waiting message or a new one
  * @ssk: locked socket
  * @len: bytes copied to where sdp_tx_reserve() said, not more than it said
+ * @urgent: the last of them is urgent, so that the message ends with it
  */
-void sdp_tx_append(struct sdp_sock *ssk, u32 len)
+void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 	struct sdp_tx_msg *msg;
@@ -212,10 +213,16 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len)
 		msg = sdp_tx_msg(tx, tx->wait_head);
 		msg->len = 0;
 		msg->open = true;
+		msg->urgent = false;
 		WRITE_ONCE(tx->wait_head, tx->wait_head + 1);
 	}
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	msg->len += len;
+	if (urgent) {
+		msg->open = false;
+		msg->urgent = true;
+		tx->urgent++;
+	}
 	if (WARN_ON_ONCE(!sdp_ring_produce(&tx->ring, len)))
 		sdp_conn_end(ssk, -EIO);
 }

@@ -8,4 +8,9 @@
 #define sockaddr_unsized sockaddr
 #endif
 
+/* Older kernels have it beside MSG_MORE. */
+#ifndef MSG_SENDPAGE_NOTLAST
+#define MSG_SENDPAGE_NOTLAST 0
+#endif
+
 #endif /* _SDP_COMPAT_LINUX_SOCKET_H */
