@@ -153,12 +153,11 @@ static void print_group(pid_t pgid)
 /* ---- running a case ---- */
 
 static void __noreturn
-run_child(const struct sdp_case *c, bool ipv6)
+run_child(const struct sdp_case *c)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
-	opts.ipv6 = ipv6;
 	c->fn();
 	_exit(KTAP_EXIT_PASS);
 }
@@ -256,13 +255,11 @@ static const char *missing(bool ipv6)
 }
 
 static void run_case(struct ktap_counts *counts, const struct sdp_case *c,
-		     bool ipv6)
+		     const char *name)
 {
-	const char *why = missing(ipv6);
-	char name[80];
+	const char *why = missing(opts.ipv6);
 	pid_t pid;
 
-	snprintf(name, sizeof(name), "%s%s", c->name, ipv6 ? "_ipv6" : "");
 	if (opts.tcp && (c->flags & CASE_SDP_ONLY))
 		why = "TCP has nothing like it";
 	if (why) {
@@ -272,7 +269,7 @@ static void run_case(struct ktap_counts *counts, const struct sdp_case *c,
 	skip_reason[0] = 0;
 	pid = fork();
 	if (pid == 0)
-		run_child(c, ipv6);
+		run_child(c);
 	if (pid < 0)
 		ktap_fail(counts, name, "fork failed");
 	else
@@ -418,12 +415,39 @@ static bool selected(const struct sdp_case *c)
 	return !opts.only || fnmatch(opts.only, c->name, 0) == 0;
 }
 
-/* Cases of the kind "also over IPv6" count twice, unless all is IPv6. */
-static unsigned int runs(const struct sdp_case *c)
+/* How a case can be run. */
+enum variant {
+	AS_TOLD,
+	ON_IPV6,
+	ON_TCP,
+	VARIANTS
+};
+
+/* "Also over IPv6", or TCP, is one more run, unless all is IPv6, or TCP. */
+static bool runs(const struct sdp_case *c, enum variant v)
 {
 	if (!selected(c))
-		return 0;
-	return !opts.ipv6 && (c->flags & CASE_IPV6) ? 2 : 1;
+		return false;
+	if (v == ON_IPV6)
+		return !opts.ipv6 && (c->flags & CASE_IPV6);
+	if (v == ON_TCP)
+		return !opts.tcp && (c->flags & CASE_TCP);
+	return true;
+}
+
+static void run_variant(struct ktap_counts *counts, const struct sdp_case *c,
+			enum variant v)
+{
+	static const char * const suffix[] = { "", "_ipv6", "_tcp" };
+	struct sdp_opts told = opts;
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s%s%s", c->name,
+		 opts.ipv6 ? suffix[ON_IPV6] : "", suffix[v]);
+	opts.ipv6 |= v == ON_IPV6;
+	opts.tcp |= v == ON_TCP;
+	run_case(counts, c, name);
+	opts = told;
 }
 
 static int skip_all(const char *why)
@@ -445,10 +469,12 @@ int sdp_main(int argc, char **argv, const struct sdp_case *cases, size_t count)
 	unsigned int total = 0;
 	const char *why;
 	bool list = parse_options(argc, argv);
+	enum variant v;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		total += runs(&cases[i]);
+		for (v = AS_TOLD; v < VARIANTS; v++)
+			total += runs(&cases[i], v);
 		if (list && selected(&cases[i]))
 			printf("%s\n", cases[i].name);
 	}
@@ -465,11 +491,9 @@ int sdp_main(int argc, char **argv, const struct sdp_case *cases, size_t count)
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	ktap_plan(total);
-	for (i = 0; i < count; i++) {
-		if (runs(&cases[i]) > 0)
-			run_case(&counts, &cases[i], opts.ipv6);
-		if (runs(&cases[i]) > 1)
-			run_case(&counts, &cases[i], true);
-	}
+	for (i = 0; i < count; i++)
+		for (v = AS_TOLD; v < VARIANTS; v++)
+			if (runs(&cases[i], v))
+				run_variant(&counts, &cases[i], v);
 	return ktap_finish(&counts);
 }

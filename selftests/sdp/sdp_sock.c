@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -156,6 +157,15 @@ struct pair new_pair(void)
 	p.client = connect_to(listener);
 	p.server = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_OK(close(listener));
+	return p;
+}
+
+struct pair new_nodelay_pair(void)
+{
+	struct pair p = new_pair();
+
+	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);
+	set_int(p.server, SOL_TCP, TCP_NODELAY, 1);
 	return p;
 }
 
@@ -330,4 +340,30 @@ int send_until_error(int fd)
 	while (send(fd, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
 		;
 	return errno;
+}
+
+/* ---- readable data ---- */
+
+void send_text(int fd, const char *text, int flags)
+{
+	CHECK_EQ(send(fd, text, strlen(text), flags | MSG_NOSIGNAL),
+		 strlen(text));
+}
+
+void expect_text(int fd, const char *text, int flags)
+{
+	char buf[256] = "";
+	ssize_t n = CHECK_OK(recv(fd, buf, sizeof(buf) - 1, flags));
+
+	buf[n] = 0;
+	if (strcmp(buf, text))
+		FAIL("expected to read \"%s\", got \"%s\"", text, buf);
+}
+
+void expect_urgent(int fd, char byte, int flags)
+{
+	char c = 0;
+
+	CHECK_EQ(recv(fd, &c, 1, MSG_OOB | flags), 1);
+	CHECK_EQ(c, byte);
 }

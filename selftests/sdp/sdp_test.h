@@ -49,6 +49,7 @@ extern struct sdp_opts opts;
 #define CASE_SDP_ONLY	1	/* TCP has nothing like it */
 #define CASE_IPV6	2	/* run once more with IPv6 addresses */
 #define CASE_LONG	4	/* needs three times the usual deadline */
+#define CASE_TCP	8	/* run once more on TCP, to show that it agrees */
 
 struct sdp_case {
 	const char *name;
@@ -170,6 +171,8 @@ int connect_to(int listener);
 bool start_connect(int fd, int listener);
 void finish_connect(int fd);
 struct pair new_pair(void);
+/* Every write leaves at once. */
+struct pair new_nodelay_pair(void);
 void close_pair(struct pair p);
 /* A port of the server's address where nobody listens. */
 uint16_t dead_port(void);
@@ -194,6 +197,10 @@ const char *poll_name(short mask);
 int recv_until_end(int fd);
 /* send() until it fails; the errno. */
 int send_until_error(int fd);
+void send_text(int fd, const char *text, int flags);
+/* One read must give exactly this text. */
+void expect_text(int fd, const char *text, int flags);
+void expect_urgent(int fd, char byte, int flags);
 
 /* ---- content (sdp_pattern.c) ---- */
 

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sockets behind an io_uring. A request that cannot be done at once waits by
+ * way of poll, or in a kernel thread; both must wake up, and be cancelled.
+ * Cases marked for it also run on TCP.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <liburing.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include "sdp_test.h"
+
+static struct io_uring ring;
+
+static void open_ring(void)
+{
+	int err = io_uring_queue_init(64, &ring, 0);
+
+	if (err == -ENOSYS || err == -EPERM)
+		sdp_skip("no io_uring in this kernel: %s", strerror(-err));
+	CHECK_EQ(err, 0);
+}
+
+static struct io_uring_sqe *new_sqe(uint64_t id)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+
+	CHECK(sqe);
+	sqe->user_data = id;
+	return sqe;
+}
+
+/* The helpers of liburing clear the identifier. */
+static void submit(struct io_uring_sqe *sqe, uint64_t id)
+{
+	io_uring_sqe_set_data64(sqe, id);
+	CHECK_EQ(io_uring_submit(&ring), 1);
+}
+
+/* The next result, which must be that of this request. */
+static int result_flags(uint64_t id, unsigned int *flags)
+{
+	struct __kernel_timespec limit = { .tv_sec = wait_limit_ms() / 1000 };
+	struct io_uring_cqe *cqe = NULL;
+	int res;
+
+	CHECK_EQ(io_uring_wait_cqe_timeout(&ring, &cqe, &limit), 0);
+	CHECK_EQ(cqe->user_data, id);
+	res = cqe->res;
+	if (flags)
+		*flags = cqe->flags;
+	io_uring_cqe_seen(&ring, cqe);
+	return res;
+}
+
+static int result(uint64_t id)
+{
+	return result_flags(id, NULL);
+}
+
+static void no_result_yet(void)
+{
+	struct __kernel_timespec quiet = { .tv_nsec = quiet_ms() % 1000 * 1000000,
+					   .tv_sec = quiet_ms() / 1000 };
+	struct io_uring_cqe *cqe = NULL;
+
+	CHECK_EQ(io_uring_wait_cqe_timeout(&ring, &cqe, &quiet), -ETIME);
+}
+
+static void cancel(uint64_t id)
+{
+	struct io_uring_sqe *sqe = new_sqe(0);
+
+	io_uring_prep_cancel64(sqe, id, 0);
+	submit(sqe, 1000);
+}
+
+/* Two results in either order: the cancelled request's, and "done". */
+static void cancelled(uint64_t id)
+{
+	struct io_uring_cqe *cqe = NULL;
+	int i, of_request = 1, of_cancel = 1;
+
+	cancel(id);
+	for (i = 0; i < 2; i++) {
+		struct __kernel_timespec limit = {
+			.tv_sec = wait_limit_ms() / 1000 };
+
+		CHECK_EQ(io_uring_wait_cqe_timeout(&ring, &cqe, &limit), 0);
+		if (cqe->user_data == id)
+			of_request = cqe->res;
+		else
+			of_cancel = cqe->res;
+		io_uring_cqe_seen(&ring, cqe);
+	}
+	/* One that had to be woken in its thread says EINTR, and "already". */
+	if (of_request != -EINTR)
+		CHECK_EQ(of_request, -ECANCELED);
+	if (of_cancel != -EALREADY)
+		CHECK_EQ(of_cancel, 0);
+}
+
+/* ---- data ---- */
+
+static void send_and_recv(void)
+{
+	unsigned char out[5000], in[5000];
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	pattern_fill(out, sizeof(out), 1, 0);
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, in, sizeof(in), MSG_WAITALL);
+	submit(sqe, 1);
+	no_result_yet();
+	sqe = new_sqe(0);
+	io_uring_prep_send(sqe, p.client, out, 2000, MSG_NOSIGNAL);
+	submit(sqe, 2);
+	CHECK_EQ(result(2), 2000);
+	no_result_yet();
+	sqe = new_sqe(0);
+	io_uring_prep_send(sqe, p.client, out + 2000, 3000, MSG_NOSIGNAL);
+	submit(sqe, 3);
+	CHECK_EQ(result(3), 3000);
+	CHECK_EQ(result(1), 5000);
+	pattern_verify(in, sizeof(in), 1, 0);
+}
+
+static void sendmsg_and_recvmsg(void)
+{
+	unsigned char out[300], in[300];
+	struct iovec vo[2] = { { out, 100 }, { out + 100, 200 } };
+	struct iovec vi[2] = { { in, 250 }, { in + 250, 50 } };
+	struct msghdr mo = { .msg_iov = vo, .msg_iovlen = 2 };
+	struct msghdr mi = { .msg_iov = vi, .msg_iovlen = 2 };
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	pattern_fill(out, sizeof(out), 2, 0);
+	sqe = new_sqe(0);
+	io_uring_prep_recvmsg(sqe, p.server, &mi, 0);
+	submit(sqe, 1);
+	sqe = new_sqe(0);
+	io_uring_prep_sendmsg(sqe, p.client, &mo, MSG_NOSIGNAL);
+	submit(sqe, 2);
+	CHECK_EQ(result(2), 300);
+	CHECK_EQ(result(1), 300);
+	pattern_verify(in, sizeof(in), 2, 0);
+}
+
+static void read_and_write(void)
+{
+	unsigned char out[300], in[300];
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	pattern_fill(out, sizeof(out), 3, 0);
+	sqe = new_sqe(0);
+	io_uring_prep_read(sqe, p.server, in, sizeof(in), 0);
+	submit(sqe, 1);
+	sqe = new_sqe(0);
+	io_uring_prep_write(sqe, p.client, out, sizeof(out), 0);
+	submit(sqe, 2);
+	CHECK_EQ(result(2), 300);
+	CHECK_EQ(result(1), 300);
+	pattern_verify(in, sizeof(in), 3, 0);
+}
+
+/* Is more there than was asked for?  The ring's owner is told. */
+static void recv_tells_of_more(void)
+{
+	unsigned char in[100];
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	unsigned int flags;
+
+	open_ring();
+	send_pattern(p.client, 4, 0, 150, 150);
+	wait_inq(p.server, 150);
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, in, 100, 0);
+	submit(sqe, 1);
+	CHECK_EQ(result_flags(1, &flags), 100);
+	CHECK(flags & IORING_CQE_F_SOCK_NONEMPTY);
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, in, 100, 0);
+	submit(sqe, 2);
+	CHECK_EQ(result_flags(2, &flags), 50);
+	CHECK(!(flags & IORING_CQE_F_SOCK_NONEMPTY));
+}
+
+/* More than any buffers: the request goes on when there is room again. */
+static void send_much(void)
+{
+	static unsigned char out[24 * MIB];
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	pattern_fill(out, sizeof(out), 5, 0);
+	sqe = new_sqe(0);
+	io_uring_prep_send(sqe, p.client, out, sizeof(out),
+			   MSG_NOSIGNAL | MSG_WAITALL);
+	submit(sqe, 1);
+	no_result_yet();
+	recv_pattern(p.server, 5, 0, sizeof(out), 64 * KIB);
+	CHECK_EQ(result(1), sizeof(out));
+}
+
+static void splice_through(void)
+{
+	unsigned char in[1000];
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	int fd[2];
+
+	open_ring();
+	CHECK_OK(pipe(fd));
+	sqe = new_sqe(0);
+	io_uring_prep_splice(sqe, p.server, -1, fd[1], -1, sizeof(in), 0);
+	submit(sqe, 1);
+	no_result_yet();
+	send_pattern(p.client, 6, 0, sizeof(in), sizeof(in));
+	CHECK_EQ(result(1), sizeof(in));
+	sqe = new_sqe(0);
+	io_uring_prep_splice(sqe, fd[0], -1, p.server, -1, sizeof(in), 0);
+	submit(sqe, 2);
+	CHECK_EQ(result(2), sizeof(in));
+	recv_pattern(p.client, 6, 0, sizeof(in), sizeof(in));
+}
+
+/* ---- the end of things ---- */
+
+static void recv_until_shutdown(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	char c;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
+	submit(sqe, 1);
+	no_result_yet();
+	sqe = new_sqe(0);
+	io_uring_prep_shutdown(sqe, p.client, SHUT_WR);
+	submit(sqe, 2);
+	CHECK_EQ(result(2), 0);
+	CHECK_EQ(result(1), 0);
+	sqe = new_sqe(0);
+	io_uring_prep_close(sqe, p.server);
+	submit(sqe, 3);
+	CHECK_EQ(result(3), 0);
+	CHECK_ERR(fcntl(p.server, F_GETFD), EBADF);
+	CHECK_EQ(recv(p.client, &c, 1, 0), 0);
+}
+
+static void recv_until_reset(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	char c;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
+	submit(sqe, 1);
+	set_linger(p.client, 1, 0);
+	CHECK_OK(close(p.client));
+	CHECK_EQ(result(1), -ECONNRESET);
+}
+
+static void send_after_shutdown(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	CHECK_OK(shutdown(p.client, SHUT_WR));
+	sqe = new_sqe(0);
+	io_uring_prep_send(sqe, p.client, "x", 1, MSG_NOSIGNAL);
+	submit(sqe, 1);
+	CHECK_EQ(result(1), -EPIPE);
+}
+
+/* ---- connections ---- */
+
+static void connect_and_accept(void)
+{
+	int listener = new_listener(4), client = new_client(0), server;
+	struct addr to = local_addr(listener), from = { .len = sizeof(from.ss) };
+	struct addr want;
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_accept(sqe, listener, &from.sa, &from.len, SOCK_CLOEXEC);
+	submit(sqe, 1);
+	no_result_yet();
+	sqe = new_sqe(0);
+	io_uring_prep_connect(sqe, client, &to.sa, to.len);
+	CHECK_EQ(io_uring_submit(&ring), 1);
+	/* The connect has identifier 0, and either may be first. */
+	server = -1;
+	while (server < 0) {
+		struct io_uring_cqe *cqe = NULL;
+
+		CHECK_EQ(io_uring_wait_cqe(&ring, &cqe), 0);
+		CHECK(cqe->res >= 0);
+		if (cqe->user_data == 1)
+			server = cqe->res;
+		io_uring_cqe_seen(&ring, cqe);
+	}
+	want = local_addr(client);
+	CHECK(same_addr(&from, &want));
+	CHECK_EQ(fcntl(server, F_GETFD), FD_CLOEXEC);
+	wait_poll(client, POLLOUT);
+	send_pattern(client, 7, 0, 100, 100);
+	recv_pattern(server, 7, 0, 100, 100);
+}
+
+static void connect_refused(void)
+{
+	struct addr to = server_addr(dead_port());
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_connect(sqe, new_client(0), &to.sa, to.len);
+	submit(sqe, 1);
+	CHECK_EQ(result(1), -ECONNREFUSED);
+}
+
+static void accept_multishot(void)
+{
+	int listener = new_listener(8), i, client, server;
+	struct io_uring_sqe *sqe;
+	unsigned int flags;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, 0);
+	submit(sqe, 1);
+	for (i = 0; i < 5; i++) {
+		client = connect_to(listener);
+		server = result_flags(1, &flags);
+		CHECK(server >= 0);
+		CHECK(flags & IORING_CQE_F_MORE);
+		send_pattern(client, 8, 0, 100, 100);
+		recv_pattern(server, 8, 0, 100, 100);
+	}
+	cancelled(1);
+}
+
+/* What the ring says of the accept queue behind the first of two. */
+static unsigned int queue_flags(void)
+{
+	int listener = new_listener(4);
+	struct io_uring_sqe *sqe = new_sqe(0);
+	unsigned int first, second;
+
+	connect_to(listener);
+	connect_to(listener);
+	wait_poll(listener, POLLIN);
+	io_uring_prep_accept(sqe, listener, NULL, NULL, 0);
+	submit(sqe, 1);
+	CHECK(result_flags(1, &first) >= 0);
+	sqe = new_sqe(0);
+	io_uring_prep_accept(sqe, listener, NULL, NULL, 0);
+	submit(sqe, 2);
+	CHECK(result_flags(2, &second) >= 0);
+	CHECK(!(second & IORING_CQE_F_SOCK_NONEMPTY));
+	return first & IORING_CQE_F_SOCK_NONEMPTY;
+}
+
+/* Kernels before 6.10 say nothing, of TCP either. */
+static void accept_tells_of_more(void)
+{
+	unsigned int flags;
+
+	open_ring();
+	flags = queue_flags();
+	opts.tcp = true;
+	CHECK_EQ(flags, queue_flags());
+}
+
+/* ---- poll ---- */
+
+static void poll_once(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_poll_add(sqe, p.server, POLLIN | POLLRDHUP);
+	submit(sqe, 1);
+	no_result_yet();
+	send_pattern(p.client, 9, 0, 1, 1);
+	CHECK_EQ(result(1), POLLIN);
+	sqe = new_sqe(0);
+	io_uring_prep_poll_add(sqe, p.client, POLLOUT | POLLIN);
+	submit(sqe, 2);
+	CHECK_EQ(result(2), POLLOUT);
+}
+
+static void poll_removed(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_poll_add(sqe, p.server, POLLIN);
+	submit(sqe, 1);
+	no_result_yet();
+	sqe = new_sqe(0);
+	io_uring_prep_poll_remove(sqe, 1);
+	submit(sqe, 1);
+	/* Both have this identifier, so that the order does not matter. */
+	CHECK_EQ(result(1) + result(1), -ECANCELED);
+}
+
+static void poll_multishot(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	unsigned int flags;
+	int i;
+
+	open_ring();
+	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);
+	sqe = new_sqe(0);
+	io_uring_prep_poll_multishot(sqe, p.server, POLLIN);
+	submit(sqe, 1);
+	for (i = 0; i < 3; i++) {
+		send_pattern(p.client, 10, i, 1, 1);
+		CHECK_EQ(result_flags(1, &flags) & POLLIN, POLLIN);
+		CHECK(flags & IORING_CQE_F_MORE);
+		recv_pattern(p.server, 10, i, 1, 1);
+	}
+	cancelled(1);
+}
+
+/* ---- cancelling ---- */
+
+static void cancel_recv(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	char c;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
+	submit(sqe, 1);
+	no_result_yet();
+	cancelled(1);
+	/* Nothing was lost with it. */
+	send_pattern(p.client, 11, 0, 100, 100);
+	recv_pattern(p.server, 11, 0, 100, 100);
+}
+
+/* In a thread of the kernel, inside of the call, instead of behind poll. */
+static void cancel_recv_in_thread(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+	char c;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
+	sqe->flags |= IOSQE_ASYNC;
+	submit(sqe, 1);
+	no_result_yet();
+	cancelled(1);
+	send_pattern(p.client, 12, 0, 100, 100);
+	recv_pattern(p.server, 12, 0, 100, 100);
+}
+
+static void cancel_accept(void)
+{
+	int listener = new_listener(1);
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_accept(sqe, listener, NULL, NULL, 0);
+	submit(sqe, 1);
+	no_result_yet();
+	cancelled(1);
+	connect_to(listener);
+	CHECK_OK(accept(listener, NULL, NULL));
+}
+
+static void cancel_connect(void)
+{
+	int filler, listener = full_listener(&filler);
+	struct addr to = local_addr(listener);
+	int client = new_client(0);
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_connect(sqe, client, &to.sa, to.len);
+	submit(sqe, 1);
+	no_result_yet();
+	cancelled(1);
+	CHECK_OK(close(client));
+}
+
+static const struct sdp_case cases[] = {
+	CASE(send_and_recv, CASE_TCP | CASE_IPV6),
+	CASE(sendmsg_and_recvmsg, CASE_TCP),
+	CASE(read_and_write, CASE_TCP),
+	CASE(recv_tells_of_more, CASE_TCP),
+	CASE(send_much, CASE_TCP | CASE_LONG),
+	CASE(splice_through, CASE_TCP),
+	CASE(recv_until_shutdown, CASE_TCP),
+	CASE(recv_until_reset, CASE_TCP),
+	CASE(send_after_shutdown, CASE_TCP),
+	CASE(connect_and_accept, CASE_TCP | CASE_IPV6),
+	CASE(connect_refused, CASE_TCP),
+	CASE(accept_multishot, CASE_TCP),
+	CASE(accept_tells_of_more, CASE_SDP_ONLY),
+	CASE(poll_once, CASE_TCP),
+	CASE(poll_removed, CASE_TCP),
+	CASE(poll_multishot, CASE_TCP),
+	CASE(cancel_recv, CASE_TCP),
+	CASE(cancel_recv_in_thread, CASE_TCP),
+	CASE(cancel_accept, CASE_TCP),
+	CASE(cancel_connect, CASE_TCP),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
