@@ -116,6 +116,29 @@ void sdp_credit_posted(struct sdp_credit *c, u32 n)
 }
 
 /**
+ * sdp_credit_added() - account for new receive buffers, which are posted
+ * @c: credit state
+ * @n: how many; SDP_CREDIT_BUFS_MAX must not be exceeded
+ */
+void sdp_credit_added(struct sdp_credit *c, u32 n)
+{
+	c->rx_total += n;
+	c->rx_posted += n;
+}
+
+/**
+ * sdp_credit_removed() - account for a receive buffer that is not posted again
+ * @c: credit state; SDP_CREDIT_BUFS_MIN must stay
+ *
+ * It is one that a message has consumed, so that nothing is taken back from
+ * the peer.
+ */
+void sdp_credit_removed(struct sdp_credit *c)
+{
+	c->rx_total--;
+}
+
+/**
  * sdp_credit_want_update() - whether the peer should be told of its credits
  * @c: credit state
  *
