@@ -13,6 +13,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "mem.h"
 #include "netns.h"
 #include "oob.h"
 #include "rx.h"
@@ -303,9 +304,12 @@ static int __init sdp_init(void)
 	err = sdp_netns_init_module();
 	if (err)
 		return err;
-	err = sdp_conn_init_module();
+	err = sdp_mem_init_module();
 	if (err)
 		goto err_netns;
+	err = sdp_conn_init_module();
+	if (err)
+		goto err_mem;
 	err = proto_register(&sdp_prot, 1);
 	if (err)
 		goto err_conn;
@@ -323,6 +327,8 @@ err_proto:
 	proto_unregister(&sdp_prot);
 err_conn:
 	sdp_conn_exit_module();
+err_mem:
+	sdp_mem_exit_module();
 err_netns:
 	sdp_netns_exit_module();
 	return err;
@@ -335,6 +341,7 @@ static void __exit sdp_exit(void)
 	/* A teardown that dropped the last socket may still be returning. */
 	sdp_conn_exit_module();
 	proto_unregister(&sdp_prot);
+	sdp_mem_exit_module();
 	sdp_netns_exit_module();
 }
 

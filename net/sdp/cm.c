@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "mib.h"
 #include "sock.h"
+#include "tx.h"
 
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
@@ -139,12 +140,12 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REQ_PRIVATE_LEN];
 	struct sdp_hello hello = {
-		.bufs = conn->rx.nr_bufs,
+		.bufs = conn->rx.rb.total,
 		.version = SDP_VERSION,
 		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
 		.max_adverts = 1,
-		.des_remote_rcv_size = conn->rx.buf_size + SDP_BSDH_LEN,
-		.local_rcv_size = conn->rx.buf_size + SDP_BSDH_LEN,
+		.des_remote_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
+		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.src_port = ntohs(ssk->local.port),
 		.has_ext = true,
 		.ext_features = SDP_CM_FEATURES,
@@ -184,8 +185,8 @@ static int sdp_cm_hello_ack(struct sdp_sock *ssk,
 				  event->param.conn.private_data_len, &ack);
 	if (err)
 		return err;
-	conn->tx.max_payload = sdp_conn_max_payload(conn, ack.act_rcv_size);
-	sdp_credit_init(&conn->credit, conn->rx.nr_bufs, ack.bufs);
+	sdp_tx_set_peer(ssk, ack.act_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.rb.total, ack.bufs);
 	return 0;
 }
 
@@ -279,10 +280,10 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REP_PRIVATE_LEN];
 	struct sdp_hello_ack ack = {
-		.bufs = conn->rx.nr_bufs,
+		.bufs = conn->rx.rb.total,
 		.version = SDP_VERSION,
 		.max_adverts = 1,
-		.act_rcv_size = conn->rx.buf_size + SDP_BSDH_LEN,
+		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.has_ext = hello->has_ext,
 		.ext_features = hello->ext_features & SDP_CM_FEATURES,
 	};
@@ -292,9 +293,8 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 							 sizeof(data)),
 	};
 
-	conn->tx.max_payload = sdp_conn_max_payload(conn,
-						    hello->local_rcv_size);
-	sdp_credit_init(&conn->credit, conn->rx.nr_bufs, hello->bufs);
+	sdp_tx_set_peer(ssk, hello->local_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
 	return rdma_accept(id, &param);
 }

@@ -8,6 +8,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "mem.h"
 #include "mib.h"
 #include "rx.h"
 #include "sock.h"
@@ -34,7 +35,9 @@ void sdp_conn_init(struct sdp_conn *conn)
 {
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
 	INIT_LIST_HEAD(&conn->dev_node);
+	INIT_WORK(&conn->grow, sdp_rx_grow);
 	INIT_LIST_HEAD(&conn->rx.queue);
+	INIT_LIST_HEAD(&conn->rx.unused);
 	init_completion(&conn->disconnected);
 	conn->rx_cqe.done = sdp_rx_done;
 	conn->tx_cqe.done = sdp_tx_done;
@@ -67,7 +70,7 @@ int sdp_conn_create_id(struct sdp_sock *ssk)
 
 static u32 sdp_conn_cqes(const struct sdp_conn *conn)
 {
-	return SDP_TX_DEPTH + conn->rx.nr_bufs + 2 * SDP_DRAIN_WR;
+	return SDP_TX_WRS + conn->rx.slots + 2 * SDP_DRAIN_WR;
 }
 
 static void sdp_conn_qp_event(struct ib_event *event, void *context)
@@ -90,8 +93,8 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.event_handler = sdp_conn_qp_event,
 		.qp_context = ssk,
 		.cap = {
-			.max_send_wr = SDP_TX_DEPTH + SDP_DRAIN_WR,
-			.max_recv_wr = conn->rx.nr_bufs + SDP_DRAIN_WR,
+			.max_send_wr = SDP_TX_WRS + SDP_DRAIN_WR,
+			.max_recv_wr = conn->rx.slots + SDP_DRAIN_WR,
 			.max_send_sge = SDP_TX_MAX_SGE,
 			.max_recv_sge = SDP_RX_SGE,
 		},
@@ -114,17 +117,29 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	return err;
 }
 
-/* Receive buffers: the program's wish if it stated one, else the sysctls. */
-static void sdp_conn_size_rx(struct sdp_sock *ssk)
+/*
+ * What a connection keeps under all circumstances is charged as one piece.  The
+ * socket lock is for the accounts only: nobody knows the buffers yet.
+ */
+static int sdp_conn_alloc(struct sdp_sock *ssk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sock *sk = &ssk->sk;
+	int err = -ENOBUFS;
+	u32 bytes;
 
-	rx->buf_size = PAGE_SIZE << get_order(READ_ONCE(sn->buffer_size));
-	rx->nr_bufs = READ_ONCE(sn->num_buffers);
-	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
-		rx->nr_bufs = clamp_t(u32, ssk->sk.sk_rcvbuf / rx->buf_size,
-				      SDP_MIN_BUFFERS, SDP_MAX_BUFFERS);
+	lock_sock(sk);
+	bytes = sdp_rx_size(ssk) + SDP_TX_CHUNK;
+	if (!sdp_mem_charge(sk, bytes))
+		goto out;
+	err = sdp_rx_init(ssk);
+	if (!err)
+		err = sdp_tx_init(ssk);
+	bytes -= atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued;
+	if (bytes)
+		sdp_mem_uncharge(sk, bytes);
+out:
+	release_sock(sk);
+	return err;
 }
 
 /* Gives back the queue pair, which may take the provider a while. */
@@ -174,10 +189,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	if (!conn->dev)
 		return -ENETDOWN;
 	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
-	sdp_conn_size_rx(ssk);
-	err = sdp_rx_init(ssk);
-	if (!err)
-		err = sdp_tx_init(ssk);
+	err = sdp_conn_alloc(ssk);
 	if (!err)
 		err = sdp_conn_create_qp(ssk, id);
 	if (!err)
@@ -202,22 +214,9 @@ void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		ib_drain_qp(ssk->conn.qp);
 	ssk->conn.qp = NULL;
 	sdp_conn_destroy_qp(ssk, id);
+	lock_sock(&ssk->sk);
 	sdp_conn_free(ssk);
-}
-
-/**
- * sdp_conn_max_payload() - how much payload a message to the peer may have
- * @conn: connection
- * @rcv_size: size of the peer's buffers as it said, header included
- *
- * The send ring's pieces may limit it further: one piece of the work request
- * is for the header, and an unaligned range touches one chunk more.
- */
-u32 sdp_conn_max_payload(const struct sdp_conn *conn, u32 rcv_size)
-{
-	u32 most = (SDP_TX_MAX_SGE - 2) * conn->tx.ring.chunk;
-
-	return min3(rcv_size - SDP_BSDH_LEN, most, conn->tx.ring.size);
+	release_sock(&ssk->sk);
 }
 
 /**
@@ -326,6 +325,21 @@ void sdp_conn_end(struct sdp_sock *ssk, int reason)
 	conn->reason = reason;
 	sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
 	queue_work(sdp_wq, &conn->teardown);
+}
+
+/**
+ * sdp_conn_grow() - have receive buffers allocated in process context
+ * @ssk: socket
+ *
+ * The work item holds a reference to its socket.
+ *
+ * Context: any.
+ */
+void sdp_conn_grow(struct sdp_sock *ssk)
+{
+	sock_hold(&ssk->sk);
+	if (!queue_work(sdp_wq, &ssk->conn.grow))
+		__sock_put(&ssk->sk);
 }
 
 /* After this no handler of the connection manager touches the connection. */

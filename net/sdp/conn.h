@@ -13,6 +13,7 @@
 
 #include "flow_credit.h"
 #include "oob.h"
+#include "rcvbuf.h"
 #include "ring.h"
 #include "wire.h"
 
@@ -21,8 +22,16 @@ struct sdp_sock;
 
 /* Send work requests that control messages may use when data has the rest. */
 #define SDP_TX_RESERVED		4
-/* Depth of the send queue, in messages. */
+/* Messages that may wait, and slots for posted work requests. */
 #define SDP_TX_DEPTH		64
+/*
+ * Work requests that are posted at most.  With the one that marks a drained
+ * queue, and the one that providers keep free, that is a power of two, to which
+ * they round up.
+ */
+#define SDP_TX_WRS		62
+/* The longest header that we send, that of ChRcvBuf and its answer. */
+#define SDP_TX_HDR_LEN		(SDP_BSDH_LEN + SDP_CRBH_LEN)
 /* One piece for the header, the others for ranges of the send ring. */
 #define SDP_TX_MAX_SGE		6
 /* The header and the payload of a received message go to separate pieces. */
@@ -50,9 +59,10 @@ enum sdp_conn_flag {
 };
 
 /**
- * struct sdp_rx_buf - one posted receive buffer
- * @list: place in the queue of unread data
- * @page: payload memory
+ * struct sdp_rx_buf - one receive buffer
+ * @list: place in the queue of unread data, or among those without memory
+ * @page: payload memory, NULL = none
+ * @size: payload bytes that @page takes
  * @page_dma: DMA address of @page
  * @bsdh: where the message's header lands
  * @bsdh_dma: DMA address of @bsdh
@@ -63,6 +73,7 @@ enum sdp_conn_flag {
 struct sdp_rx_buf {
 	struct list_head list;
 	struct page *page;
+	u32 size;
 	u64 page_dma;
 	u8 *bsdh;
 	u64 bsdh_dma;
@@ -73,11 +84,12 @@ struct sdp_rx_buf {
 
 /**
  * struct sdp_rx - the receive side of a connection
- * @bufs: all receive buffers
+ * @bufs: all receive buffers, with memory or without
+ * @unused: those without
  * @posted: ring of buffers in the order in which they were posted
  * @mask: size of @posted minus one
- * @nr_bufs: number of elements of @bufs
- * @buf_size: payload bytes that a buffer takes
+ * @slots: number of elements of @bufs
+ * @rb: how many buffers have memory, and how much
  * @post_head: count of buffers ever posted (socket lock)
  * @done: count of completions; written by the completion handler only
  * @seen: count of completions processed (socket lock)
@@ -90,10 +102,11 @@ struct sdp_rx_buf {
  */
 struct sdp_rx {
 	struct sdp_rx_buf *bufs;
+	struct list_head unused;
 	struct sdp_rx_buf **posted;
 	u32 mask;
-	u32 nr_bufs;
-	u32 buf_size;
+	u32 slots;
+	struct sdp_rcvbuf rb;
 	u32 post_head;
 	u32 done;
 	u32 seen;
@@ -119,12 +132,12 @@ struct sdp_tx_msg {
 
 /**
  * struct sdp_tx_wr - a posted send work request
- * @ring_end: position up to which the ring is free once this one completed
+ * @len: bytes of the ring that are free once this one completed
  * @mid: what kind of message
  * @signaled: a completion will come
  */
 struct sdp_tx_wr {
-	u32 ring_end;
+	u32 len;
 	u16 mid;
 	bool signaled;
 };
@@ -135,13 +148,19 @@ struct sdp_tx_wr {
  * @chunks: the ring's memory, allocated when first used
  * @chunk_dma: DMA addresses of @chunks
  * @nr_chunks: number of elements of both
+ * @nr_used: how many have memory
+ * @starved: no memory for more of them, wait until the ring is empty
+ * @quiet_head: position of the ring's head when it was last looked at
  * @wait: messages that wait for credits; @wait_head and @wait_tail count them
  * @wr: posted work requests; @wr_head counts posted, @wr_tail completed ones
+ * @signaled: count of work requests posted that will have a completion
  * @signaled_done: count of completions; written by the completion handler only
  * @signaled_seen: count of completions processed (socket lock)
- * @bsdh: headers, one for each element of @wr
- * @bsdh_dma: DMA address of @bsdh
- * @max_payload: what the peer's buffers take
+ * @hdr: headers, one for each element of @wr
+ * @hdr_dma: DMA address of @hdr
+ * @peer: the peer's receive buffers
+ * @ask_again: jiffies when what @peer refused may be asked for once more
+ * @max_payload: how long a message may be
  * @since_signal: work requests posted since the last signaled one
  * @bytes_since_signal: bytes posted since the last signaled work request
  * @probing: a zero-byte write is on its way
@@ -157,16 +176,22 @@ struct sdp_tx {
 	void **chunks;
 	u64 *chunk_dma;
 	u32 nr_chunks;
+	u32 nr_used;
+	bool starved;
+	u32 quiet_head;
 	struct sdp_tx_msg *wait;
 	u32 wait_head;
 	u32 wait_tail;
 	struct sdp_tx_wr *wr;
 	u32 wr_head;
 	u32 wr_tail;
+	u32 signaled;
 	u32 signaled_done;
 	u32 signaled_seen;
-	u8 (*bsdh)[SDP_BSDH_LEN];
-	u64 bsdh_dma;
+	u8 (*hdr)[SDP_TX_HDR_LEN];
+	u64 hdr_dma;
+	struct sdp_peerbuf peer;
+	unsigned long ask_again;
 	u32 max_payload;
 	u32 since_signal;
 	u32 bytes_since_signal;
@@ -192,6 +217,7 @@ struct sdp_tx {
  * @retry: the peer asked us to try again later
  * @rx_closed: the peer violated the protocol, its messages are dropped
  * @teardown: releases everything above, in process context
+ * @grow: allocates receive buffers, in process context
  * @disconnected: the connection manager has nothing more to say
  * @credit: flow control
  * @rx: receive side
@@ -210,6 +236,7 @@ struct sdp_conn {
 	bool retry;
 	bool rx_closed;
 	struct work_struct teardown;
+	struct work_struct grow;
 	struct completion disconnected;
 	struct sdp_credit credit;
 	struct sdp_rx rx;
@@ -229,10 +256,10 @@ void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_kick(struct sdp_sock *ssk);
 void sdp_conn_process(struct sdp_sock *ssk);
 void sdp_conn_end(struct sdp_sock *ssk, int reason);
+void sdp_conn_grow(struct sdp_sock *ssk);
 void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc);
 int sdp_conn_check_flushed(struct sdp_sock *ssk);
 void sdp_conn_destroy_id(struct sdp_sock *ssk);
-u32 sdp_conn_max_payload(const struct sdp_conn *conn, u32 rcv_size);
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param);
 

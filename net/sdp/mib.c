@@ -5,6 +5,7 @@
 #include <linux/seq_file.h>
 #include <net/ip.h>
 
+#include "mem.h"
 #include "mib.h"
 
 static const struct snmp_mib sdp_mib_list[] = {
@@ -42,11 +43,18 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("CreditStalls", SDP_MIB_CREDITSTALLS),
 	/* times that a writer had to wait for room in the send ring */
 	SNMP_MIB_ITEM("SendWaits", SDP_MIB_SENDWAITS),
+	/* times that a connection got more or larger receive buffers */
+	SNMP_MIB_ITEM("RcvBufGrows", SDP_MIB_RCVBUFGROWS),
+	/* times that memory or a limit did not allow that */
+	SNMP_MIB_ITEM("RcvBufRefusals", SDP_MIB_RCVBUFREFUSALS),
+	/* times that all sockets together came under memory pressure */
+	SNMP_MIB_ITEM("MemPressures", SDP_MIB_MEMPRESSURES),
 	SNMP_MIB_SENTINEL
 };
 
 /**
- * sdp_mib_show() - print the counters of a namespace, a name and value a line
+ * sdp_mib_show() - print the counters of a namespace, a name and value a line,
+ *	and what is in use now
  * @seq: file of the namespace
  * @v: unused
  *
@@ -61,6 +69,7 @@ int sdp_mib_show(struct seq_file *seq, void *v)
 		seq_printf(seq, "%s %lu\n", sdp_mib_list[i].name,
 			   snmp_fold_field(sdp_net(net)->mib,
 					   sdp_mib_list[i].entry));
+	sdp_mem_show(seq);
 	return 0;
 }
 

@@ -76,3 +76,20 @@ bool sdp_ring_release(struct sdp_ring *ring, u32 len)
 	WRITE_ONCE(ring->tail, ring->tail + len);
 	return true;
 }
+
+/**
+ * sdp_ring_rewind() - continue an empty ring at the start of its memory
+ * @ring: ring, in which nothing is left
+ *
+ * Positions only move forward.
+ */
+void sdp_ring_rewind(struct sdp_ring *ring)
+{
+	u32 pos = (ring->head + ring->size - 1) & ~(ring->size - 1);
+
+	if (sdp_ring_used(ring))
+		return;
+	ring->sent = pos;
+	WRITE_ONCE(ring->head, pos);
+	WRITE_ONCE(ring->tail, pos);
+}

@@ -71,5 +71,6 @@ u32 sdp_ring_contig(const struct sdp_ring *ring, u32 pos, u32 len);
 bool sdp_ring_produce(struct sdp_ring *ring, u32 len);
 bool sdp_ring_consume(struct sdp_ring *ring, u32 len);
 bool sdp_ring_release(struct sdp_ring *ring, u32 len);
+void sdp_ring_rewind(struct sdp_ring *ring);
 
 #endif /* _SDP_RING_H */

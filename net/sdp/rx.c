@@ -41,11 +41,15 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
  * @ssk: socket, locked or not
  *
  * It then has no credits to send more data, however few bytes there are: many
- * small messages take as many buffers as large ones.
+ * small messages take as many buffers as large ones.  But not while the number
+ * of buffers may still grow.
  */
 bool sdp_rx_full(const struct sdp_sock *ssk)
 {
-	return READ_ONCE(ssk->conn.credit.rx_advertised) < SDP_PEER_BUFS_MIN;
+	const struct sdp_conn *conn = &ssk->conn;
+
+	return READ_ONCE(conn->credit.rx_advertised) < SDP_PEER_BUFS_MIN &&
+	       !READ_ONCE(conn->rx.rb.growing);
 }
 
 /**
@@ -87,7 +91,7 @@ static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	struct sock *sk = &ssk->sk;
 
 	if (!msg->payload_len) {
-		sdp_rx_recycle(ssk, buf);
+		sdp_rx_repost(ssk, buf);
 		return;
 	}
 	if (sdp_rx_unwanted(sk)) {
@@ -99,6 +103,7 @@ static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	list_add_tail(&buf->list, &rx->queue);
 	WRITE_ONCE(rx->bytes, rx->bytes + buf->len);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_DATAIN);
+	sdp_rx_exhausted(ssk);
 	if (msg->bsdh.flags & SDP_OOB_PRES)
 		sdp_oob_arrived(ssk, sdp_rx_last_byte(buf));
 	else if (sdp_rx_readable(sk))
@@ -118,9 +123,15 @@ static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	case SDP_MID_DISCONN:
 		if (ssk->fin_received)
 			return -EPROTO;
-		sdp_rx_recycle(ssk, buf);
+		sdp_rx_repost(ssk, buf);
 		sdp_sock_fin_received(ssk);
 		return 0;
+	case SDP_MID_CHRCVBUF:
+		sdp_rx_repost(ssk, buf);
+		return sdp_rx_asked(ssk, msg->rcv_size - SDP_BSDH_LEN);
+	case SDP_MID_CHRCVBUFACK:
+		sdp_rx_repost(ssk, buf);
+		return sdp_tx_acked_size(ssk, msg->rcv_size);
 	case SDP_MID_ABORTCONN:
 		return -ECONNRESET;
 	default:
@@ -138,7 +149,8 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	ib_dma_sync_single_for_cpu(conn->dev->ibdev, buf->bsdh_dma,
 				   SDP_BSDH_LEN, DMA_FROM_DEVICE);
 	ib_dma_sync_single_for_cpu(conn->dev->ibdev, buf->page_dma,
-				   conn->rx.buf_size, DMA_FROM_DEVICE);
+				   buf->size, DMA_FROM_DEVICE);
+	sdp_rcvbuf_consumed(&conn->rx.rb, buf->size);
 	if (buf->byte_len < SDP_BSDH_LEN)
 		return -EPROTO;
 	err = sdp_msg_parse(buf->bsdh, page_address(buf->page),

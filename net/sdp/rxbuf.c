@@ -1,99 +1,137 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receive buffers: their memory, and how they are posted.
+ * Receive buffers: their memory, how they are posted, and how they become more
+ * and larger.  What is decided is decided in rcvbuf.c.
  */
 #include <linux/slab.h>
 
 #include "conn.h"
 #include "device.h"
+#include "mem.h"
+#include "mib.h"
 #include "netns.h"
 #include "rx.h"
 #include "sock.h"
+#include "tx.h"
 
-static void sdp_rx_free_buf(struct sdp_rx *rx, struct sdp_rx_buf *buf)
+/* What all buffers may have: the program's wish if it stated one. */
+static u32 sdp_rx_limit(const struct sdp_sock *ssk)
 {
-	if (buf->page)
-		__free_pages(buf->page, get_order(rx->buf_size));
-	buf->page = NULL;
+	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+
+	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
+		return READ_ONCE(ssk->sk.sk_rcvbuf);
+	return rb->max_total * rb->max_size;
 }
 
-static int sdp_rx_alloc_buf(struct sdp_sock *ssk, u32 i)
+static int sdp_rx_map_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct ib_device *ibdev = ssk->conn.dev->ibdev;
-	struct sdp_rx *rx = &ssk->conn.rx;
-	struct sdp_rx_buf *buf = &rx->bufs[i];
 
-	INIT_LIST_HEAD(&buf->list);
-	buf->bsdh = rx->bsdh + i * SDP_BSDH_LEN;
-	buf->bsdh_dma = rx->bsdh_dma + i * SDP_BSDH_LEN;
-	buf->page = alloc_pages(GFP_KERNEL | __GFP_NOWARN | __GFP_COMP,
-				get_order(rx->buf_size));
-	if (!buf->page)
-		return -ENOMEM;
-	buf->page_dma = ib_dma_map_page(ibdev, buf->page, 0, rx->buf_size,
+	buf->page_dma = ib_dma_map_page(ibdev, buf->page, 0, buf->size,
 					DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(ibdev, buf->page_dma)) {
-		sdp_rx_free_buf(rx, buf);
-		return -ENOMEM;
-	}
-	return 0;
+	return ib_dma_mapping_error(ibdev, buf->page_dma) ? -ENOMEM : 0;
 }
 
-static int sdp_rx_alloc_bufs(struct sdp_sock *ssk)
+static void sdp_rx_unmap_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
-	int err = 0;
-	u32 i;
-
-	for (i = 0; !err && i < ssk->conn.rx.nr_bufs; i++)
-		err = sdp_rx_alloc_buf(ssk, i);
-	return err;
+	ib_dma_unmap_page(ssk->conn.dev->ibdev, buf->page_dma, buf->size,
+			  DMA_FROM_DEVICE);
 }
 
-/* Ends the device's access, and frees what holds no unread data. */
-static void sdp_rx_free_bufs(struct sdp_sock *ssk)
+/* Takes the memory of a buffer that the device does not know any more. */
+static void sdp_rx_free_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	__free_pages(buf->page, get_order(buf->size));
+	buf->page = NULL;
+	list_move(&buf->list, &ssk->conn.rx.unused);
+	atomic_sub(buf->size, &ssk->sk.sk_rmem_alloc);
+	sdp_mem_uncharge(&ssk->sk, buf->size);
+}
+
+/*
+ * Gives memory to a buffer that has none, charged already.  Pieces larger than
+ * a page are a luxury, which nobody shall wait for.
+ */
+static struct sdp_rx_buf *sdp_rx_alloc_buf(struct sdp_sock *ssk, u32 size)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_COMP;
 	struct sdp_rx_buf *buf;
-	u32 i;
+	struct page *page;
 
-	for (i = 0; rx->bufs && i < rx->nr_bufs; i++) {
-		buf = &rx->bufs[i];
-		if (!buf->page)
-			continue;
-		ib_dma_unmap_page(ssk->conn.dev->ibdev, buf->page_dma,
-				  rx->buf_size, DMA_FROM_DEVICE);
-		if (list_empty(&buf->list))
-			sdp_rx_free_buf(rx, buf);
+	if (size > PAGE_SIZE)
+		gfp |= __GFP_NORETRY;
+	page = alloc_pages(gfp, get_order(size));
+	if (!page)
+		return NULL;
+	buf = list_first_entry(&ssk->conn.rx.unused, struct sdp_rx_buf, list);
+	buf->page = page;
+	buf->size = size;
+	if (sdp_rx_map_buf(ssk, buf)) {
+		__free_pages(page, get_order(size));
+		buf->page = NULL;
+		return NULL;
 	}
+	list_del_init(&buf->list);
+	atomic_add(size, &ssk->sk.sk_rmem_alloc);
+	return buf;
 }
 
 static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 {
 	struct ib_device *ibdev = ssk->conn.dev->ibdev;
 	struct sdp_rx *rx = &ssk->conn.rx;
-	u32 slots = roundup_pow_of_two(rx->nr_bufs);
+	u32 slots = roundup_pow_of_two(rx->slots);
+	u32 i;
 
 	rx->mask = slots - 1;
-	rx->bufs = kcalloc(rx->nr_bufs, sizeof(*rx->bufs), GFP_KERNEL);
+	rx->bufs = kcalloc(rx->slots, sizeof(*rx->bufs), GFP_KERNEL);
 	rx->posted = kcalloc(slots, sizeof(*rx->posted), GFP_KERNEL);
-	rx->bsdh = kcalloc(rx->nr_bufs, SDP_BSDH_LEN, GFP_KERNEL);
+	rx->bsdh = kcalloc(rx->slots, SDP_BSDH_LEN, GFP_KERNEL);
 	if (!rx->bufs || !rx->posted || !rx->bsdh)
 		return -ENOMEM;
 	rx->bsdh_dma = ib_dma_map_single(ibdev, rx->bsdh,
-					 rx->nr_bufs * SDP_BSDH_LEN,
+					 rx->slots * SDP_BSDH_LEN,
 					 DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(ibdev, rx->bsdh_dma)) {
 		kfree(rx->bsdh);
 		rx->bsdh = NULL;
 		return -ENOMEM;
 	}
+	for (i = 0; i < rx->slots; i++) {
+		rx->bufs[i].bsdh = rx->bsdh + i * SDP_BSDH_LEN;
+		rx->bufs[i].bsdh_dma = rx->bsdh_dma + i * SDP_BSDH_LEN;
+		list_add_tail(&rx->bufs[i].list, &rx->unused);
+	}
 	return 0;
 }
 
 /**
- * sdp_rx_init() - allocate the receive buffers of a connection
- * @ssk: socket whose device is known; the number of buffers and their size
- *	are set in its rx; the size is halved until memory suffices
+ * sdp_rx_size() - decide how many receive buffers there are, and may be
+ * @ssk: locked socket without any
+ *
+ * The program's wish counts if it stated one, else the sysctls.
+ *
+ * Return: bytes that the first ones take.
+ */
+u32 sdp_rx_size(struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	u32 size = PAGE_SIZE << get_order(READ_ONCE(sn->buffer_size));
+	u32 count = READ_ONCE(sn->num_buffers);
+	struct sdp_rx *rx = &ssk->conn.rx;
+
+	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
+		count = clamp_t(u32, ssk->sk.sk_rcvbuf / size, count,
+				SDP_MAX_BUFFERS);
+	sdp_rcvbuf_init(&rx->rb, PAGE_SIZE, size, count);
+	rx->slots = count + SDP_CREDIT_BUFS_MIN;
+	return sdp_rcvbuf_first(&rx->rb, sdp_rx_limit(ssk)) * PAGE_SIZE;
+}
+
+/**
+ * sdp_rx_init() - allocate the first receive buffers of a connection
+ * @ssk: locked socket whose device is known; what sdp_rx_size() said is charged
  *
  * Context: process context, may sleep.
  * Return: 0 or -ENOMEM; sdp_rx_unmap() and sdp_rx_purge() clean up in both
@@ -102,17 +140,14 @@ static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 int sdp_rx_init(struct sdp_sock *ssk)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
-	int err;
+	struct sdp_rcvbuf *rb = &rx->rb;
+	u32 count = sdp_rcvbuf_first(rb, sdp_rx_limit(ssk));
+	int err = sdp_rx_alloc_tables(ssk);
 
-	err = sdp_rx_alloc_tables(ssk);
-	/* Fragmented memory still has smaller pieces. */
-	if (!err)
-		err = sdp_rx_alloc_bufs(ssk);
-	while (err == -ENOMEM && rx->bsdh &&
-	       rx->buf_size > SDP_MIN_BUFFER_SIZE) {
-		sdp_rx_free_bufs(ssk);
-		rx->buf_size /= 2;
-		err = sdp_rx_alloc_bufs(ssk);
+	for (; !err && count; count--) {
+		if (!sdp_rx_alloc_buf(ssk, rb->size))
+			return -ENOMEM;
+		sdp_rcvbuf_added(rb, rb->size);
 	}
 	return err;
 }
@@ -128,7 +163,7 @@ static int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 			.lkey = conn->dev->pd->local_dma_lkey,
 		}, {
 			.addr = buf->page_dma,
-			.length = rx->buf_size,
+			.length = buf->size,
 			.lkey = conn->dev->pd->local_dma_lkey,
 		},
 	};
@@ -139,13 +174,14 @@ static int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	};
 
 	ib_dma_sync_single_for_device(conn->dev->ibdev, buf->page_dma,
-				      rx->buf_size, DMA_FROM_DEVICE);
+				      buf->size, DMA_FROM_DEVICE);
 	rx->posted[rx->post_head++ & rx->mask] = buf;
+	sdp_rcvbuf_posted(&rx->rb, buf->size);
 	return ib_post_recv(conn->qp, &wr, NULL);
 }
 
 /**
- * sdp_rx_post_all() - give all receive buffers to the queue pair
+ * sdp_rx_post_all() - give the first receive buffers to the queue pair
  * @ssk: socket with a queue pair in state INIT, known to nobody else yet
  *
  * Return: 0 or the provider's errno.
@@ -156,33 +192,216 @@ int sdp_rx_post_all(struct sdp_sock *ssk)
 	int err = 0;
 	u32 i;
 
-	for (i = 0; !err && i < rx->nr_bufs; i++)
+	for (i = 0; !err && i < rx->rb.total; i++)
 		err = sdp_rx_post(ssk, &rx->bufs[i]);
 	return err;
 }
 
+static bool sdp_rx_may_post(const struct sdp_conn *conn)
+{
+	return conn->qp && !test_bit(SDP_CONN_BROKEN, &conn->flags);
+}
+
 /**
- * sdp_rx_recycle() - post a buffer again whose payload was read
+ * sdp_rx_repost() - post the buffer of a message without payload again
  * @ssk: locked socket (by its owner or in softirq)
  * @buf: buffer, on no list
  *
  * The peer learns of the new credit with the next message that flows.
  */
-void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+void sdp_rx_repost(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
-	if (!conn->qp || test_bit(SDP_CONN_BROKEN, &conn->flags))
+	if (!sdp_rx_may_post(&ssk->conn))
 		return;
 	if (sdp_rx_post(ssk, buf))
 		sdp_conn_end(ssk, -ECONNRESET);
 	else
-		sdp_credit_posted(&conn->credit, 1);
+		sdp_credit_posted(&ssk->conn.credit, 1);
+}
+
+/**
+ * sdp_rx_recycle() - post a buffer again whose payload was read, or free it
+ * @ssk: locked socket (by its owner or in softirq)
+ * @buf: buffer, on no list
+ */
+void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_rcvbuf *rb = &conn->rx.rb;
+
+	if (!conn->dev) {
+		sdp_rx_free_buf(ssk, buf);
+	} else if (sdp_rcvbuf_keep(rb, buf->size, sdp_rx_limit(ssk),
+				   sdp_mem_pressure(&ssk->sk))) {
+		sdp_rx_repost(ssk, buf);
+	} else if (sdp_rx_may_post(conn)) {
+		sdp_rcvbuf_removed(rb, buf->size);
+		sdp_credit_removed(&conn->credit);
+		sdp_rx_unmap_buf(ssk, buf);
+		sdp_rx_free_buf(ssk, buf);
+	}
+}
+
+/* Allocates up to @count buffers; returns how many are on @list now. */
+static u32 sdp_rx_collect(struct sdp_sock *ssk, u32 size, u32 count,
+			  struct list_head *list)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_rx_buf *buf;
+	u32 n;
+
+	if (!sdp_mem_grow(sk, count * size))
+		return 0;
+	for (n = 0; n < count; n++) {
+		buf = sdp_rx_alloc_buf(ssk, size);
+		if (!buf)
+			break;
+		list_add_tail(&buf->list, list);
+	}
+	if (n < count)
+		sdp_mem_uncharge(sk, (count - n) * size);
+	return n;
+}
+
+static void sdp_rx_give_up(struct sdp_sock *ssk, struct list_head *list)
+{
+	struct sdp_rx_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, list, list) {
+		sdp_rx_unmap_buf(ssk, buf);
+		sdp_rx_free_buf(ssk, buf);
+	}
+}
+
+static void sdp_rx_add(struct sdp_sock *ssk, struct list_head *list)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_rx_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, list, list) {
+		list_del_init(&buf->list);
+		sdp_rcvbuf_added(&conn->rx.rb, buf->size);
+		sdp_credit_added(&conn->credit, 1);
+		if (sdp_rx_post(ssk, buf))
+			sdp_conn_end(ssk, -ECONNRESET);
+	}
+}
+
+/*
+ * Posts the fewest larger buffers that a connection can live on; if they are
+ * not enough their number will grow.  Returns whether there are larger ones.
+ */
+static bool sdp_rx_grow_size(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_rcvbuf *rb = &conn->rx.rb;
+	u32 size = sdp_rcvbuf_larger(rb, sdp_rx_limit(ssk));
+	LIST_HEAD(list);
+
+	/* Fragmented memory still has smaller pieces. */
+	for (; size > rb->size; size /= 2) {
+		if (sdp_rx_collect(ssk, size, SDP_CREDIT_BUFS_MIN, &list) ==
+		    SDP_CREDIT_BUFS_MIN)
+			break;
+		sdp_rx_give_up(ssk, &list);
+	}
+	if (size <= rb->size)
+		return false;
+	sdp_rcvbuf_resize(rb, size, conn->credit.rx_posted);
+	sdp_rx_add(ssk, &list);
+	return true;
+}
+
+static bool sdp_rx_grow_number(struct sdp_sock *ssk)
+{
+	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+	u32 want = sdp_rcvbuf_more(rb, sdp_rx_limit(ssk));
+	LIST_HEAD(list);
+	u32 got;
+
+	got = sdp_rx_collect(ssk, rb->size, want, &list);
+	sdp_rx_add(ssk, &list);
+	return got;
+}
+
+/**
+ * sdp_rx_grow() - get more or larger receive buffers
+ * @work: a connection's work item, which holds the socket
+ *
+ * Context: process context, where memory can be waited for.
+ */
+void sdp_rx_grow(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.grow);
+	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+	struct sock *sk = &ssk->sk;
+	bool grown;
+
+	lock_sock(sk);
+	if (rb->growing && sdp_rx_may_post(&ssk->conn)) {
+		grown = sdp_rx_grow_size(ssk) || sdp_rx_grow_number(ssk);
+		SDP_INC_STATS(sock_net(sk), grown ? SDP_MIB_RCVBUFGROWS :
+						    SDP_MIB_RCVBUFREFUSALS);
+	}
+	WRITE_ONCE(rb->growing, false);
+	/* Those who waited for more than fits have waited in vain. */
+	if (sdp_rx_readable(sk))
+		sk->sk_data_ready(sk);
+	sdp_tx_push(ssk);
+	release_sock(sk);
+	sock_put(sk);
+}
+
+/* Whether growth is worth the attempt; if so, it is on its way. */
+static bool sdp_rx_start_growth(struct sdp_sock *ssk)
+{
+	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+
+	if (sdp_mem_pressure(&ssk->sk)) {
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_RCVBUFREFUSALS);
+		return false;
+	}
+	WRITE_ONCE(rb->growing, true);
+	sdp_conn_grow(ssk);
+	return true;
+}
+
+/**
+ * sdp_rx_exhausted() - see whether the peer can go on
+ * @ssk: locked socket (by its owner or in softirq), a message has come
+ *
+ * A peer that has no credits for data left gets more, if there may be more.
+ */
+void sdp_rx_exhausted(struct sdp_sock *ssk)
+{
+	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+
+	if (ssk->conn.credit.rx_advertised < SDP_PEER_BUFS_MIN &&
+	    !rb->growing && sdp_rcvbuf_more(rb, sdp_rx_limit(ssk)))
+		sdp_rx_start_growth(ssk);
+}
+
+/**
+ * sdp_rx_asked() - the peer asks for larger buffers (ChRcvBuf)
+ * @ssk: locked socket (by its owner or in softirq)
+ * @wish: payload bytes
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_rx_asked(struct sdp_sock *ssk, u32 wish)
+{
+	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+	int err = sdp_rcvbuf_asked(rb, wish);
+
+	if (!err && !rb->growing &&
+	    sdp_rcvbuf_larger(rb, sdp_rx_limit(ssk)) > rb->size)
+		sdp_rx_start_growth(ssk);
+	return err;
 }
 
 /**
  * sdp_rx_unmap() - end the device's access to the receive buffers
- * @ssk: socket whose queue pair is gone
+ * @ssk: locked socket whose queue pair is gone
  *
  * Frees all buffers but those with unread data, which the program may still
  * read after the connection ended.
@@ -192,11 +411,20 @@ void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 void sdp_rx_unmap(struct sdp_sock *ssk)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx_buf *buf;
+	u32 i;
 
-	sdp_rx_free_bufs(ssk);
+	for (i = 0; rx->bufs && i < rx->slots; i++) {
+		buf = &rx->bufs[i];
+		if (!buf->page)
+			continue;
+		sdp_rx_unmap_buf(ssk, buf);
+		if (list_empty(&buf->list))
+			sdp_rx_free_buf(ssk, buf);
+	}
 	if (rx->bsdh)
 		ib_dma_unmap_single(ssk->conn.dev->ibdev, rx->bsdh_dma,
-				    rx->nr_bufs * SDP_BSDH_LEN,
+				    rx->slots * SDP_BSDH_LEN,
 				    DMA_FROM_DEVICE);
 	kfree(rx->bsdh);
 	kfree(rx->posted);
@@ -206,16 +434,18 @@ void sdp_rx_unmap(struct sdp_sock *ssk)
 
 /**
  * sdp_rx_purge() - drop unread data and the last memory of the receive side
- * @ssk: socket without connection
+ * @ssk: socket without connection, locked or known to nobody else
  */
 void sdp_rx_purge(struct sdp_sock *ssk)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
 	u32 i;
 
-	for (i = 0; rx->bufs && i < rx->nr_bufs; i++)
-		sdp_rx_free_buf(rx, &rx->bufs[i]);
+	for (i = 0; rx->bufs && i < rx->slots; i++)
+		if (rx->bufs[i].page)
+			sdp_rx_free_buf(ssk, &rx->bufs[i]);
 	kfree(rx->bufs);
 	memset(rx, 0, sizeof(*rx));
 	INIT_LIST_HEAD(&rx->queue);
+	INIT_LIST_HEAD(&rx->unused);
 }

@@ -44,11 +44,13 @@ static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
 static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	u32 want = min_t(size_t, left, max(ssk->conn.tx.ring.size / 4, 1U));
+	u32 want = min_t(size_t, left, sdp_tx_limit(ssk) / 4);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	if (sdp_tx_silent(ssk))
+		sdp_tx_probe(ssk);
 	if (!*timeo)
 		return -EAGAIN;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);

@@ -5,9 +5,11 @@
  */
 #include <linux/jiffies.h>
 #include <net/inet_common.h>
+#include <net/proto_memory.h>
 
 #include "accept.h"
 #include "cm.h"
+#include "mem.h"
 #include "mib.h"
 #include "netns.h"
 #include "rx.h"
@@ -60,6 +62,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev);
 	sdp_sock_unhash(sk);
 	sdp_rx_purge(ssk);
+	sk_sockets_allocated_dec(sk);
 	ssk->destruct(sk);
 }
 
@@ -117,6 +120,7 @@ static int sdp_sock_init(struct sock *sk)
 		ipv6_addr_set_v4mapped(0, &ssk->local.ip);
 		ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
 	}
+	sk_sockets_allocated_inc(sk);
 	sdp_sock_hash(sk);
 	return 0;
 }
@@ -135,6 +139,14 @@ struct proto sdp_prot = {
 	.init = sdp_sock_init,
 	.unhash = sdp_sock_unhash,
 	.release_cb = sdp_sock_release_cb,
+	.enter_memory_pressure = sdp_mem_enter_pressure,
+	.memory_allocated = &sdp_memory_allocated,
+	.per_cpu_fw_alloc = &sdp_memory_fw_alloc,
+	.memory_pressure = &sdp_memory_pressure,
+	.sockets_allocated = &sdp_sockets_allocated,
+	.sysctl_mem = sdp_sysctl_mem,
+	.sysctl_wmem = &sdp_mem_guaranteed,
+	.sysctl_rmem = &sdp_mem_guaranteed,
 };
 
 /**
@@ -232,6 +244,7 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
 		return NULL;
 	}
 	sdp_sock_inherit(sk, parent);
+	sdp_mem_join_cgroup(sk, parent);
 	return sk;
 }
 

@@ -49,6 +49,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_HOLD] = sdp_tx_flush,
 	[SDP_TIMER_PERSIST] = sdp_timer_persist,
 	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
+	[SDP_TIMER_QUIET] = sdp_tx_trim,
 };
 
 /* A pending work item holds a reference to its socket. */

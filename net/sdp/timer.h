@@ -16,6 +16,7 @@ enum sdp_timer {
 	SDP_TIMER_HOLD,		/* send what has waited for more long enough */
 	SDP_TIMER_PERSIST,	/* ask a peer that lets us wait */
 	SDP_TIMER_ORPHAN,	/* look whether an orphan gets on */
+	SDP_TIMER_QUIET,	/* look whether the send ring is in use */
 	__SDP_TIMER_MAX
 };
 

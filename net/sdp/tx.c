@@ -21,6 +21,9 @@
 /* Not a message: a zero-byte RDMA write that asks whether the peer is there. */
 #define SDP_TX_PROBE		0x100
 
+/* What a peer did not grant may be asked for again after this time. */
+#define SDP_TX_ASK_PERIOD	HZ
+
 static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
 {
 	return &tx->wr[count % SDP_TX_DEPTH];
@@ -36,6 +39,20 @@ bool sdp_tx_waiting(const struct sdp_sock *ssk)
 {
 	return sdp_ring_used(&ssk->conn.tx.ring) || ssk->conn.tx.probing ||
 	       (ssk->fin_queued && !ssk->fin_acked);
+}
+
+/**
+ * sdp_tx_silent() - whether no completion will tell that the ring has room
+ * @ssk: locked socket
+ *
+ * What waits for credits will ask for one when it is posted.
+ */
+bool sdp_tx_silent(const struct sdp_sock *ssk)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+
+	return sdp_ring_used(&tx->ring) && tx->wait_head == tx->wait_tail &&
+	       tx->signaled == tx->signaled_seen;
 }
 
 /**
@@ -68,7 +85,7 @@ static bool sdp_tx_want_signal(const struct sdp_sock *ssk, u32 len)
 		return true;
 	return tx->since_signal + 1 >= SDP_TX_DEPTH / SDP_TX_SIGNAL_SHARE ||
 	       tx->bytes_since_signal + len >=
-			tx->ring.size / SDP_TX_SIGNAL_SHARE;
+			sdp_tx_limit(ssk) / SDP_TX_SIGNAL_SHARE;
 }
 
 /* Notes a work request in the queue of those that wait for completion. */
@@ -79,9 +96,10 @@ static void sdp_tx_account(struct sdp_sock *ssk, u16 mid, u32 len, bool signal)
 
 	twr->mid = mid;
 	twr->signaled = signal;
-	twr->ring_end = tx->ring.sent;
+	twr->len = len;
 	tx->since_signal = signal ? 0 : tx->since_signal + 1;
 	tx->bytes_since_signal = signal ? 0 : tx->bytes_since_signal + len;
+	tx->signaled += signal;
 	tx->wr_head++;
 }
 
@@ -97,26 +115,21 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
 }
 
 /**
- * sdp_tx_post() - send one message
+ * sdp_tx_post_msg() - send one message
  * @ssk: locked socket, credits and a work request are available
- * @mid: kind of message, without extended header
- * @len: payload bytes, taken from the ring
- * @flags: SDP_OOB_*
+ * @msg: the message without sequence numbers; its payload is what comes next in
+ *	the ring
  * @signal: a completion is needed
  *
  * Return: whether it was posted; if not, the connection is ending.
  */
-static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
-			u8 flags, bool signal)
+static bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg,
+			    bool signal)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_tx *tx = &conn->tx;
 	u32 slot = tx->wr_head % SDP_TX_DEPTH;
-	struct sdp_bsdh bsdh = {
-		.mid = mid,
-		.flags = flags,
-		.len = SDP_BSDH_LEN + len,
-	};
+	u32 len = msg->payload_len;
 	struct ib_sge sge[SDP_TX_MAX_SGE];
 	struct ib_send_wr wr = {
 		.wr_cqe = &conn->tx_cqe,
@@ -127,22 +140,34 @@ static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
 	signal = signal || sdp_tx_want_signal(ssk, len);
 	if (signal)
 		wr.send_flags = IB_SEND_SIGNALED;
-	if (flags & SDP_OOB_PEND)
+	if (msg->bsdh.flags & SDP_OOB_PEND)
 		wr.send_flags |= IB_SEND_SOLICITED;
 
-	sdp_credit_transmit(&conn->credit, &bsdh);
-	sdp_bsdh_encode(&bsdh, tx->bsdh[slot]);
-	sge[0].addr = tx->bsdh_dma + slot * SDP_BSDH_LEN;
-	sge[0].length = SDP_BSDH_LEN;
+	sdp_credit_transmit(&conn->credit, &msg->bsdh);
+	sge[0].addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
+	sge[0].length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
 	sge[0].lkey = conn->dev->pd->local_dma_lkey;
 	ib_dma_sync_single_for_device(conn->dev->ibdev, sge[0].addr,
-				      SDP_BSDH_LEN, DMA_TO_DEVICE);
+				      sge[0].length, DMA_TO_DEVICE);
 	wr.num_sge = 1 + sdp_tx_map(ssk, len, sge + 1);
 	if (WARN_ON_ONCE(!sdp_ring_consume(&tx->ring, len)))
 		return false;
 
-	sdp_tx_account(ssk, mid, len, signal);
+	sdp_tx_account(ssk, msg->bsdh.mid, len, signal);
 	return sdp_tx_submit(ssk, &wr);
+}
+
+/* Sends a message without extended header. */
+static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
+			u8 flags, bool signal)
+{
+	struct sdp_msg msg = {
+		.bsdh.mid = mid,
+		.bsdh.flags = flags,
+		.payload_len = len,
+	};
+
+	return sdp_tx_post_msg(ssk, &msg, signal);
 }
 
 /**
@@ -165,7 +190,7 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 		},
 	};
 
-	if (tx->probing || !tx->wr || sdp_tx_posted(tx) >= SDP_TX_DEPTH ||
+	if (tx->probing || !tx->wr || sdp_tx_posted(tx) >= SDP_TX_WRS ||
 	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
 		return;
 	tx->probing = true;
@@ -213,7 +238,7 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_sock_stalled(ssk);
 			return true;
 		}
-		if (sdp_tx_posted(tx) >= SDP_TX_DEPTH - SDP_TX_RESERVED ||
+		if (sdp_tx_posted(tx) >= SDP_TX_WRS - SDP_TX_RESERVED ||
 		    sdp_tx_hold(ssk, msg))
 			return true;
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
@@ -232,7 +257,7 @@ static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 	if (!ssk->fin_queued || ssk->fin_sent || tx->wait_tail != tx->wait_head)
 		return true;
 	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DISCONN, 0) ||
-	    sdp_tx_posted(tx) >= SDP_TX_DEPTH) {
+	    sdp_tx_posted(tx) >= SDP_TX_WRS) {
 		sdp_sock_stalled(ssk);
 		return true;
 	}
@@ -246,19 +271,84 @@ static void sdp_tx_push_empty(struct sdp_sock *ssk)
 	struct sdp_tx *tx = &ssk->conn.tx;
 
 	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DATA, 0) ||
-	    sdp_tx_posted(tx) >= SDP_TX_DEPTH)
+	    sdp_tx_posted(tx) >= SDP_TX_WRS)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
 	sdp_tx_post(ssk, SDP_MID_DATA, 0, sdp_oob_flags(tx, false), false);
+}
+
+/* Sends ChRcvBuf or ChRcvBufAck. */
+static bool sdp_tx_post_size(struct sdp_sock *ssk, enum sdp_mid mid, u32 size)
+{
+	struct sdp_msg msg = {
+		.bsdh.mid = mid,
+		.rcv_size = size + SDP_BSDH_LEN,
+	};
+
+	if (!sdp_credit_may_send(&ssk->conn.credit, mid, 0) ||
+	    sdp_tx_posted(&ssk->conn.tx) >= SDP_TX_WRS)
+		return false;
+	return sdp_tx_post_msg(ssk, &msg, false);
+}
+
+/* What there is to say of buffers is said when credits allow. */
+static void sdp_tx_push_sizes(struct sdp_sock *ssk)
+{
+	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+	struct sdp_peerbuf *peer = &ssk->conn.tx.peer;
+	u32 wish = sdp_peerbuf_ask(peer);
+
+	if (sdp_rcvbuf_ack_due(rb) &&
+	    sdp_tx_post_size(ssk, SDP_MID_CHRCVBUFACK, rb->size))
+		rb->wish = 0;
+	if (wish && !ssk->fin_sent &&
+	    sdp_tx_post_size(ssk, SDP_MID_CHRCVBUF, wish))
+		sdp_peerbuf_asked(peer, wish);
+}
+
+/**
+ * sdp_tx_set_peer() - the connection is set up, the peer's buffers are known
+ * @ssk: socket that nobody else can transmit on yet
+ * @rcv_size: size of the peer's buffers as it said, header included
+ *
+ * The send ring's pieces limit what a message can have: one piece of the work
+ * request is for the header, and an unaligned range touches one chunk more.
+ */
+void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	sdp_peerbuf_init(&tx->peer, rcv_size - SDP_BSDH_LEN,
+			 (SDP_TX_MAX_SGE - 2) * tx->ring.chunk);
+	tx->max_payload = sdp_peerbuf_payload(&tx->peer);
+}
+
+/**
+ * sdp_tx_acked_size() - the peer's answer to ChRcvBuf has come
+ * @ssk: locked socket (by its owner or in softirq)
+ * @rcv_size: size of its buffers, header included
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	int err = sdp_peerbuf_acked(&tx->peer, rcv_size - SDP_BSDH_LEN);
+
+	if (!err) {
+		WRITE_ONCE(tx->max_payload, sdp_peerbuf_payload(&tx->peer));
+		tx->ask_again = jiffies + SDP_TX_ASK_PERIOD;
+	}
+	return err;
 }
 
 /**
  * sdp_tx_push() - post all that credits and the send queue allow
  * @ssk: locked socket (by its owner or in softirq)
  *
- * Data first, then the DisConn that ends it; an empty message is sent when
- * none of these carried the credits to return, or the word of an urgent byte
- * that has to wait.
+ * Data, then the DisConn that ends it; an empty message is sent when none of
+ * these carried the credits to return, or the word of an urgent byte that has
+ * to wait.
  */
 void sdp_tx_push(struct sdp_sock *ssk)
 {
@@ -267,6 +357,7 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	if (!conn->qp || test_bit(SDP_CONN_BROKEN, &conn->flags) ||
 	    sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
 		return;
+	sdp_tx_push_sizes(ssk);
 	if (!sdp_tx_push_data(ssk) || !sdp_tx_push_fin(ssk))
 		return;
 	if (sdp_credit_want_update(&conn->credit) ||
@@ -311,7 +402,7 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 {
 	struct sdp_ring *ring = &ssk->conn.tx.ring;
 
-	if (WARN_ON_ONCE(!sdp_ring_release(ring, twr->ring_end - ring->tail)))
+	if (WARN_ON_ONCE(!sdp_ring_release(ring, twr->len)))
 		return;
 	if (twr->mid == SDP_TX_PROBE)
 		ssk->conn.tx.probing = false;
@@ -343,6 +434,8 @@ void sdp_tx_reap(struct sdp_sock *ssk)
 		} while (!twr->signaled);
 		tx->signaled_seen++;
 	}
+	if (tx->starved && !sdp_ring_used(&tx->ring))
+		WRITE_ONCE(tx->starved, false);
 	if (sdp_tx_writeable(ssk))
 		ssk->sk.sk_write_space(&ssk->sk);
 }

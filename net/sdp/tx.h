@@ -21,11 +21,19 @@ void sdp_tx_push(struct sdp_sock *ssk);
 void sdp_tx_flush(struct sdp_sock *ssk);
 void sdp_tx_probe(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
+bool sdp_tx_silent(const struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
+void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
+int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size);
 
 /* txring.c */
+/* The ring's memory comes in pieces that the page allocator gives readily. */
+#define SDP_TX_CHUNK		(16U * 1024)
+
 int sdp_tx_init(struct sdp_sock *ssk);
 void sdp_tx_free(struct sdp_sock *ssk);
+void sdp_tx_trim(struct sdp_sock *ssk);
+u32 sdp_tx_limit(const struct sdp_sock *ssk);
 u32 sdp_tx_space(const struct sdp_sock *ssk);
 bool sdp_tx_writeable(const struct sdp_sock *ssk);
 u32 sdp_tx_outstanding(const struct sdp_sock *ssk);

@@ -3,32 +3,54 @@
  * The send ring: the memory that holds what the program has written, and the
  * messages into which it is cut.
  */
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 
 #include "conn.h"
 #include "device.h"
+#include "mem.h"
 #include "sock.h"
+#include "timer.h"
 #include "tx.h"
 
-/* The ring's memory comes in pieces that the page allocator gives readily. */
-#define SDP_TX_CHUNK		(32U * 1024)
 #define SDP_TX_RING_MIN		PAGE_SIZE
 #define SDP_TX_RING_MAX		(16U * 1024 * 1024)
 
-static u32 sdp_tx_ring_size(const struct sdp_sock *ssk)
-{
-	u32 size = clamp_t(u32, READ_ONCE(ssk->sk.sk_sndbuf), SDP_TX_RING_MIN,
-			   SDP_TX_RING_MAX);
+/* A ring that is empty for so long gives its memory back. */
+#define SDP_TX_QUIET		(5 * HZ)
 
-	return roundup_pow_of_two(size);
+/**
+ * sdp_tx_limit() - how many bytes may be in the send ring
+ * @ssk: socket, locked or not
+ *
+ * Return: what SO_SNDBUF says now, within bounds.
+ */
+u32 sdp_tx_limit(const struct sdp_sock *ssk)
+{
+	return clamp_t(u32, READ_ONCE(ssk->sk.sk_sndbuf), SDP_TX_RING_MIN,
+		       SDP_TX_RING_MAX);
+}
+
+static int sdp_tx_alloc_table(const struct sdp_sock *ssk, struct sdp_tx *tx)
+{
+	u32 size = roundup_pow_of_two(max(sdp_tx_limit(ssk), SDP_TX_CHUNK));
+
+	sdp_ring_init(&tx->ring, size, SDP_TX_CHUNK);
+	tx->nr_chunks = size / SDP_TX_CHUNK;
+	tx->chunks = kcalloc(tx->nr_chunks, sizeof(*tx->chunks), GFP_KERNEL);
+	tx->chunk_dma = kcalloc(tx->nr_chunks, sizeof(*tx->chunk_dma),
+				GFP_KERNEL);
+	return tx->chunks && tx->chunk_dma ? 0 : -ENOMEM;
 }
 
 /**
  * sdp_tx_init() - allocate what the send side needs before the first byte
- * @ssk: socket whose device is known
+ * @ssk: locked socket whose device is known; SDP_TX_CHUNK is charged
  *
  * The ring's memory itself is allocated piece by piece when it is first used,
- * so that a connection that only receives costs little.
+ * so that a connection that only receives costs little.  The first piece stays
+ * charged as long as the connection lives, whether it is there or not: no
+ * connection can do without one.
  *
  * Context: process context, may sleep.
  * Return: 0 or -ENOMEM; sdp_tx_free() cleans up in both cases.
@@ -37,56 +59,76 @@ int sdp_tx_init(struct sdp_sock *ssk)
 {
 	struct ib_device *ibdev = ssk->conn.dev->ibdev;
 	struct sdp_tx *tx = &ssk->conn.tx;
-	u32 size = sdp_tx_ring_size(ssk);
-	u32 chunk = min(size, SDP_TX_CHUNK);
+	int err;
 
 	memset(tx, 0, sizeof(*tx));
-	sdp_ring_init(&tx->ring, size, chunk);
-	tx->nr_chunks = size / chunk;
-	tx->chunks = kcalloc(tx->nr_chunks, sizeof(*tx->chunks), GFP_KERNEL);
-	tx->chunk_dma = kcalloc(tx->nr_chunks, sizeof(*tx->chunk_dma),
-				GFP_KERNEL);
+	err = sdp_tx_alloc_table(ssk, tx);
 	tx->wait = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wait), GFP_KERNEL);
 	tx->wr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wr), GFP_KERNEL);
-	tx->bsdh = kcalloc(SDP_TX_DEPTH, sizeof(*tx->bsdh), GFP_KERNEL);
-	if (!tx->chunks || !tx->chunk_dma || !tx->wait || !tx->wr || !tx->bsdh)
+	tx->hdr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->hdr), GFP_KERNEL);
+	if (err || !tx->wait || !tx->wr || !tx->hdr)
 		return -ENOMEM;
 
-	tx->bsdh_dma = ib_dma_map_single(ibdev, tx->bsdh,
-					 SDP_TX_DEPTH * sizeof(*tx->bsdh),
-					 DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev, tx->bsdh_dma)) {
-		kfree(tx->bsdh);
-		tx->bsdh = NULL;
+	tx->hdr_dma = ib_dma_map_single(ibdev, tx->hdr,
+					SDP_TX_DEPTH * sizeof(*tx->hdr),
+					DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ibdev, tx->hdr_dma)) {
+		kfree(tx->hdr);
+		tx->hdr = NULL;
 		return -ENOMEM;
 	}
+	sk_wmem_queued_add(&ssk->sk, SDP_TX_CHUNK);
 	return 0;
+}
+
+static void sdp_tx_uncharge(struct sdp_sock *ssk)
+{
+	sk_wmem_queued_add(&ssk->sk, -(int)SDP_TX_CHUNK);
+	sdp_mem_uncharge(&ssk->sk, SDP_TX_CHUNK);
+}
+
+static void sdp_tx_free_chunk(struct sdp_sock *ssk, u32 index)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!tx->chunks[index])
+		return;
+	ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->chunk_dma[index],
+			    SDP_TX_CHUNK, DMA_TO_DEVICE);
+	free_pages((unsigned long)tx->chunks[index], get_order(SDP_TX_CHUNK));
+	tx->chunks[index] = NULL;
+	/* The first is charged whether it is there or not. */
+	if (--tx->nr_used)
+		sdp_tx_uncharge(ssk);
+}
+
+static void sdp_tx_free_chunks(struct sdp_sock *ssk)
+{
+	u32 i;
+
+	for (i = 0; ssk->conn.tx.chunks && i < ssk->conn.tx.nr_chunks; i++)
+		sdp_tx_free_chunk(ssk, i);
 }
 
 /**
  * sdp_tx_free() - release the send side
- * @ssk: socket whose queue pair is gone, or was never there
+ * @ssk: locked socket whose queue pair is gone, or was never there
  *
  * Context: process context.
  */
 void sdp_tx_free(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
-	u32 i;
 
-	for (i = 0; tx->chunks && i < tx->nr_chunks; i++) {
-		if (!tx->chunks[i])
-			continue;
-		ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->chunk_dma[i],
-				    tx->ring.chunk, DMA_TO_DEVICE);
-		free_pages((unsigned long)tx->chunks[i],
-			   get_order(tx->ring.chunk));
-	}
-	if (tx->bsdh)
-		ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->bsdh_dma,
-				    SDP_TX_DEPTH * sizeof(*tx->bsdh),
+	if (tx->chunks && tx->chunk_dma)
+		sdp_tx_free_chunks(ssk);
+	if (ssk->sk.sk_wmem_queued)
+		sdp_tx_uncharge(ssk);
+	if (tx->hdr)
+		ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->hdr_dma,
+				    SDP_TX_DEPTH * sizeof(*tx->hdr),
 				    DMA_TO_DEVICE);
-	kfree(tx->bsdh);
+	kfree(tx->hdr);
 	kfree(tx->wr);
 	kfree(tx->wait);
 	kfree(tx->chunk_dma);
@@ -95,19 +137,47 @@ void sdp_tx_free(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_tx_trim() - give back the memory of a ring that nobody uses
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_QUIET, which is armed as long as there is some.
+ */
+void sdp_tx_trim(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!tx->nr_used)
+		return;
+	if (!sdp_ring_used(&tx->ring) && tx->quiet_head == tx->ring.head) {
+		sdp_tx_free_chunks(ssk);
+		return;
+	}
+	tx->quiet_head = tx->ring.head;
+	/* What was posted last may never have asked for its completion. */
+	if (sdp_tx_silent(ssk))
+		sdp_tx_probe(ssk);
+	sdp_timer_arm(ssk, SDP_TIMER_QUIET, SDP_TX_QUIET);
+}
+
+/**
  * sdp_tx_space() - how many bytes a write could take now
  * @ssk: socket, locked or not (then the answer is a snapshot)
  *
- * Return: bytes; 0 also when too many messages wait already.
+ * Return: bytes; 0 also when too many messages wait already, or when memory is
+ * short and what is in the ring has to leave first.
  */
 u32 sdp_tx_space(const struct sdp_sock *ssk)
 {
 	const struct sdp_tx *tx = &ssk->conn.tx;
-	u32 head = READ_ONCE(tx->wait_head);
+	u32 used = sdp_ring_used(&tx->ring);
+	u32 limit = sdp_tx_limit(ssk);
 
-	if (head - READ_ONCE(tx->wait_tail) >= SDP_TX_DEPTH)
+	if (!READ_ONCE(tx->ring.size) ||
+	    READ_ONCE(tx->wait_head) - READ_ONCE(tx->wait_tail) >=
+			SDP_TX_DEPTH ||
+	    (used && READ_ONCE(tx->starved)))
 		return 0;
-	return sdp_ring_free(&tx->ring);
+	return limit > used ? limit - used : 0;
 }
 
 /**
@@ -121,7 +191,7 @@ bool sdp_tx_writeable(const struct sdp_sock *ssk)
 {
 	u32 space = sdp_tx_space(ssk);
 
-	return space && space >= READ_ONCE(ssk->conn.tx.ring.size) / 3;
+	return space && space >= sdp_tx_limit(ssk) / 3;
 }
 
 /**
@@ -133,11 +203,11 @@ u32 sdp_tx_outstanding(const struct sdp_sock *ssk)
 	return sdp_ring_used(&ssk->conn.tx.ring);
 }
 
-static int sdp_tx_alloc_chunk(struct sdp_sock *ssk, u32 index)
+static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index)
 {
 	struct ib_device *ibdev = ssk->conn.dev->ibdev;
 	struct sdp_tx *tx = &ssk->conn.tx;
-	unsigned int order = get_order(tx->ring.chunk);
+	unsigned int order = get_order(SDP_TX_CHUNK);
 	void *addr;
 	u64 dma;
 
@@ -145,14 +215,76 @@ static int sdp_tx_alloc_chunk(struct sdp_sock *ssk, u32 index)
 					order);
 	if (!addr)
 		return -ENOMEM;
-	dma = ib_dma_map_single(ibdev, addr, tx->ring.chunk, DMA_TO_DEVICE);
+	dma = ib_dma_map_single(ibdev, addr, SDP_TX_CHUNK, DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(ibdev, dma)) {
 		free_pages((unsigned long)addr, order);
 		return -ENOMEM;
 	}
 	tx->chunks[index] = addr;
 	tx->chunk_dma[index] = dma;
+	tx->nr_used++;
+	sdp_timer_arm_once(ssk, SDP_TIMER_QUIET, SDP_TX_QUIET);
 	return 0;
+}
+
+static int sdp_tx_alloc_chunk(struct sdp_sock *ssk, u32 index)
+{
+	bool first = !ssk->conn.tx.nr_used;
+	int err;
+
+	if (!first) {
+		if (!sdp_mem_grow(&ssk->sk, SDP_TX_CHUNK))
+			return -ENOBUFS;
+		sk_wmem_queued_add(&ssk->sk, SDP_TX_CHUNK);
+	}
+	err = sdp_tx_map_chunk(ssk, index);
+	if (err && !first)
+		sdp_tx_uncharge(ssk);
+	return err;
+}
+
+/* Moves the memory of what is in the ring to where a larger ring has it. */
+static void sdp_tx_move_chunks(struct sdp_tx *from, struct sdp_tx *to)
+{
+	u32 end = from->ring.head;
+	u32 pos;
+
+	to->ring.head = end;
+	to->ring.sent = from->ring.sent;
+	to->ring.tail = from->ring.tail;
+	for (pos = to->ring.tail; pos != end;
+	     pos += sdp_ring_contig(&to->ring, pos, end - pos)) {
+		u32 old = sdp_ring_chunk(&from->ring, pos);
+		u32 new = sdp_ring_chunk(&to->ring, pos);
+
+		to->chunks[new] = from->chunks[old];
+		to->chunk_dma[new] = from->chunk_dma[old];
+		from->chunks[old] = NULL;
+	}
+}
+
+/*
+ * SO_SNDBUF was raised.  The first and the last byte may share a piece of a
+ * ring that is nearly full, and only of a smaller one: then it has to wait.
+ */
+static void sdp_tx_enlarge(struct sdp_sock *ssk)
+{
+	struct sdp_tx new = { .nr_chunks = 0 };
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (sdp_ring_free(&tx->ring) < SDP_TX_CHUNK)
+		return;
+	if (!sdp_tx_alloc_table(ssk, &new)) {
+		sdp_tx_move_chunks(tx, &new);
+		/* Pieces without data. */
+		sdp_tx_free_chunks(ssk);
+		swap(tx->chunks, new.chunks);
+		swap(tx->chunk_dma, new.chunk_dma);
+		tx->nr_chunks = new.nr_chunks;
+		tx->ring = new.ring;
+	}
+	kfree(new.chunks);
+	kfree(new.chunk_dma);
 }
 
 static bool sdp_tx_may_append(const struct sdp_sock *ssk)
@@ -164,6 +296,23 @@ static bool sdp_tx_may_append(const struct sdp_sock *ssk)
 		return false;
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	return msg->open && msg->len < tx->max_payload;
+}
+/* A message that is longer than the peer's buffers is worth a question. */
+static void sdp_tx_want(struct sdp_tx *tx, u32 len)
+{
+	if (len <= tx->max_payload)
+		return;
+	if (time_after(jiffies, tx->ask_again))
+		tx->peer.refused = 0;
+	sdp_peerbuf_want(&tx->peer, len);
+}
+
+/* There is no memory to go on in: what is in the ring has to leave first. */
+static void *sdp_tx_starve(struct sdp_tx *tx, u32 *len)
+{
+	WRITE_ONCE(tx->starved, true);
+	*len = 0;
+	return NULL;
 }
 
 /**
@@ -178,7 +327,6 @@ static bool sdp_tx_may_append(const struct sdp_sock *ssk)
 void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
-	u32 pos = tx->ring.head;
 	u32 room = sdp_tx_space(ssk);
 	u32 used = 0;
 	u32 index;
@@ -188,14 +336,20 @@ void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
 		*len = 0;
 		return NULL;
 	}
+	sdp_ring_rewind(&tx->ring);
+	if (tx->ring.size < sdp_tx_limit(ssk))
+		sdp_tx_enlarge(ssk);
 	if (sdp_tx_may_append(ssk))
 		used = sdp_tx_msg(tx, tx->wait_head - 1)->len;
-	room = min(room, tx->max_payload - used);
-	*len = sdp_ring_contig(&tx->ring, pos, min(*len, room));
-	index = sdp_ring_chunk(&tx->ring, pos);
+	sdp_tx_want(tx, used + *len);
+	room = min3(room, tx->max_payload - used, sdp_ring_free(&tx->ring));
+	if (!room)
+		return sdp_tx_starve(tx, len);
+	*len = sdp_ring_contig(&tx->ring, tx->ring.head, min(*len, room));
+	index = sdp_ring_chunk(&tx->ring, tx->ring.head);
 	if (!tx->chunks[index] && sdp_tx_alloc_chunk(ssk, index))
-		return NULL;
-	return tx->chunks[index] + sdp_ring_offset(&tx->ring, pos);
+		return sdp_ring_used(&tx->ring) ? sdp_tx_starve(tx, len) : NULL;
+	return tx->chunks[index] + sdp_ring_offset(&tx->ring, tx->ring.head);
 }
 
 /**

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of sockets: receive buffers and the send ring are charged to the
+ * socket, to its control group, and to net.sdp.mem, in the way in which TCP's
+ * are to net.ipv4.tcp_mem.
+ *
+ * All calls that change a socket's account need the socket lock.
+ */
+#include <linux/memcontrol.h>
+#include <linux/seq_file.h>
+#include <linux/swap.h>
+#include <linux/sysctl.h>
+#include <net/proto_memory.h>
+
+#include "mem.h"
+#include "mib.h"
+#include "rcvbuf.h"
+#include "sock.h"
+
+/* Shares of the memory that is not highmem, as TCP's: 4.7, 6.3 and 9.4 %. */
+#define SDP_MEM_SHARE		16
+#define SDP_MEM_MIN_PAGES	128UL
+
+int sdp_mem_guaranteed = SDP_RCVBUF_FIRST * PAGE_SIZE;
+atomic_long_t sdp_memory_allocated;
+DEFINE_PER_CPU(int, sdp_memory_fw_alloc);
+struct percpu_counter sdp_sockets_allocated;
+unsigned long sdp_memory_pressure;
+long sdp_sysctl_mem[3];
+
+static struct ctl_table_header *sdp_mem_header;
+
+static struct ctl_table sdp_mem_table[] = {
+	{
+		.procname = "mem",
+		.data = sdp_sysctl_mem,
+		.maxlen = sizeof(sdp_sysctl_mem),
+		.mode = 0644,
+		.proc_handler = proc_doulongvec_minmax,
+	},
+	/* The end mark that older kernels look for. */
+	{ }
+};
+
+/**
+ * sdp_mem_enter_pressure() - all sockets together have passed the second limit
+ * @sk: the socket that did it
+ */
+void sdp_mem_enter_pressure(struct sock *sk)
+{
+	if (READ_ONCE(sdp_memory_pressure))
+		return;
+	WRITE_ONCE(sdp_memory_pressure, 1);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_MEMPRESSURES);
+}
+
+/**
+ * sdp_mem_pressure() - whether a socket had better not use more memory
+ * @sk: socket
+ */
+bool sdp_mem_pressure(const struct sock *sk)
+{
+	return sk_under_memory_pressure(sk);
+}
+
+/**
+ * sdp_mem_charge() - charge what a socket cannot do without
+ * @sk: locked socket
+ * @bytes: how much
+ *
+ * Return: false, and nothing charged, if a hard limit forbids it.
+ */
+bool sdp_mem_charge(struct sock *sk, u32 bytes)
+{
+	int missing = bytes - sk->sk_forward_alloc;
+
+	if (missing > 0 && !__sk_mem_schedule(sk, missing, SK_MEM_RECV))
+		return false;
+	sk_mem_charge(sk, bytes);
+	return true;
+}
+
+/**
+ * sdp_mem_grow() - charge what makes a socket faster
+ * @sk: locked socket
+ * @bytes: how much
+ *
+ * Return: false, and nothing charged, if memory is short.
+ */
+bool sdp_mem_grow(struct sock *sk, u32 bytes)
+{
+	return !sdp_mem_pressure(sk) && sdp_mem_charge(sk, bytes);
+}
+
+/**
+ * sdp_mem_uncharge() - give back what was charged
+ * @sk: locked socket, or one that nobody else knows
+ * @bytes: how much
+ */
+void sdp_mem_uncharge(struct sock *sk, u32 bytes)
+{
+	sk_mem_uncharge(sk, bytes);
+}
+
+/**
+ * sdp_mem_join_cgroup() - have a child's memory charged where its listener's is
+ * @child: new socket, which nothing was charged to
+ * @parent: its listener
+ *
+ * The child is created by a worker, which belongs to nobody.
+ */
+void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *old = child->sk_memcg;
+
+	if (parent->sk_memcg)
+		css_get(&parent->sk_memcg->css);
+	child->sk_memcg = parent->sk_memcg;
+	if (old)
+		css_put(&old->css);
+#endif
+}
+
+/* Exact, while what the limits are compared with lags behind on each CPU. */
+static long sdp_mem_pages(void)
+{
+	long pages = atomic_long_read(&sdp_memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += per_cpu(sdp_memory_fw_alloc, cpu);
+	return pages;
+}
+
+/**
+ * sdp_mem_show() - print what is in use now, a name and value a line
+ * @seq: file of a namespace
+ */
+void sdp_mem_show(struct seq_file *seq)
+{
+	seq_printf(seq, "Sockets %d\n",
+		   sock_prot_inuse_get(seq_file_single_net(seq), &sdp_prot));
+	seq_printf(seq, "MemPages %ld\n", sdp_mem_pages());
+	seq_printf(seq, "MemPressure %lu\n", READ_ONCE(sdp_memory_pressure));
+}
+
+/**
+ * sdp_mem_init_module() - limits for this machine's memory
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init sdp_mem_init_module(void)
+{
+	unsigned long limit = max(nr_free_buffer_pages() / SDP_MEM_SHARE,
+				  SDP_MEM_MIN_PAGES);
+	int err;
+
+	sdp_sysctl_mem[0] = limit / 4 * 3;
+	sdp_sysctl_mem[1] = limit;
+	sdp_sysctl_mem[2] = sdp_sysctl_mem[0] * 2;
+	err = percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
+	if (err)
+		return err;
+	sdp_mem_header = register_net_sysctl_sz(&init_net, "net/sdp",
+						sdp_mem_table,
+						ARRAY_SIZE(sdp_mem_table) - 1);
+	if (!sdp_mem_header) {
+		percpu_counter_destroy(&sdp_sockets_allocated);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * sdp_mem_exit_module() - the last socket is gone
+ */
+void sdp_mem_exit_module(void)
+{
+	unregister_net_sysctl_table(sdp_mem_header);
+	percpu_counter_destroy(&sdp_sockets_allocated);
+}

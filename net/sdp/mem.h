@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of sockets: what is charged, to whom, and how much there may be.
+ */
+#ifndef _SDP_MEM_H
+#define _SDP_MEM_H
+
+#include <linux/atomic.h>
+#include <linux/percpu.h>
+#include <linux/percpu_counter.h>
+#include <linux/types.h>
+
+struct seq_file;
+struct sock;
+
+/* Receive buffers that a socket gets even if memory is short, in bytes. */
+extern int sdp_mem_guaranteed;
+
+extern atomic_long_t sdp_memory_allocated;
+DECLARE_PER_CPU(int, sdp_memory_fw_alloc);
+extern struct percpu_counter sdp_sockets_allocated;
+extern unsigned long sdp_memory_pressure;
+extern long sdp_sysctl_mem[3];
+
+void sdp_mem_enter_pressure(struct sock *sk);
+bool sdp_mem_pressure(const struct sock *sk);
+bool sdp_mem_charge(struct sock *sk, u32 bytes);
+bool sdp_mem_grow(struct sock *sk, u32 bytes);
+void sdp_mem_uncharge(struct sock *sk, u32 bytes);
+void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent);
+void sdp_mem_show(struct seq_file *seq);
+
+int __init sdp_mem_init_module(void);
+void sdp_mem_exit_module(void);
+
+#endif /* _SDP_MEM_H */

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the system says of memory, for the AF_SDP selftests. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/sock_diag.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sdp_memory.h"
+
+size_t mem_info(int fd, unsigned int index)
+{
+	uint32_t info[SK_MEMINFO_VARS];
+	socklen_t len = sizeof(info);
+
+	CHECK_OK(getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len));
+	CHECK_EQ(len, sizeof(info));
+	return info[index];
+}
+
+size_t mem_received(int fd)
+{
+	return mem_info(fd, SK_MEMINFO_RMEM_ALLOC);
+}
+
+size_t mem_sent(int fd)
+{
+	return mem_info(fd, SK_MEMINFO_WMEM_QUEUED);
+}
+
+bool file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = write(fd, text, strlen(text));
+	CHECK_OK(close(fd));
+	return n == (ssize_t)strlen(text);
+}
+
+void file_read(const char *path, char *buf, size_t size)
+{
+	int fd = CHECK_OK(open(path, O_RDONLY | O_CLOEXEC));
+	size_t len = 0;
+	ssize_t n;
+
+	while ((n = CHECK_OK(read(fd, buf + len, size - 1 - len))) > 0)
+		len += n;
+	buf[len] = 0;
+	CHECK_OK(close(fd));
+}
+
+long sdp_stat(const char *name)
+{
+	char buf[8192], *line, *rest = buf;
+	size_t len = strlen(name);
+
+	file_read("/proc/net/sdpstats", buf, sizeof(buf));
+	while ((line = strsep(&rest, "\n")))
+		if (!strncmp(line, name, len) && line[len] == ' ')
+			return atol(line + len);
+	FAIL("/proc/net/sdpstats has no %s", name);
+}
+
+void run_and_undo(void (*run)(void), void (*undo)(void))
+{
+	pid_t pid = fork_child();
+	int status = 0;
+
+	if (pid == 0) {
+		run();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	undo();
+	if (WIFEXITED(status) && WEXITSTATUS(status) == KTAP_EXIT_SKIP)
+		_exit(KTAP_EXIT_SKIP);
+	if (status)
+		FAIL("the test's process ended with status %#x", status);
+}
+
+static void *pattern_task(void *arg)
+{
+	struct pattern_task *t = arg;
+
+	send_pattern(t->fd, t->seed, t->pos, t->len, t->len);
+	return NULL;
+}
+
+void pattern_task_start(struct pattern_task *t)
+{
+	thread_start(&t->thread, pattern_task, t);
+}
+
+void pattern_task_end(struct pattern_task *t)
+{
+	thread_join(t->thread);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that is short: net.sdp.mem, control groups, allocations that fail.
+ * Needs root; what a case changes, another process changes back.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sdp_memory.h"
+
+#define SYSCTL_MEM	"/proc/sys/net/sdp/mem"
+#define FIRST_RECEIVE	(8 * 4 * KIB)
+#define RING_PIECE	(16 * KIB)
+#define LARGEST_BUFFER	((int)(64 * KIB))
+
+/* ---- net.sdp.mem ---- */
+
+static char old_mem[128];
+
+static void restore_mem(void)
+{
+	CHECK(file_write(SYSCTL_MEM, old_mem));
+}
+
+static void with_mem(void (*run)(void))
+{
+	file_read(SYSCTL_MEM, old_mem, sizeof(old_mem));
+	run_and_undo(run, restore_mem);
+}
+
+#define MOST_HELD 512
+
+/* Each processor keeps up to 1 MiB off the account that the limits look at. */
+static int hold_enough(struct pair *held)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int count = (cpus + 1) * MIB / (2 * (FIRST_RECEIVE + RING_PIECE)) + 1;
+	int i;
+
+	CHECK(count <= MOST_HELD);
+	for (i = 0; i < count; i++)
+		held[i] = new_pair();
+	return count;
+}
+
+static void under_pressure(void)
+{
+	static struct pair held[MOST_HELD];
+	long pressures = sdp_stat("MemPressures");
+	struct pair p;
+
+	hold_enough(held);
+	CHECK(file_write(SYSCTL_MEM, "1 1 1000000"));
+	p = new_pair();
+	CHECK_EQ(sdp_stat("MemPressure"), 1);
+	CHECK_EQ(sdp_stat("MemPressures"), pressures + 1);
+	exchange(p.client, p.server, scaled(2 * MIB));
+	CHECK(mem_received(p.client) <= FIRST_RECEIVE);
+	CHECK(mem_received(p.server) <= FIRST_RECEIVE);
+	CHECK_EQ(mem_sent(p.client), RING_PIECE);
+	CHECK_EQ(get_int(p.client, SOL_TCP, TCP_MAXSEG), 4 * KIB);
+	CHECK(sdp_stat("RcvBufRefusals") > 0);
+	/* When it is over they catch up. */
+	CHECK(file_write(SYSCTL_MEM, old_mem));
+	close_pair(new_pair());
+	CHECK_EQ(sdp_stat("MemPressure"), 0);
+	WAIT_FOR((exchange(p.client, p.server, 256 * KIB),
+		  get_int(p.client, SOL_TCP, TCP_MAXSEG) == LARGEST_BUFFER));
+}
+
+static void no_growth_under_pressure(void)
+{
+	with_mem(under_pressure);
+}
+
+/* Buffers that are there go away as they are read. */
+static void shrink(void)
+{
+	static struct pair held[MOST_HELD];
+	struct pair p = new_pair();
+
+	hold_enough(held);
+	WAIT_FOR((exchange(p.client, p.server, scaled(4 * MIB)),
+		  mem_received(p.server) > 4 * (size_t)LARGEST_BUFFER));
+	CHECK(file_write(SYSCTL_MEM, "1 1 1000000"));
+	close_pair(new_pair());
+	exchange(p.client, p.server, scaled(8 * MIB));
+	CHECK(mem_received(p.server) <= 4 * (size_t)LARGEST_BUFFER);
+	CHECK(mem_received(p.client) <= 4 * (size_t)LARGEST_BUFFER);
+}
+
+static void shrinks_under_pressure(void)
+{
+	with_mem(shrink);
+}
+
+static void above_the_limit(void)
+{
+	static struct pair held[MOST_HELD];
+	int count = hold_enough(held), listener = new_listener(4), fd, i;
+	struct addr a = local_addr(listener);
+
+	CHECK(file_write(SYSCTL_MEM, "1 1 1"));
+	for (i = 0; i < 3; i++) {
+		fd = new_client(0);
+		CHECK_EQ(connect(fd, &a.sa, a.len), -1);
+		if (errno != ENOBUFS && errno != ECONNREFUSED)
+			FAIL("connect() gave %s", strerrorname_np(errno));
+		CHECK_OK(close(fd));
+	}
+	/* Those that are there go on, also those that have not sent yet. */
+	for (i = 0; i < count; i += 10)
+		exchange(held[i].client, held[i].server, scaled(MIB));
+	CHECK(file_write(SYSCTL_MEM, old_mem));
+	fd = connect_to(listener);
+	exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 100000);
+}
+
+static void refused_above_the_limit(void)
+{
+	with_mem(above_the_limit);
+}
+
+/* ---- control groups ---- */
+
+static char group[256];
+
+static bool find_cgroups(char *root, size_t size)
+{
+	static const char own[] = "/tmp/sdp_limits.cgroup";
+
+	snprintf(root, size, "/sys/fs/cgroup");
+	if (!access("/sys/fs/cgroup/cgroup.controllers", R_OK))
+		return true;
+	snprintf(root, size, "%s", own);
+	if (mkdir(own, 0755) && errno != EEXIST)
+		return false;
+	return !access("/tmp/sdp_limits.cgroup/cgroup.controllers", R_OK) ||
+	       !mount("none", own, "cgroup2", 0, NULL);
+}
+
+static void make_group(void)
+{
+	char root[128], path[192];
+
+	if (!find_cgroups(root, sizeof(root)))
+		sdp_skip("no control groups (version 2): %s", strerror(errno));
+	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", root);
+	if (!file_write(path, "+memory"))
+		sdp_skip("control groups cannot limit memory here");
+	snprintf(group, sizeof(group), "%s/sdp_limits.%d", root, getpid());
+	CHECK_OK(mkdir(group, 0755));
+}
+
+static bool group_write(const char *file, const char *text)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	return file_write(path, text);
+}
+
+/* Bytes of socket memory that the group is charged. */
+static size_t group_sock(void)
+{
+	char path[300], buf[8192], *at;
+
+	snprintf(path, sizeof(path), "%s/memory.stat", group);
+	file_read(path, buf, sizeof(buf));
+	at = strstr(buf, "\nsock ");
+	CHECK(at);
+	return strtoul(at + strlen("\nsock "), NULL, 10);
+}
+
+/* A process in the group that accepts, and keeps what it has accepted. */
+static pid_t start_acceptor(uint16_t *port)
+{
+	int channel[2], listener;
+	pid_t pid;
+
+	CHECK_OK(pipe(channel));
+	pid = fork_child();
+	if (pid == 0) {
+		CHECK(group_write("cgroup.procs", "0"));
+		listener = new_listener(100);
+		*port = local_port(listener);
+		CHECK_EQ(write(channel[1], port, sizeof(*port)), sizeof(*port));
+		for (;;)
+			accept(listener, NULL, NULL);
+	}
+	CHECK_EQ(read(channel[0], port, sizeof(*port)), sizeof(*port));
+	return pid;
+}
+
+#define IN_GROUP 20
+
+static void charged_to_the_listener(void)
+{
+	size_t each = FIRST_RECEIVE + RING_PIECE;
+	int client[IN_GROUP], i;
+	struct addr a = { 0 };
+	uint16_t port;
+	pid_t pid;
+
+	make_group();
+	pid = start_acceptor(&port);
+	CHECK_EQ(group_sock(), 0);
+	a = server_addr(port);
+	for (i = 0; i < IN_GROUP; i++) {
+		client[i] = new_client(0);
+		CHECK_OK(connect(client[i], &a.sa, a.len));
+	}
+	WAIT_FOR(group_sock() >= IN_GROUP * each);
+	/* The clients are not in the group. */
+	CHECK(group_sock() < 2 * IN_GROUP * each);
+	kill_child(pid);
+	for (i = 0; i < IN_GROUP; i++)
+		CHECK_OK(close(client[i]));
+	WAIT_FOR(group_sock() == 0);
+	CHECK_OK(rmdir(group));
+}
+
+/* More than the group may have: refused, or killed, but nobody hangs. */
+static void group_limit(void)
+{
+	int client[200], refused = 0, accepted = 0, i;
+	struct addr a = { 0 };
+	uint16_t port;
+	pid_t pid;
+
+	make_group();
+	pid = start_acceptor(&port);
+	a = server_addr(port);
+	CHECK(group_write("memory.max", "3000000"));
+	for (i = 0; i < (int)ARRAY_SIZE(client) && refused < 3; i++) {
+		int fd = new_client(0);
+
+		if (!connect(fd, &a.sa, a.len)) {
+			client[accepted++] = fd;
+			continue;
+		}
+		CHECK(errno == ECONNREFUSED || errno == ECONNRESET);
+		refused++;
+		CHECK_OK(close(fd));
+	}
+	printf("# %d connections in 3 MB, then %d refused\n", accepted, refused);
+	CHECK(accepted > 0);
+	CHECK_EQ(refused, 3);
+	CHECK(group_sock() <= 3000000);
+	CHECK_OK(kill(pid, SIGKILL));
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+	for (i = 0; i < accepted; i++)
+		CHECK_OK(close(client[i]));
+	WAIT_FOR(group_sock() == 0);
+	CHECK_OK(rmdir(group));
+}
+
+/* ---- allocations that fail ---- */
+
+#define FAIL_DIR "/sys/kernel/debug/fail_page_alloc/"
+
+static void stop_failing(void)
+{
+	file_write(FAIL_DIR "probability", "0");
+}
+
+static void set_failing(const char *percent)
+{
+	CHECK(file_write(FAIL_DIR "verbose", "0"));
+	CHECK(file_write(FAIL_DIR "times", "-1"));
+	CHECK(file_write(FAIL_DIR "interval", "1"));
+	CHECK(file_write(FAIL_DIR "ignore-gfp-wait", "N"));
+	/* Two pages and more: buffers that grow, but not the first ones. */
+	CHECK(file_write(FAIL_DIR "min-order", "3"));
+	CHECK(file_write(FAIL_DIR "probability", percent));
+}
+
+static void grow_against_odds(void)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		struct pair p = new_pair();
+
+		set_failing(i % 2 ? "100" : "60");
+		exchange(p.client, p.server, scaled(2 * MIB));
+		stop_failing();
+		CHECK(mem_received(p.client) >= 4 * 4 * KIB);
+		close_pair(p);
+	}
+}
+
+static void failing_allocations(void)
+{
+	mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
+	if (access(FAIL_DIR "probability", W_OK))
+		sdp_skip("this kernel cannot let allocations fail");
+	run_and_undo(grow_against_odds, stop_failing);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(no_growth_under_pressure, CASE_SDP_ONLY | CASE_LONG),
+	CASE(shrinks_under_pressure, CASE_SDP_ONLY | CASE_LONG),
+	CASE(refused_above_the_limit, CASE_SDP_ONLY | CASE_LONG),
+	CASE(charged_to_the_listener, CASE_SDP_ONLY),
+	CASE(group_limit, CASE_SDP_ONLY),
+	CASE(failing_allocations, CASE_SDP_ONLY | CASE_LONG),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests of memory have in common (sdp_account.c). */
+#ifndef SDP_MEMORY_H
+#define SDP_MEMORY_H
+
+#include "sdp_test.h"
+
+/* A number of SO_MEMINFO, by its index. */
+size_t mem_info(int fd, unsigned int index);
+/* Bytes that a socket is charged for receiving, and for sending. */
+size_t mem_received(int fd);
+size_t mem_sent(int fd);
+/* A line of /proc/net/sdpstats. */
+long sdp_stat(const char *name);
+
+/* Write a whole file in /proc or /sys; true if that worked. */
+bool file_write(const char *path, const char *text);
+/* What a file holds, cut off at size - 1. */
+void file_read(const char *path, char *buf, size_t size);
+
+/*
+ * Run a function in a process of its own, and let another undo what it did to
+ * the system, however it ended.
+ */
+void run_and_undo(void (*run)(void), void (*undo)(void));
+
+/* A thread that sends a pattern. */
+struct pattern_task {
+	int fd;
+	uint64_t seed, pos;
+	size_t len;
+	pthread_t thread;
+};
+
+void pattern_task_start(struct pattern_task *t);
+void pattern_task_end(struct pattern_task *t);
+
+#endif /* SDP_MEMORY_H */
