@@ -72,6 +72,7 @@ void run_and_undo(void (*run)(void), void (*undo)(void))
 
 	if (pid == 0) {
 		run();
+		fflush(stdout);
 		_exit(0);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);

@@ -252,6 +252,7 @@ static void group_limit(void)
 		CHECK_OK(close(fd));
 	}
 	printf("# %d connections in 3 MB, then %d refused\n", accepted, refused);
+	fflush(stdout);
 	CHECK(accepted > 0);
 	CHECK_EQ(refused, 3);
 	CHECK(group_sock() <= 3000000);

@@ -317,4 +317,29 @@ TEST(Credit, SequenceNumbersWrap)
 	EXPECT_EQ(sdp_credit_available(&c), 8U);
 }
 
+TEST(Credit, NewBuffersAreCreditsToGive)
+{
+	sdp_credit c = start(8, 8);
+
+	sdp_credit_added(&c, 4);
+	EXPECT_EQ(c.rx_total, 12U);
+	EXPECT_FALSE(sdp_credit_want_update(&c));
+	sdp_credit_added(&c, 8);
+	EXPECT_TRUE(sdp_credit_want_update(&c)) << "12 of 20 are news";
+	EXPECT_EQ(transmit(c).bufs, 20U);
+	EXPECT_FALSE(sdp_credit_want_update(&c));
+}
+
+TEST(Credit, BufferThatGoesAwayTakesNothingBack)
+{
+	sdp_credit c = start(8, 8);
+
+	ASSERT_EQ(receive(c, from_peer(1, 0, 8)), 0);
+	sdp_credit_removed(&c);
+	EXPECT_EQ(c.rx_total, 7U);
+	const sdp_bsdh bsdh = transmit(c);
+	// The bound of what the peer may send, 8, has not moved.
+	EXPECT_EQ(bsdh.mseq_ack + bsdh.bufs, 8U);
+}
+
 } // namespace

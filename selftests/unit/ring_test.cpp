@@ -215,4 +215,40 @@ TEST(Ring, BehavesLikeAQueue)
 	}
 }
 
+TEST(Ring, EmptyRingContinuesAtItsStart)
+{
+	sdp_ring ring;
+
+	sdp_ring_init(&ring, 256, 32);
+	sdp_ring_rewind(&ring);
+	EXPECT_EQ(ring.head, 0U) << "it is there already";
+	for (u32 start = 256; start <= 1024; start += 256) {
+		ASSERT_TRUE(sdp_ring_produce(&ring, 40));
+		const u32 head = ring.head;
+		sdp_ring_rewind(&ring);
+		EXPECT_EQ(ring.head, head) << "there is something unsent";
+		ASSERT_TRUE(sdp_ring_consume(&ring, 40));
+		sdp_ring_rewind(&ring);
+		EXPECT_EQ(ring.head, head) << "there is something unreleased";
+		ASSERT_TRUE(sdp_ring_release(&ring, 40));
+		sdp_ring_rewind(&ring);
+		EXPECT_EQ(ring.head, start) << "positions only move forward";
+		EXPECT_EQ(ring.sent, start);
+		EXPECT_EQ(ring.tail, start);
+		EXPECT_EQ(sdp_ring_chunk(&ring, ring.head), 0U);
+		EXPECT_EQ(sdp_ring_free(&ring), 256U);
+	}
+}
+
+TEST(Ring, RewindsAcrossTheWrap)
+{
+	sdp_ring ring;
+
+	sdp_ring_init(&ring, 256, 32);
+	ring.head = ring.sent = ring.tail = UINT32_MAX - 10;
+	sdp_ring_rewind(&ring);
+	EXPECT_EQ(ring.head, 0U);
+	EXPECT_EQ(ring.tail, 0U);
+}
+
 } // namespace
