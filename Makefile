@@ -22,7 +22,7 @@ MAKEFLAGS += --no-print-directory
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps module tools check check-612 check-debug check-unit lint \
+.PHONY: all help deps module tools check check-612 check-debug check-unit check-foreign lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -69,6 +69,10 @@ check-debug: deps
 ##check-unit: run only what needs no node
 check-unit: deps
 	@tools/check unit
+
+##check-foreign: run CPython's and libuv's own tests through AF_SDP on KERNEL
+check-foreign: deps
+	@tools/check foreign-$(KERNEL)
 
 ##lint: check the style and the source
 lint: deps
