@@ -106,6 +106,7 @@ int sdp_cm_listen(struct sdp_sock *ssk, int backlog)
 int sdp_cm_connect(struct sdp_sock *ssk)
 {
 	struct sockaddr_storage dst;
+	struct sdp_addr got;
 	int err;
 
 	if (ssk->bound && !ssk->conn.id)
@@ -115,8 +116,14 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 	if (err)
 		return err;
 	sdp_addr_to_rdma(&ssk->peer, false, &dst);
-	return rdma_resolve_addr(ssk->conn.id, NULL, (struct sockaddr *)&dst,
-				 SDP_RESOLVE_TIMEOUT_MS);
+	err = rdma_resolve_addr(ssk->conn.id, NULL, (struct sockaddr *)&dst,
+				SDP_RESOLVE_TIMEOUT_MS);
+	if (err)
+		return err;
+	/* The port is known at once, the address only with the route. */
+	sdp_cm_local_addr(ssk->conn.id, &got);
+	ssk->local.port = got.port;
+	return 0;
 }
 
 /* The errno that TCP gives when it cannot find its way to the peer. */
