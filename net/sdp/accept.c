@@ -11,8 +11,30 @@
 
 #include "accept.h"
 #include "cm.h"
+#include "fallback.h"
 #include "mib.h"
 #include "sock.h"
+
+static int sdp_listen_bind(struct sdp_sock *ssk)
+{
+	/* A socket that nobody has bound listens to IPv4 and IPv6. */
+	bool dual = ssk->v6 || !ssk->bound;
+
+	if (ssk->fallback.wanted)
+		return sdp_fallback_bind(ssk, dual);
+	return ssk->bound && ssk->conn.id ? 0 : sdp_cm_bind(ssk, dual);
+}
+
+static int sdp_listen_rdma(struct sdp_sock *ssk, int backlog)
+{
+	int err = 0;
+
+	if (!ssk->fallback.alone)
+		err = sdp_cm_listen(ssk, backlog);
+	if (err || ssk->fallback.alone)
+		return sdp_fallback_listen_alone(ssk) ? 0 : err;
+	return 0;
+}
 
 /**
  * sdp_listen_start() - make a socket a listener, or change its backlog
@@ -24,14 +46,12 @@
 int sdp_listen_start(struct sock *sk, int backlog)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	int err = 0;
+	int err;
 
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
-		return 0;
-	/* A socket that nobody has bound listens to IPv4 and IPv6. */
-	if (!ssk->bound || !ssk->conn.id)
-		err = sdp_cm_bind(ssk, ssk->v6 || !ssk->bound);
+		return sdp_fallback_listen(ssk, backlog);
+	err = sdp_listen_bind(ssk);
 	if (err)
 		return err;
 	ssk->bound = true;
@@ -39,7 +59,9 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	sk->sk_shutdown = 0;
 	/* Requests may come before rdma_listen() has returned. */
 	sdp_sock_set_state(sk, TCP_LISTEN);
-	err = sdp_cm_listen(ssk, backlog);
+	err = sdp_fallback_listen(ssk, backlog);
+	if (!err)
+		err = sdp_listen_rdma(ssk, backlog);
 	if (err)
 		sdp_sock_set_state(sk, TCP_CLOSE);
 	return err;
@@ -55,6 +77,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 void sdp_listen_stop(struct sock *sk)
 {
 	sdp_conn_destroy_id(sdp_sk(sk));
+	sdp_fallback_listen_stop(sdp_sk(sk));
 	sdp_accept_purge(sdp_sk(sk));
 	lock_sock(sk);
 	if (sk->sk_state == TCP_CLOSING)
@@ -236,7 +259,8 @@ void sdp_accept_purge(struct sdp_sock *parent)
  */
 bool sdp_accept_waiting(const struct sock *sk)
 {
-	return !list_empty_careful(&sdp_sk(sk)->accept_ready);
+	return !list_empty_careful(&sdp_sk(sk)->accept_ready) ||
+	       sdp_fallback_accept_waiting(sdp_sk(sk));
 }
 
 /* One waiter is woken for each connection, as with TCP. */
@@ -270,8 +294,7 @@ static int sdp_accept_wait(struct sock *sk, long timeo)
 	return err;
 }
 
-/* Only a listener's owner takes, so that what was seen is still there. */
-static struct sdp_sock *sdp_accept_take(struct sdp_sock *parent)
+static struct sock *sdp_accept_take_rdma(struct sdp_sock *parent)
 {
 	struct sdp_sock *child;
 
@@ -281,7 +304,24 @@ static struct sdp_sock *sdp_accept_take(struct sdp_sock *parent)
 	list_del_init(&child->accept_node);
 	sk_acceptq_removed(&parent->sk);
 	spin_unlock(&parent->accept_lock);
-	return child;
+	return &child->sk;
+}
+
+/*
+ * Only a listener's owner takes, so that what was seen is still there.  If
+ * connections have come over RDMA and over TCP they are taken by turns.
+ */
+static struct sock *sdp_accept_take(struct sdp_sock *parent, int *err)
+{
+	bool rdma = !list_empty_careful(&parent->accept_ready);
+
+	if (sdp_fallback_accept_waiting(parent) &&
+	    (!rdma || parent->fallback.turn)) {
+		parent->fallback.turn = false;
+		return sdp_fallback_accept(parent, err);
+	}
+	parent->fallback.turn = true;
+	return sdp_accept_take_rdma(parent);
 }
 
 /**
@@ -294,7 +334,7 @@ static struct sdp_sock *sdp_accept_take(struct sdp_sock *parent)
  */
 struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err)
 {
-	struct sdp_sock *child = NULL;
+	struct sock *child = NULL;
 	long timeo;
 
 	lock_sock(sk);
@@ -303,7 +343,7 @@ struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err)
 	if (!*err && !sdp_accept_waiting(sk))
 		*err = timeo ? sdp_accept_wait(sk, timeo) : -EAGAIN;
 	if (!*err)
-		child = sdp_accept_take(sdp_sk(sk));
+		child = sdp_accept_take(sdp_sk(sk), err);
 	release_sock(sk);
-	return child ? &child->sk : NULL;
+	return child;
 }

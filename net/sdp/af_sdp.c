@@ -13,6 +13,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "fallback.h"
 #include "mem.h"
 #include "netns.h"
 #include "oob.h"
@@ -28,6 +29,7 @@ static int sdp_release(struct socket *sock)
 		return 0;
 	sock_hold(sk);
 	sdp_sock_close(sk);
+	sdp_fallback_release(sdp_sk(sk));
 	sock->sk = NULL;
 	sock_put(sk);
 	/* The reference that the file had. */
@@ -50,13 +52,16 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 	lock_sock(sk);
 	old = ssk->local;
 	err = -EINVAL;
-	if (sk->sk_state != TCP_CLOSE || ssk->bound)
+	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active)
 		goto out;
 	if (ssk->v6only && sdp_addr_is_v4(&addr))
 		goto out;
 	ssk->local = addr;
 	ssk->v6 = v6;
-	err = sdp_cm_bind(ssk, v6);
+	if (ssk->fallback.wanted)
+		err = sdp_fallback_bind(ssk, v6);
+	else
+		err = sdp_cm_bind(ssk, v6);
 	ssk->bound = !err;
 	if (err)
 		ssk->local = old;
@@ -82,6 +87,17 @@ static long sdp_wait_for_connect(struct sock *sk, long timeo)
 	return timeo;
 }
 
+/* What is known to fail over RDMA without asking. */
+static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
+{
+	if (ssk->fallback.alone)
+		return -EADDRNOTAVAIL;
+	/* rdma_cm would try any device, and no request would be accepted. */
+	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer))
+		return -ENETUNREACH;
+	return 0;
+}
+
 static int sdp_connect_start(struct socket *sock,
 			     const struct sdp_addr *peer, bool v6)
 {
@@ -93,17 +109,25 @@ static int sdp_connect_start(struct socket *sock,
 		return -EISCONN;
 	if (ssk->v6only && sdp_addr_is_v4(peer))
 		return -ENETUNREACH;
-	/* rdma_cm would try any device, and no request would be accepted. */
-	if (sdp_addr_is_any(peer) || sdp_addr_is_loopback(peer))
-		return -ENETUNREACH;
 	ssk->peer = *peer;
 	if (!ssk->bound)
 		ssk->v6 = v6;
-	err = sdp_sock_start_connect(ssk);
+	err = sdp_fallback_prepare(ssk);
+	if (err)
+		return err;
+	err = sdp_connect_check_rdma(ssk);
+	if (!err)
+		err = sdp_sock_start_connect(ssk);
+	if (err && sdp_fallback_connect(ssk, &err))
+		err = 0;
 	if (!err)
 		sock->state = SS_CONNECTING;
 	return err ? err : -EINPROGRESS;
 }
+
+/* The call goes on with TCP, the first one of an attempt or a later one. */
+#define SDP_CONNECT_TCP_FIRST	1
+#define SDP_CONNECT_TCP_AGAIN	2
 
 static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 			      bool v6, int flags)
@@ -112,6 +136,9 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	long timeo;
 	int err;
 
+	sdp_fallback_undo(sock);
+	if (sdp_fallback_tcp(sk))
+		return SDP_CONNECT_TCP_AGAIN;
 	if (sock->state == SS_CONNECTED)
 		return -EISCONN;
 	if (sock->state == SS_CONNECTING)
@@ -122,6 +149,8 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		return err;
 
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (!timeo && sdp_fallback_tcp(sk))
+		return err;
 	if (sdp_in_state(sk, SDPF_CONNECTING)) {
 		if (!timeo)
 			return err;
@@ -129,6 +158,9 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		if (sdp_in_state(sk, SDPF_CONNECTING))
 			return timeo ? sock_intr_errno(timeo) : err;
 	}
+	if (sdp_fallback_tcp(sk))
+		return err == -EINPROGRESS ? SDP_CONNECT_TCP_FIRST :
+					     SDP_CONNECT_TCP_AGAIN;
 	if (sk->sk_state == TCP_CLOSE) {
 		sock->state = SS_UNCONNECTED;
 		err = sock_error(sk);
@@ -152,7 +184,10 @@ static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 	lock_sock(sk);
 	err = sdp_connect_locked(sock, &peer, v6, flags);
 	release_sock(sk);
-	return err;
+	if (err <= 0)
+		return err;
+	return sdp_fallback_wait_connect(sock, flags,
+					 err == SDP_CONNECT_TCP_FIRST);
 }
 
 static int sdp_listen(struct socket *sock, int backlog)
@@ -181,6 +216,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	sock_graft(child, newsock);
 	newsock->state = SS_CONNECTED;
 	release_sock(child);
+	sdp_fallback_graft(sdp_sk(child), newsock);
 	arg->is_empty = !sdp_accept_waiting(sock->sk);
 	return 0;
 }
@@ -190,9 +226,12 @@ DEFINE_PROTO_OPS_ACCEPT(sdp_accept);
 static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_tcp(sk);
 	struct sdp_sock *ssk = sdp_sk(sk);
 	int ret;
 
+	if (tcp)
+		return sdp_fallback_getname(ssk, tcp, addr, peer);
 	lock_sock(sk);
 	if (!peer)
 		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
@@ -216,14 +255,11 @@ static __poll_t sdp_poll_write(struct sock *sk)
 	return sdp_tx_writeable(sdp_sk(sk)) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
 
-static __poll_t sdp_poll(struct file *file, struct socket *sock,
-			 struct poll_table_struct *wait)
+static __poll_t sdp_poll_mask(struct sock *sk)
 {
-	struct sock *sk = sock->sk;
 	__poll_t mask = 0;
 	u8 shutdown;
 
-	sock_poll_wait(file, sock, wait);
 	if (sdp_in_state(sk, TCPF_LISTEN))
 		return sdp_accept_waiting(sk) ? EPOLLIN | EPOLLRDNORM : 0;
 
@@ -244,6 +280,21 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
 	return mask;
+}
+
+static __poll_t sdp_poll(struct file *file, struct socket *sock,
+			 struct poll_table_struct *wait)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+	__poll_t mask;
+
+	sock_poll_wait(file, sock, wait);
+	mask = sdp_poll_mask(sk);
+	/* Pairs with the barrier in sdp_fallback_connect(). */
+	smp_rmb();
+	tcp = sdp_fallback_tcp(sk);
+	return tcp ? sdp_fallback_poll(sk, file, tcp) : mask;
 }
 
 static const struct proto_ops sdp_proto_ops = {

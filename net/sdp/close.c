@@ -221,9 +221,12 @@ static int sdp_shutdown_locked(struct socket *sock, int how)
 int sdp_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_tcp(sk);
 	bool listening;
 	int err = 0;
 
+	if (tcp)
+		return sdp_fallback_shutdown(sk, tcp, how);
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
 	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */

@@ -204,9 +204,12 @@ static int sdp_cm_established(struct sdp_sock *ssk,
 	int err = 0;
 
 	lock_sock(sk);
-	if (sk->sk_state == TCP_SYN_SENT) {
+	/* An answer that comes when the attempt was given up is too late. */
+	if (sk->sk_state == TCP_SYN_SENT &&
+	    !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags)) {
 		err = sdp_cm_hello_ack(ssk, event);
 		if (!err) {
+			sdp_fallback_not_needed(ssk);
 			sdp_sock_connected(ssk);
 			/* The peer may have been quicker than this event. */
 			sdp_conn_process(ssk);

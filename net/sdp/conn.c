@@ -407,7 +407,7 @@ static void sdp_conn_teardown(struct work_struct *work)
 /**
  * sdp_conn_destroy_id() - end the cm_id of a socket that only listens or is
  *	bound
- * @ssk: socket, not locked
+ * @ssk: socket, not locked; nothing happens if it has none
  *
  * Returns when the port is free and no handler runs any more.
  *
@@ -417,13 +417,19 @@ static void sdp_conn_teardown(struct work_struct *work)
 void sdp_conn_destroy_id(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
+	struct rdma_cm_id *id;
+	bool ending;
 
 	/* The device may be on its way out, and take the id with it. */
-	if (test_and_set_bit(SDP_CONN_BROKEN, &conn->flags)) {
+	lock_sock(&ssk->sk);
+	id = conn->id;
+	ending = id && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
+	release_sock(&ssk->sk);
+	if (ending)
 		flush_work(&conn->teardown);
+	if (ending || !id)
 		return;
-	}
-	rdma_destroy_id(conn->id);
+	rdma_destroy_id(id);
 	conn->id = NULL;
 	clear_bit(SDP_CONN_BROKEN, &conn->flags);
 	sdp_sock_put(ssk, SDP_REF_CM);

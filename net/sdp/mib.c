@@ -49,6 +49,20 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("RcvBufRefusals", SDP_MIB_RCVBUFREFUSALS),
 	/* times that all sockets together came under memory pressure */
 	SNMP_MIB_ITEM("MemPressures", SDP_MIB_MEMPRESSURES),
+	/* connect() calls that went on over TCP: no RDMA device on the way */
+	SNMP_MIB_ITEM("FallbackNoDevice", SDP_MIB_FALLBACKNODEVICE),
+	/* ...: no way to the peer was found */
+	SNMP_MIB_ITEM("FallbackUnreachable", SDP_MIB_FALLBACKUNREACHABLE),
+	/* ...: the peer rejected the request */
+	SNMP_MIB_ITEM("FallbackRefused", SDP_MIB_FALLBACKREFUSED),
+	/* ...: the peer did not answer in time */
+	SNMP_MIB_ITEM("FallbackTimeout", SDP_MIB_FALLBACKTIMEOUT),
+	/* ...: this host lacked something */
+	SNMP_MIB_ITEM("FallbackResources", SDP_MIB_FALLBACKRESOURCES),
+	/* connections accepted that came over TCP */
+	SNMP_MIB_ITEM("FallbackAccepts", SDP_MIB_FALLBACKACCEPTS),
+	/* listeners that RDMA refused, or left, and that TCP serves alone */
+	SNMP_MIB_ITEM("FallbackListens", SDP_MIB_FALLBACKLISTENS),
 	SNMP_MIB_SENTINEL
 };
 

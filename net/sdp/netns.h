@@ -30,6 +30,14 @@ struct sdp_mib;
 #define SDP_MIN_CONNECT_TIMEOUT	1U
 #define SDP_MAX_CONNECT_TIMEOUT	600U
 #define SDP_DEFAULT_CONNECT_TIMEOUT	127U
+/* Whether new sockets may fall back to TCP. */
+#define SDP_MIN_TCP_FALLBACK	0U
+#define SDP_MAX_TCP_FALLBACK	1U
+#define SDP_DEFAULT_TCP_FALLBACK	0U
+/* Milliseconds that they wait for an answer over RDMA. */
+#define SDP_MIN_FALLBACK_TIMEOUT	1U
+#define SDP_MAX_FALLBACK_TIMEOUT	60000U
+#define SDP_DEFAULT_FALLBACK_TIMEOUT	30U
 
 /**
  * struct sdp_net - one namespace
@@ -37,6 +45,8 @@ struct sdp_mib;
  * @buffer_size: sysctl, their payload bytes
  * @fin_timeout: sysctl, seconds
  * @connect_timeout: sysctl, seconds
+ * @tcp_fallback: sysctl, whether new sockets may fall back to TCP
+ * @fallback_timeout: sysctl, milliseconds
  * @sysctl_table: the table of these
  * @sysctl_header: its registration
  * @mib: event counters
@@ -48,6 +58,8 @@ struct sdp_net {
 	unsigned int buffer_size;
 	unsigned int fin_timeout;
 	unsigned int connect_timeout;
+	unsigned int tcp_fallback;
+	unsigned int fallback_timeout;
 	struct ctl_table *sysctl_table;
 	struct ctl_table_header *sysctl_header;
 	struct sdp_mib __percpu *mib;

@@ -53,11 +53,14 @@ static void sdp_proc_addr(struct seq_file *seq, const struct sdp_addr *addr,
 }
 
 /* A listener shows its queues as ss(8) does: waiting children, and the limit. */
-static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk)
+static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk,
+			    const struct sdp_fallback_view *tcp)
 {
 	const struct sock *sk = &ssk->sk;
 
-	if (sdp_in_state(sk, TCPF_LISTEN))
+	if (tcp)
+		seq_printf(seq, "%08X:%08X", tcp->unread, tcp->unacked);
+	else if (sdp_in_state(sk, TCPF_LISTEN))
 		seq_printf(seq, "%08X:%08X", READ_ONCE(sk->sk_ack_backlog),
 			   READ_ONCE(sk->sk_max_ack_backlog));
 	else
@@ -70,18 +73,26 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	struct sock *sk = &ssk->sk;
 	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
 	bool live = READ_ONCE(ssk->conn.qp);
+	int state = READ_ONCE(sk->sk_state);
+	const char *flow = live ? "credit" : "-";
+	struct sdp_fallback_view view;
+	bool tcp = sdp_fallback_view(ssk, &view);
 
+	if (tcp) {
+		state = view.state;
+		flow = "tcp";
+	}
 	seq_printf(seq, "%4d: ", line);
 	sdp_proc_addr(seq, &ssk->local, v4);
 	sdp_proc_addr(seq, &ssk->peer, v4);
 	seq_printf(seq, "%5u %lu\t",
 		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)),
 		   sock_i_ino(sk));
-	sdp_proc_queues(seq, ssk);
-	seq_printf(seq, " %X %u:%u %s %s", READ_ONCE(sk->sk_state),
+	sdp_proc_queues(seq, ssk, tcp ? &view : NULL);
+	seq_printf(seq, " %X %u:%u %s %s", state,
 		   live ? sdp_credit_available(&ssk->conn.credit) : 0,
 		   live ? READ_ONCE(ssk->conn.credit.rx_advertised) : 0,
-		   live ? "credit" : "-", live ? ssk->dev_name : "-");
+		   flow, live ? ssk->dev_name : "-");
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)

@@ -278,8 +278,14 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp;
 	int ret;
 
+	tcp = sdp_fallback_settle(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	if (IS_ERR(tcp))
+		return PTR_ERR(tcp);
+	if (tcp)
+		return sdp_fallback_recvmsg(sk, tcp, msg, len, flags);
 	/* Nothing is ever put into the error queue. */
 	if (flags & MSG_ERRQUEUE)
 		return -EAGAIN;

@@ -165,9 +165,16 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp;
 	size_t done = 0;
 	int err;
 
+	tcp = sdp_fallback_settle(sk, sock_sndtimeo(sk, msg->msg_flags &
+							MSG_DONTWAIT));
+	if (IS_ERR(tcp))
+		return PTR_ERR(tcp);
+	if (tcp)
+		return sdp_fallback_sendmsg(sk, tcp, msg, len);
 	/* As TCP says where fast open is disabled. */
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
@@ -194,7 +201,12 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 void sdp_splice_eof(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_tcp(sk);
 
+	if (tcp) {
+		sdp_fallback_splice_eof(tcp);
+		return;
+	}
 	lock_sock(sk);
 	sdp_tx_flush(sdp_sk(sk));
 	release_sock(sk);

@@ -110,6 +110,7 @@ static int sdp_sock_init(struct sock *sk)
 
 	sdp_conn_init(&ssk->conn);
 	sdp_timer_init(ssk);
+	sdp_fallback_init(ssk);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_pending);
 	INIT_LIST_HEAD(&ssk->accept_ready);
@@ -314,10 +315,14 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	ssk->deadline = jiffies + READ_ONCE(sn->connect_timeout) * HZ;
 	sdp_sock_set_state(sk, TCP_SYN_SENT);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
+	if (ssk->fallback.tcp)
+		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK,
+			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
 	err = sdp_cm_connect(ssk);
 	if (!err)
 		return 0;
 	/* The id is bound at most, and has seen no event that we act upon. */
+	sdp_timer_disarm_all(ssk);
 	sdp_sock_set_state(sk, TCP_CLOSE);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	return err;
@@ -336,6 +341,8 @@ static bool sdp_sock_retry(struct sdp_sock *ssk)
 		return false;
 	sdp_rx_purge(ssk);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
+	/* It has answered: this is a peer that speaks SDP. */
+	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
 	sdp_timer_arm(ssk, SDP_TIMER_CONNECT, ssk->backoff);
 	ssk->backoff = min_t(unsigned long, 2 * ssk->backoff, SDP_BACKOFF_MAX);
 	return true;
@@ -386,6 +393,18 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason)
 		sk_error_report(sk);
 }
 
+/* Whether TCP goes on with the attempt to connect. */
+static bool sdp_sock_fall_back(struct sdp_sock *ssk, int *reason)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sk->sk_shutdown || !sdp_fallback_connect(ssk, reason))
+		return false;
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	sk->sk_state_change(sk);
+	return true;
+}
+
 /**
  * sdp_sock_ended() - the connection is gone, and all that belonged to it
  * @ssk: locked socket, which the caller holds
@@ -397,15 +416,20 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason)
 void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 {
 	struct sock *sk = &ssk->sk;
+	bool full = ssk->conn.retry;
 	int old = sk->sk_state;
 
 	if (sdp_sock_retry(ssk))
 		return;
+	sdp_sock_count_end(ssk, reason);
+	if (old == TCP_LISTEN && sdp_fallback_listen_alone(ssk))
+		return;
+	sdp_timer_disarm_all(ssk);
+	if (old == TCP_SYN_SENT && !full && sdp_sock_fall_back(ssk, &reason))
+		return;
 	/* The program has given up before the network did. */
 	if (old == TCP_SYN_SENT && sk->sk_shutdown)
 		reason = -ECONNRESET;
-	sdp_timer_disarm_all(ssk);
-	sdp_sock_count_end(ssk, reason);
 	sdp_sock_set_state(sk, TCP_CLOSE);
 	if (old == TCP_LISTEN)
 		sdp_accept_purge(ssk);

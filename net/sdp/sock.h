@@ -15,6 +15,7 @@
 
 #include "addr.h"
 #include "conn.h"
+#include "fallback.h"
 #include "timer.h"
 
 /*
@@ -58,6 +59,7 @@ enum sdp_ref {
  * @accept_pending: children that are being connected
  * @accept_ready: children that accept() may take
  * @accept_node: place on one of the parent's lists
+ * @fallback: the TCP socket beside this one
  * @inet6: for an AF_INET6 socket, where @inet points; last, since older kernels
  *	look for it at the end
  */
@@ -93,6 +95,7 @@ struct sdp_sock {
 	struct list_head accept_pending;
 	struct list_head accept_ready;
 	struct list_head accept_node;
+	struct sdp_fallback fallback;
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6_pinfo inet6;
 #endif
@@ -130,6 +133,15 @@ static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
 static inline bool sdp_in_state(const struct sock *sk, u32 states)
 {
 	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
+/* The TCP socket that carries the connection; NULL if none does. */
+static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
+{
+	const struct sdp_fallback *fb = &sdp_sk(sk)->fallback;
+
+	/* Pairs with the release in sdp_fallback_connect(). */
+	return smp_load_acquire(&fb->active) ? READ_ONCE(fb->tcp) : NULL;
 }
 
 /* Whether small writes leave at once. */

@@ -54,9 +54,17 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp;
 	int val;
 	int err;
 
+	if (level == SOL_SDP)
+		return sdp_fallback_setsockopt(sdp_sk(sk), optname, optval,
+					       optlen);
+	tcp = sdp_fallback_tcp(sk);
+	if (tcp)
+		return READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
+						       optval, optlen);
 	if (level != SOL_TCP && level != SOL_IPV6)
 		return -ENOPROTOOPT;
 	if (optlen < sizeof(int))
@@ -71,6 +79,8 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	else
 		err = sdp_set_ipv6(sdp_sk(sk), optname, val);
 	release_sock(sk);
+	if (!err)
+		sdp_fallback_option_set(sk);
 	return err;
 }
 
@@ -108,16 +118,23 @@ static int sdp_get_tcp(const struct sdp_sock *ssk, int optname, int *val)
 int sdp_getsockopt(struct socket *sock, int level, int optname,
 		   char __user *optval, int __user *optlen)
 {
-	const struct sdp_sock *ssk = sdp_sk(sock->sk);
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	struct socket *tcp;
 	int val = 0;
 	int err = 0;
 	int len;
 
+	tcp = sdp_fallback_tcp(sock->sk);
+	if (tcp && level != SOL_SDP)
+		return READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname,
+						       optval, optlen);
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
-	if (level == SOL_TCP)
+	if (level == SOL_SDP)
+		err = sdp_fallback_getsockopt(ssk, optname, &val);
+	else if (level == SOL_TCP)
 		err = sdp_get_tcp(ssk, optname, &val);
 	else if (level == SOL_IPV6 && optname == IPV6_V6ONLY)
 		val = ssk->v6only;
@@ -154,9 +171,12 @@ static int sdp_ioctl_outq(struct sock *sk)
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_tcp(sk);
 	int answer = 0;
 	int err = 0;
 
+	if (tcp)
+		return sdp_fallback_ioctl(sk, tcp, cmd, arg);
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN && cmd != SIOCATMARK)
 		err = -EINVAL;

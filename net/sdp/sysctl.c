@@ -16,6 +16,10 @@ static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
 static unsigned int sdp_max_fin_timeout = SDP_MAX_FIN_TIMEOUT;
 static unsigned int sdp_min_connect_timeout = SDP_MIN_CONNECT_TIMEOUT;
 static unsigned int sdp_max_connect_timeout = SDP_MAX_CONNECT_TIMEOUT;
+static unsigned int sdp_min_tcp_fallback = SDP_MIN_TCP_FALLBACK;
+static unsigned int sdp_max_tcp_fallback = SDP_MAX_TCP_FALLBACK;
+static unsigned int sdp_min_fallback_timeout = SDP_MIN_FALLBACK_TIMEOUT;
+static unsigned int sdp_max_fallback_timeout = SDP_MAX_FALLBACK_TIMEOUT;
 
 /* In the initial form @data is an offset into struct sdp_net. */
 #define SDP_SYSCTL(name)						\
@@ -34,6 +38,8 @@ static const struct ctl_table sdp_sysctls[] = {
 	SDP_SYSCTL(buffer_size),
 	SDP_SYSCTL(fin_timeout),
 	SDP_SYSCTL(connect_timeout),
+	SDP_SYSCTL(tcp_fallback),
+	SDP_SYSCTL(fallback_timeout),
 };
 
 /**
@@ -52,6 +58,8 @@ int sdp_sysctl_init(struct net *net)
 	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;
 	sn->fin_timeout = SDP_DEFAULT_FIN_TIMEOUT;
 	sn->connect_timeout = SDP_DEFAULT_CONNECT_TIMEOUT;
+	sn->tcp_fallback = SDP_DEFAULT_TCP_FALLBACK;
+	sn->fallback_timeout = SDP_DEFAULT_FALLBACK_TIMEOUT;
 
 	/* The spare entry is the end mark that older kernels look for. */
 	table = kcalloc(ARRAY_SIZE(sdp_sysctls) + 1, sizeof(*table),

@@ -50,6 +50,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_PERSIST] = sdp_timer_persist,
 	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
 	[SDP_TIMER_QUIET] = sdp_tx_trim,
+	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
 };
 
 /* A pending work item holds a reference to its socket. */

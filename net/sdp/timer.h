@@ -17,6 +17,7 @@ enum sdp_timer {
 	SDP_TIMER_PERSIST,	/* ask a peer that lets us wait */
 	SDP_TIMER_ORPHAN,	/* look whether an orphan gets on */
 	SDP_TIMER_QUIET,	/* look whether the send ring is in use */
+	SDP_TIMER_FALLBACK,	/* stop to wait for an answer over RDMA */
 	__SDP_TIMER_MAX
 };
 

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fallback to TCP: when a socket has a TCP socket beside its RDMA side, and
+ * when that takes over.
+ *
+ *	listener	listens on both; accept() takes from either
+ *	connect()	asks RDMA first; if that is refused, impossible or not
+ *			answered in time, goes on over TCP before it completes
+ *
+ * What carries a connection is decided once.  From then on the RDMA side is in
+ * state CLOSE and stays there, and calls are handed to TCP.
+ */
+#include <linux/net.h>
+#include <net/inet_connection_sock.h>
+
+#include "accept.h"
+#include "cm.h"
+#include "fallback.h"
+#include "mib.h"
+#include "netns.h"
+#include "sock.h"
+
+/* How many ports bind() tries until it has one that is free on both sides. */
+#define SDP_FALLBACK_PORTS	32
+
+/**
+ * sdp_fallback_init() - whether a new socket may fall back
+ * @ssk: socket
+ */
+void sdp_fallback_init(struct sdp_sock *ssk)
+{
+	ssk->fallback.wanted =
+		READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback);
+}
+
+/* Nobody but us has used it: then it need not wait for close(). */
+static void sdp_fallback_drop(struct sdp_sock *ssk)
+{
+	if (ssk->fallback.used)
+		return;
+	sdp_fallback_release_tcp(ssk);
+	ssk->fallback.alone = false;
+}
+
+/**
+ * sdp_fallback_want() - set SDP_TCP_FALLBACK
+ * @ssk: locked socket
+ * @on: whether it may fall back
+ *
+ * Return: 0; -EISCONN once the transport is chosen or being chosen.
+ */
+int sdp_fallback_want(struct sdp_sock *ssk, bool on)
+{
+	if (ssk->sk.sk_state != TCP_CLOSE || ssk->fallback.active)
+		return -EISCONN;
+	ssk->fallback.wanted = on;
+	if (!on)
+		sdp_fallback_drop(ssk);
+	return 0;
+}
+
+/* Makes a TCP socket with the address that ours has, or is about to have. */
+static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sockaddr_storage addr;
+	struct sdp_addr got;
+	int err = 0;
+
+	sdp_addr_to_rdma(&ssk->local, dual, &addr);
+	if (!fb->tcp)
+		err = sdp_fallback_create_tcp(ssk, addr.ss_family);
+	/* A kernel may be without IPv6. */
+	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->local)) {
+		sdp_addr_to_rdma(&ssk->local, false, &addr);
+		err = sdp_fallback_create_tcp(ssk, addr.ss_family);
+	}
+	if (err)
+		return err;
+	sdp_fallback_sync(ssk);
+	sdp_fallback_carry(ssk);
+	if (fb->tcp->sk->sk_num)
+		return 0;
+	err = kernel_bind(fb->tcp, (struct sockaddr_unsized *)&addr,
+			  addr.ss_family == AF_INET6 ?
+				sizeof(struct sockaddr_in6) :
+				sizeof(struct sockaddr_in));
+	if (!err)
+		err = kernel_getsockname(fb->tcp, (struct sockaddr *)&addr);
+	if (err < 0)
+		return err;
+	sdp_addr_from_rdma(&addr, &got);
+	ssk->local.port = got.port;
+	return 0;
+}
+
+/* Whatever RDMA refuses TCP serves alone, but a port must be free on both. */
+static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
+{
+	int err;
+
+	/* It was bound before it was to fall back. */
+	if (ssk->bound && ssk->conn.id)
+		return 0;
+	err = sdp_cm_bind(ssk, dual);
+	if (err == -EADDRINUSE)
+		return err;
+	ssk->fallback.alone = err;
+	return 0;
+}
+
+/**
+ * sdp_fallback_bind() - reserve the local address on both sides
+ * @ssk: locked socket, whose local address says what is wanted
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * If any port will do, one is chosen that is free on both.
+ *
+ * Context: the program's.
+ * Return: 0 with the port in the socket's local address, or a negative errno.
+ */
+int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
+{
+	__be16 port = ssk->local.port;
+	int tries = port ? 1 : SDP_FALLBACK_PORTS;
+	int err;
+
+	if (ssk->bound && ssk->fallback.tcp &&
+	    (ssk->conn.id || ssk->fallback.alone))
+		return 0;
+	do {
+		ssk->local.port = port;
+		err = sdp_fallback_bind_tcp(ssk, dual);
+		if (!err)
+			err = sdp_fallback_bind_rdma(ssk, dual);
+		if (err)
+			sdp_fallback_drop(ssk);
+	} while (err == -EADDRINUSE && --tries && !ssk->fallback.tcp);
+	return err;
+}
+
+/**
+ * sdp_fallback_prepare() - have a TCP socket ready before connecting
+ * @ssk: locked socket with its peer set
+ *
+ * This is done in the program's own context, since the socket shall belong to
+ * the program, whoever connects it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_prepare(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+
+	if (!fb->wanted)
+		return 0;
+	if (ssk->bound)
+		return sdp_fallback_bind(ssk, ssk->v6);
+	/* An earlier attempt may have been for the other family. */
+	sdp_fallback_drop(ssk);
+	if (fb->tcp)
+		return 0;
+	return sdp_fallback_create_tcp(ssk, sdp_addr_is_v4(&ssk->peer) ?
+					    AF_INET : AF_INET6);
+}
+
+static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
+{
+	switch (err) {
+	case -ENETUNREACH:
+	case -EADDRNOTAVAIL:
+	case -ENODEV:
+	case -ENETDOWN:
+		return SDP_FALLBACK_NO_DEVICE;
+	case -EHOSTUNREACH:
+		return SDP_FALLBACK_UNREACHABLE;
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+	case -EPROTO:
+	case -EPROTONOSUPPORT:
+		return SDP_FALLBACK_REFUSED;
+	case -ETIMEDOUT:
+		return SDP_FALLBACK_TIMEOUT;
+	default:
+		return SDP_FALLBACK_RESOURCES;
+	}
+}
+
+static void sdp_fallback_count(struct sdp_sock *ssk,
+			       enum sdp_fallback_reason reason)
+{
+	ssk->fallback.reason = reason;
+	SDP_INC_STATS(sock_net(&ssk->sk),
+		      SDP_MIB_FALLBACKNODEVICE + reason -
+		      SDP_FALLBACK_NO_DEVICE);
+}
+
+static int sdp_fallback_connect_tcp(struct sdp_sock *ssk, int flags)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+	struct sockaddr_storage to;
+	int len;
+
+	len = sdp_addr_to_user(&ssk->peer, tcp->sk->sk_family == AF_INET6,
+			       &to);
+	return READ_ONCE(tcp->ops)->connect(tcp, (struct sockaddr_unsized *)&to,
+					    len, flags);
+}
+
+/**
+ * sdp_fallback_connect() - go on over TCP
+ * @ssk: locked socket with its peer set and nothing of RDMA left
+ * @err: why RDMA does not do; changed to TCP's error if that fails at once
+ *
+ * Never waits.  The socket's state is the caller's to change, afterwards:
+ * whoever sees the new one then also sees that TCP has taken over.
+ *
+ * Context: the program's, or the work item that ended the attempt over RDMA.
+ * Return: whether TCP has taken over.
+ */
+bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	int ret;
+
+	if (!fb->tcp)
+		return false;
+	sdp_fallback_count(ssk, sdp_fallback_reason_of(*err));
+	sdp_fallback_sync(ssk);
+	sdp_fallback_carry(ssk);
+	sdp_fallback_attach_tcp(ssk);
+	ret = sdp_fallback_connect_tcp(ssk, O_NONBLOCK);
+	if (ret && ret != -EINPROGRESS) {
+		sdp_fallback_detach_tcp(ssk);
+		fb->reason = SDP_FALLBACK_NONE;
+		*err = ret;
+		return false;
+	}
+	fb->used = true;
+	/* Pairs with the acquire in sdp_fallback_tcp(). */
+	smp_store_release(&fb->active, true);
+	/* Pairs with the barrier in sdp_poll(). */
+	smp_wmb();
+	return true;
+}
+
+/**
+ * sdp_fallback_undo() - let an attempt to connect that has failed over TCP, too,
+ *	be followed by another one that starts anew
+ * @sock: socket, locked; nothing happens if it is connected or connecting
+ */
+void sdp_fallback_undo(struct socket *sock)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	struct sdp_fallback *fb = &ssk->fallback;
+
+	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
+		return;
+	sdp_fallback_detach_tcp(ssk);
+	fb->reason = SDP_FALLBACK_NONE;
+	WRITE_ONCE(fb->active, false);
+	sock->state = SS_UNCONNECTED;
+}
+
+/**
+ * sdp_fallback_wait_connect() - connect() on a socket that TCP is connecting,
+ *	or has connected
+ * @sock: socket
+ * @flags: O_NONBLOCK
+ * @first: it is the call that has begun to connect
+ *
+ * Return: what TCP's connect() returns.
+ */
+int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	int err;
+
+	sdp_fallback_sync(ssk);
+	sdp_fallback_settle_error(ssk);
+	err = sdp_fallback_connect_tcp(ssk, flags);
+	sdp_fallback_settle_error(ssk);
+	if (err) {
+		lock_sock(sock->sk);
+		sdp_fallback_undo(sock);
+		release_sock(sock->sk);
+	}
+	/* TCP has been asked before the program's call came to it. */
+	return err == -EALREADY && first ? -EINPROGRESS : err;
+}
+
+/**
+ * sdp_fallback_not_needed() - RDMA has connected the socket
+ * @ssk: locked socket
+ */
+void sdp_fallback_not_needed(struct sdp_sock *ssk)
+{
+	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
+	sdp_fallback_drop(ssk);
+}
+
+/**
+ * sdp_fallback_timeout() - RDMA has had its time
+ * @ssk: locked socket
+ *
+ * A peer without RDMA does not answer at all, and the connection manager would
+ * ask it for a minute.
+ */
+void sdp_fallback_timeout(struct sdp_sock *ssk)
+{
+	if (ssk->sk.sk_state == TCP_SYN_SENT && ssk->conn.id)
+		sdp_conn_end(ssk, -ETIMEDOUT);
+}
+
+/**
+ * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog
+ * @ssk: locked socket, bound
+ * @backlog: connections that may wait for accept()
+ *
+ * Return: 0, also if there is no TCP side; or a negative errno.
+ */
+int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+
+	if (!tcp)
+		return 0;
+	sdp_fallback_sync(ssk);
+	sdp_fallback_carry(ssk);
+	return READ_ONCE(tcp->ops)->listen(tcp, backlog);
+}
+
+/**
+ * sdp_fallback_listen_alone() - RDMA cannot listen, or cannot any more
+ * @ssk: locked socket
+ *
+ * Return: whether TCP listens.
+ */
+bool sdp_fallback_listen_alone(struct sdp_sock *ssk)
+{
+	if (!ssk->fallback.tcp)
+		return false;
+	ssk->fallback.alone = true;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FALLBACKLISTENS);
+	return true;
+}
+
+/**
+ * sdp_fallback_listen_stop() - end listening
+ * @ssk: socket that was taken out of state LISTEN
+ *
+ * Connections that nobody has accepted are reset.
+ */
+void sdp_fallback_listen_stop(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+
+	if (tcp && ssk->fallback.used)
+		READ_ONCE(tcp->ops)->shutdown(tcp, SHUT_RD);
+	else
+		sdp_fallback_drop(ssk);
+}
+
+/**
+ * sdp_fallback_accept_waiting() - whether TCP has a connection to accept
+ * @ssk: listener, locked or not
+ */
+bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk)
+{
+	struct socket *tcp;
+	struct sock *tsk;
+	bool waiting = false;
+
+	if (likely(!READ_ONCE(ssk->fallback.tcp)))
+		return false;
+	/* What was a TCP socket stays one until RCU readers have left. */
+	rcu_read_lock();
+	tcp = READ_ONCE(ssk->fallback.tcp);
+	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
+	if (tsk)
+		waiting = inet_csk_listen_poll(tsk);
+	rcu_read_unlock();
+	return waiting;
+}
+
+/**
+ * sdp_fallback_accept() - take a connection that came over TCP
+ * @parent: locked listener
+ * @err: set to a negative errno if there is none
+ *
+ * Return: a socket that sdp_fallback_graft() has to give to its file, or NULL.
+ */
+struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
+{
+	struct sdp_sock *child;
+	struct socket *tcp;
+	struct sock *sk;
+
+	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
+	if (!sk) {
+		*err = -ENOBUFS;
+		return NULL;
+	}
+	sdp_fallback_sync(parent);
+	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
+	if (*err) {
+		sk_common_release(sk);
+		return NULL;
+	}
+	child = sdp_sk(sk);
+	child->fallback.tcp = tcp;
+	child->fallback.used = true;
+	child->fallback.active = true;
+	sdp_fallback_count(child, SDP_FALLBACK_ACCEPTED);
+	sdp_fallback_names(child, tcp->sk);
+	sdp_fallback_read_opts(tcp->sk, &child->fallback.opts);
+	return sk;
+}
+
+/**
+ * sdp_fallback_graft() - give an accepted connection to its file
+ * @ssk: socket; nothing happens if TCP does not carry it
+ * @sock: the file's socket, grafted
+ */
+void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock)
+{
+	if (!ssk->fallback.active)
+		return;
+	sdp_fallback_share_tcp(ssk->fallback.tcp, sock);
+	sdp_fallback_attach_tcp(ssk);
+}
+
+/**
+ * sdp_fallback_release() - the last file descriptor is gone
+ * @ssk: closed socket, not locked, which the caller holds
+ *
+ * Waits only if SO_LINGER says so.
+ */
+void sdp_fallback_release(struct sdp_sock *ssk)
+{
+	if (!ssk->fallback.tcp)
+		return;
+	sdp_fallback_sync(ssk);
+	sdp_fallback_detach_tcp(ssk);
+	sdp_fallback_release_tcp(ssk);
+}

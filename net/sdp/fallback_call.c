@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket calls on a connection that TCP carries.  None of them takes our
+ * socket lock: the TCP socket stays until the file is closed.
+ */
+#include <linux/net.h>
+#include <linux/sched/signal.h>
+#include <linux/tcp.h>
+
+#include "fallback.h"
+#include "sock.h"
+
+/* An attempt over RDMA that TCP may have to go on with. */
+static bool sdp_fallback_undecided(const struct sock *sk)
+{
+	return READ_ONCE(sdp_sk(sk)->fallback.tcp) &&
+	       sdp_in_state(sk, TCPF_SYN_SENT) && !sdp_fallback_tcp(sk);
+}
+
+static int sdp_fallback_wait(struct sock *sk, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!err && sdp_fallback_undecided(sk)) {
+		if (!timeo)
+			err = -EAGAIN;
+		else if (signal_pending(current))
+			err = sock_intr_errno(timeo);
+		else
+			timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/**
+ * sdp_fallback_settle() - find out what carries the data of a socket
+ * @sk: socket, not locked
+ * @timeo: jiffies to wait if that is being decided
+ *
+ * Return: the TCP socket; NULL if it is RDMA, or nothing yet; an error pointer
+ * if there was no time.
+ */
+struct socket *sdp_fallback_settle(struct sock *sk, long timeo)
+{
+	int err;
+
+	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
+		return NULL;
+	err = sdp_fallback_wait(sk, timeo);
+	return err ? ERR_PTR(err) : sdp_fallback_tcp(sk);
+}
+
+static void sdp_fallback_enter(struct sock *sk)
+{
+	sdp_fallback_sync(sdp_sk(sk));
+	sdp_fallback_settle_error(sdp_sk(sk));
+}
+
+/**
+ * sdp_fallback_sendmsg() - sendmsg() over TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @msg: what to send, with flags
+ * @len: bytes
+ *
+ * Return: as sdp_sendmsg().
+ */
+int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
+			 struct msghdr *msg, size_t len)
+{
+	int ret;
+
+	sdp_fallback_enter(sk);
+	ret = READ_ONCE(tcp->ops)->sendmsg(tcp, msg, len);
+	sdp_fallback_settle_error(sdp_sk(sk));
+	return ret;
+}
+
+/**
+ * sdp_fallback_recvmsg() - recvmsg() over TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @msg: where to put the data
+ * @len: bytes wanted
+ * @flags: flags
+ *
+ * Return: as sdp_recvmsg().
+ */
+int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
+			 struct msghdr *msg, size_t len, int flags)
+{
+	int ret;
+
+	sdp_fallback_enter(sk);
+	ret = READ_ONCE(tcp->ops)->recvmsg(tcp, msg, len, flags);
+	sdp_fallback_settle_error(sdp_sk(sk));
+	return ret;
+}
+
+/**
+ * sdp_fallback_splice_eof() - sendfile() has promised more than it had
+ * @tcp: TCP socket
+ */
+void sdp_fallback_splice_eof(struct socket *tcp)
+{
+	const struct proto_ops *ops = READ_ONCE(tcp->ops);
+
+	if (ops->splice_eof)
+		ops->splice_eof(tcp);
+}
+
+/**
+ * sdp_fallback_poll() - the events of a TCP socket
+ * @sk: socket; who asks waits on its queue already, which TCP wakes
+ * @file: its file
+ * @tcp: its TCP socket
+ */
+__poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
+			   struct socket *tcp)
+{
+	sdp_fallback_enter(sk);
+	return READ_ONCE(tcp->ops)->poll(file, tcp, NULL);
+}
+
+/**
+ * sdp_fallback_getname() - the address of either end
+ * @ssk: socket
+ * @tcp: its TCP socket
+ * @addr: where to put it, in the form that this socket uses
+ * @peer: of the other end
+ *
+ * Return: its length, or a negative errno.
+ */
+int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
+			 struct sockaddr *addr, int peer)
+{
+	struct sockaddr_storage name;
+	struct sdp_addr got;
+	int ret;
+
+	ret = READ_ONCE(tcp->ops)->getname(tcp, (struct sockaddr *)&name, peer);
+	if (ret < 0)
+		return ret;
+	sdp_addr_from_rdma(&name, &got);
+	return sdp_addr_to_user(&got, ssk->v6, addr);
+}
+
+/**
+ * sdp_fallback_shutdown() - shutdown() over TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how)
+{
+	sdp_fallback_enter(sk);
+	return READ_ONCE(tcp->ops)->shutdown(tcp, how);
+}
+
+/**
+ * sdp_fallback_ioctl() - SIOCINQ and its like
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @cmd: command
+ * @arg: user pointer
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
+		       unsigned long arg)
+{
+	sdp_fallback_enter(sk);
+	return READ_ONCE(tcp->ops)->ioctl(tcp, cmd, arg);
+}
+
+/**
+ * sdp_fallback_setsockopt() - set an option of the fallback at SOL_SDP
+ * @ssk: socket, not locked
+ * @optname: option
+ * @optval: value, an int
+ * @optlen: its length
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
+			    sockptr_t optval, unsigned int optlen)
+{
+	int val;
+	int err;
+
+	if (optname != SDP_TCP_FALLBACK)
+		return -ENOPROTOOPT;
+	if (optlen < sizeof(int))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	lock_sock(&ssk->sk);
+	err = sdp_fallback_want(ssk, val);
+	release_sock(&ssk->sk);
+	return err;
+}
+
+/**
+ * sdp_fallback_option_set() - an option of a level other than SOL_SOCKET was
+ *	set
+ * @sk: socket, not locked
+ *
+ * What is set before the transport is chosen TCP gets when it is; only a
+ * listener goes on using both.
+ */
+void sdp_fallback_option_set(struct sock *sk)
+{
+	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
+		return;
+	lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN && sdp_sk(sk)->fallback.tcp)
+		sdp_fallback_carry(sdp_sk(sk));
+	release_sock(sk);
+}
+
+/**
+ * sdp_fallback_getsockopt() - read an option of the fallback at SOL_SDP
+ * @ssk: socket
+ * @optname: option
+ * @val: set to its value
+ *
+ * Return: 0 or -ENOPROTOOPT.
+ */
+int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val)
+{
+	switch (optname) {
+	case SDP_TCP_FALLBACK:
+		*val = ssk->fallback.wanted;
+		return 0;
+	case SDP_FALLBACK_REASON:
+		*val = ssk->fallback.reason;
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+/**
+ * sdp_fallback_view() - look at a connection over TCP from outside
+ * @ssk: socket
+ * @view: to fill
+ *
+ * Context: any, without locks; what is seen need not be of one moment.
+ * Return: whether TCP carries the socket's connection.
+ */
+bool sdp_fallback_view(const struct sdp_sock *ssk,
+		       struct sdp_fallback_view *view)
+{
+	const struct tcp_sock *tp;
+	struct socket *tcp;
+	struct sock *tsk;
+
+	/* What was a TCP socket stays one until RCU readers have left. */
+	rcu_read_lock();
+	tcp = sdp_fallback_tcp(&ssk->sk);
+	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
+	if (tsk) {
+		tp = tcp_sk(tsk);
+		view->state = READ_ONCE(tsk->sk_state);
+		view->unread = max_t(int, READ_ONCE(tp->rcv_nxt) -
+					  READ_ONCE(tp->copied_seq), 0);
+		view->unacked = READ_ONCE(tp->write_seq) -
+				READ_ONCE(tp->snd_una);
+	}
+	rcu_read_unlock();
+	return tsk;
+}

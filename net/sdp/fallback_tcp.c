@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The TCP socket of a fallback.
+ *
+ * It is an ordinary TCP socket of the program that only lacks a descriptor of
+ * its own: it has the namespace, the control groups and the owner that the
+ * program's own TCP sockets have.  And it sleeps and wakes on the wait queue
+ * of the SDP socket, so that who waits there (poll, epoll, SIGIO, a blocked
+ * call) is woken by either transport and needs no forwarding.  What TCP keeps
+ * in its struct sock and others read from ours, the error, goes through two
+ * callbacks.
+ */
+#include <linux/net.h>
+#include <net/tcp.h>
+
+#include "fallback.h"
+#include "sock.h"
+
+/* Flags of struct sock that are options of the program and mean TCP too. */
+#define SDP_FALLBACK_FLAGS						\
+	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) |	\
+	 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE))
+
+/**
+ * sdp_fallback_share_tcp() - let a TCP socket act through our file
+ * @tcp: TCP socket that nobody else knows yet
+ * @sock: our socket
+ *
+ * The descriptor's owner gets SIGURG, ss(8) finds the process by the inode,
+ * and packet filters the file's credentials.
+ */
+void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock)
+{
+	struct sock *tsk = tcp->sk;
+
+	SOCK_INODE(tcp)->i_ino = SOCK_INODE(sock)->i_ino;
+	lock_sock(tsk);
+	WRITE_ONCE(tcp->file, sock->file);
+	/* Whether anybody wants SIGIO is written at our wait queue. */
+	sock_set_flag(tsk, SOCK_FASYNC);
+	write_lock_bh(&tsk->sk_callback_lock);
+	rcu_assign_pointer(tsk->sk_wq, &sock->wq);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	release_sock(tsk);
+}
+
+/**
+ * sdp_fallback_create_tcp() - create the TCP socket
+ * @ssk: locked socket with a file and without a TCP socket
+ * @family: AF_INET or AF_INET6
+ *
+ * Context: the program's.
+ * Return: 0 or a negative errno, as socket() gives it.
+ */
+int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct socket *tcp;
+	int err;
+
+	err = __sock_create(sock_net(&ssk->sk), family, SOCK_STREAM,
+			    IPPROTO_TCP, &tcp, 0);
+	if (err)
+		return err;
+	if (family == AF_INET6)
+		tcp->sk->sk_ipv6only = ssk->v6only;
+	sdp_fallback_share_tcp(tcp, ssk->sk.sk_socket);
+	sdp_fallback_read_opts(tcp->sk, &fb->opts);
+	WRITE_ONCE(fb->tcp, tcp);
+	return 0;
+}
+
+/**
+ * sdp_fallback_release_tcp() - close the TCP socket, if there is one
+ * @ssk: socket that no call can use TCP of any more
+ *
+ * Waits only if SO_LINGER says so.
+ *
+ * Context: process context, with or without the socket lock.
+ */
+void sdp_fallback_release_tcp(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+
+	if (!tcp)
+		return;
+	WRITE_ONCE(ssk->fallback.tcp, NULL);
+	/* While the lock is held nobody sends signals to the file's owner. */
+	lock_sock(tcp->sk);
+	WRITE_ONCE(tcp->file, NULL);
+	release_sock(tcp->sk);
+	sock_release(tcp);
+}
+
+/* The error is in both sockets, and whoever reads it first has read it. */
+static void sdp_fallback_post_error(struct sock *sk, const struct sock *tsk)
+{
+	int err = READ_ONCE(tsk->sk_err);
+
+	if (!err)
+		return;
+	WRITE_ONCE(sdp_sk(sk)->fallback.err, err);
+	WRITE_ONCE(sk->sk_err, err);
+}
+
+/**
+ * sdp_fallback_settle_error() - forget an error that somebody has read
+ * @ssk: socket with a TCP socket, locked or not
+ *
+ * SO_ERROR reads our error, TCP's calls theirs.
+ */
+void sdp_fallback_settle_error(struct sdp_sock *ssk)
+{
+	struct sock *tsk = ssk->fallback.tcp->sk;
+	struct sock *sk = &ssk->sk;
+
+	if (likely(!READ_ONCE(ssk->fallback.err)) ||
+	    (READ_ONCE(sk->sk_err) && READ_ONCE(tsk->sk_err)))
+		return;
+	WRITE_ONCE(ssk->fallback.err, 0);
+	xchg(&sk->sk_err, 0);
+	xchg(&tsk->sk_err, 0);
+}
+
+/**
+ * sdp_fallback_names() - take over the addresses of a TCP socket
+ * @ssk: socket
+ * @tsk: its TCP socket, connected
+ */
+void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk)
+{
+	ssk->local.port = htons(tsk->sk_num);
+	ssk->peer.port = tsk->sk_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6) {
+		ssk->local.ip = tsk->sk_v6_rcv_saddr;
+		ssk->peer.ip = tsk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &ssk->local.ip);
+	ipv6_addr_set_v4mapped(tsk->sk_daddr, &ssk->peer.ip);
+}
+
+static struct sock *sdp_fallback_owner(const struct sock *tsk)
+{
+	return __locked_read_sk_user_data_with_flags(tsk, 0);
+}
+
+static void sdp_fallback_state_change(struct sock *tsk)
+{
+	struct sock *sk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	sk = sdp_fallback_owner(tsk);
+	if (sk) {
+		sdp_fallback_post_error(sk, tsk);
+		if (tsk->sk_state == TCP_ESTABLISHED)
+			sdp_fallback_names(sdp_sk(sk), tsk);
+		sdp_sk(sk)->fallback.state_change(tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void sdp_fallback_error_report(struct sock *tsk)
+{
+	struct sock *sk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	sk = sdp_fallback_owner(tsk);
+	if (sk) {
+		sdp_fallback_post_error(sk, tsk);
+		sdp_sk(sk)->fallback.error_report(tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * sdp_fallback_attach_tcp() - let errors of a connection become ours
+ * @ssk: locked socket whose TCP socket connects or is connected
+ *
+ * The callbacks' pointer holds our socket.  A listener has none: its children
+ * would inherit them.
+ */
+void sdp_fallback_attach_tcp(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sock *tsk = fb->tcp->sk;
+
+	sock_hold(&ssk->sk);
+	write_lock_bh(&tsk->sk_callback_lock);
+	fb->state_change = tsk->sk_state_change;
+	fb->error_report = tsk->sk_error_report;
+	__rcu_assign_sk_user_data_with_flags(tsk, &ssk->sk,
+					     SK_USER_DATA_NOCOPY);
+	tsk->sk_state_change = sdp_fallback_state_change;
+	tsk->sk_error_report = sdp_fallback_error_report;
+	/* It may have failed before. */
+	sdp_fallback_post_error(&ssk->sk, tsk);
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * sdp_fallback_detach_tcp() - undo sdp_fallback_attach_tcp()
+ * @ssk: socket, which the caller holds
+ */
+void sdp_fallback_detach_tcp(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sock *tsk = fb->tcp->sk;
+	bool attached;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	attached = sdp_fallback_owner(tsk);
+	if (attached) {
+		tsk->sk_state_change = fb->state_change;
+		tsk->sk_error_report = fb->error_report;
+		rcu_assign_sk_user_data(tsk, NULL);
+	}
+	write_unlock_bh(&tsk->sk_callback_lock);
+	if (attached)
+		__sock_put(&ssk->sk);
+}
+
+/**
+ * sdp_fallback_read_opts() - read the options that both kinds of socket have
+ * @sk: socket of either kind, locked or not
+ * @opts: to fill
+ */
+void sdp_fallback_read_opts(const struct sock *sk,
+			    struct sdp_fallback_opts *opts)
+{
+	/* All of it, since copies are compared byte by byte. */
+	memset(opts, 0, sizeof(*opts));
+	opts->linger = READ_ONCE(sk->sk_lingertime);
+	opts->rcvtimeo = READ_ONCE(sk->sk_rcvtimeo);
+	opts->sndtimeo = READ_ONCE(sk->sk_sndtimeo);
+	opts->flags = READ_ONCE(sk->sk_flags) & SDP_FALLBACK_FLAGS;
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		opts->sndbuf = READ_ONCE(sk->sk_sndbuf);
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		opts->rcvbuf = READ_ONCE(sk->sk_rcvbuf);
+	opts->rcvlowat = READ_ONCE(sk->sk_rcvlowat);
+	opts->priority = READ_ONCE(sk->sk_priority);
+	opts->mark = READ_ONCE(sk->sk_mark);
+	opts->bound_dev_if = READ_ONCE(sk->sk_bound_dev_if);
+	opts->peek_off = READ_ONCE(sk->sk_peek_off);
+	opts->reuse = sk->sk_reuse;
+	opts->reuseport = sk->sk_reuseport;
+}
+
+static void sdp_fallback_apply_flags(struct sock *tsk, unsigned long flags)
+{
+	unsigned long bits = SDP_FALLBACK_FLAGS;
+	bool keepalive = flags & BIT(SOCK_KEEPOPEN);
+	unsigned int flag;
+
+	if (keepalive != sock_flag(tsk, SOCK_KEEPOPEN))
+		tsk->sk_prot->keepalive(tsk, keepalive);
+	for_each_set_bit(flag, &bits, BITS_PER_LONG)
+		sock_valbool_flag(tsk, flag, flags & BIT(flag));
+}
+
+static void sdp_fallback_apply_bufs(struct sock *tsk,
+				    const struct sdp_fallback_opts *opts)
+{
+	if (opts->sndbuf) {
+		tsk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+		WRITE_ONCE(tsk->sk_sndbuf, opts->sndbuf);
+		tsk->sk_write_space(tsk);
+	}
+	if (opts->rcvbuf) {
+		tsk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+		WRITE_ONCE(tsk->sk_rcvbuf, opts->rcvbuf);
+	}
+	if (opts->rcvlowat != tsk->sk_rcvlowat)
+		READ_ONCE(tsk->sk_socket->ops)->set_rcvlowat(tsk,
+							     opts->rcvlowat);
+}
+
+static void sdp_fallback_apply(struct sock *tsk,
+			       const struct sdp_fallback_opts *opts)
+{
+	WRITE_ONCE(tsk->sk_lingertime, opts->linger);
+	WRITE_ONCE(tsk->sk_rcvtimeo, opts->rcvtimeo);
+	WRITE_ONCE(tsk->sk_sndtimeo, opts->sndtimeo);
+	sdp_fallback_apply_flags(tsk, opts->flags);
+	sdp_fallback_apply_bufs(tsk, opts);
+	WRITE_ONCE(tsk->sk_priority, opts->priority);
+	WRITE_ONCE(tsk->sk_mark, opts->mark);
+	if (opts->bound_dev_if != tsk->sk_bound_dev_if)
+		sock_bindtoindex(tsk, opts->bound_dev_if, false);
+	/* TCP moves it on by itself, if it knows it at all. */
+	WRITE_ONCE(tsk->sk_peek_off, opts->peek_off);
+	tsk->sk_reuse = opts->reuse;
+	tsk->sk_reuseport = opts->reuseport;
+	sk_dst_reset(tsk);
+}
+
+/**
+ * sdp_fallback_sync() - give TCP the options of level SOL_SOCKET
+ * @ssk: socket with a TCP socket, locked or not
+ *
+ * The socket layer stores these options in our struct sock and tells nobody,
+ * so they are compared before each call that TCP serves.
+ */
+void sdp_fallback_sync(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sock *tsk = fb->tcp->sk;
+	struct sdp_fallback_opts opts;
+
+	sdp_fallback_read_opts(&ssk->sk, &opts);
+	if (likely(!memcmp(&opts, &fb->opts, sizeof(opts))))
+		return;
+	lock_sock(tsk);
+	sdp_fallback_apply(tsk, &opts);
+	fb->opts = opts;
+	release_sock(tsk);
+}
+
+static void sdp_fallback_carry_int(struct socket *tcp, int level, int optname,
+				   int val)
+{
+	READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
+					KERNEL_SOCKPTR(&val), sizeof(val));
+}
+
+/**
+ * sdp_fallback_carry() - give TCP the options that we keep ourselves
+ * @ssk: locked socket with a TCP socket
+ *
+ * They are carried when TCP begins to listen or to connect; from then on they
+ * are set and read there.
+ */
+void sdp_fallback_carry(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+
+	sdp_fallback_carry_int(tcp, SOL_TCP, TCP_NODELAY, ssk->nodelay);
+	sdp_fallback_carry_int(tcp, SOL_TCP, TCP_CORK, ssk->cork);
+}
