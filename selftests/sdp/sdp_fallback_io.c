@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * On a socket that has fallen back to TCP: options of both ends of its life,
+ * signals, and errors.
+ */
+#define _GNU_SOURCE
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+
+#include "sdp_fallback.h"
+
+static int tcp_listener(void)
+{
+	int fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
+	struct addr a = server_addr(0);
+
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	CHECK_OK(listen(fd, 4));
+	return fd;
+}
+
+/* Connects over TCP; the server's end is a plain TCP socket. */
+static struct pair fallen_back(int client)
+{
+	struct pair p = { .client = client };
+	int listener = tcp_listener();
+	struct addr a = local_addr(listener);
+
+	CHECK_OK(connect(client, &a.sa, a.len));
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return p;
+}
+
+/* ---- options ---- */
+
+/* Column "tr" of /proc/net/tcp: 2 says that the keepalive timer runs. */
+static int tcp_timer(uint16_t port)
+{
+	FILE *f = fopen("/proc/net/tcp", "r");
+	unsigned int got, timer;
+	int found = -1;
+	char line[512];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %x:", &got,
+			   &timer) == 2 && got == port)
+			found = timer;
+	fclose(f);
+	return found;
+}
+
+static void keepalive_before_connect(void)
+{
+	int fd = both_socket(0);
+
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	fallen_back(fd);
+	WAIT_FOR(tcp_timer(local_port(fd)) == 2);
+}
+
+static void keepalive_after_connect(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+
+	WAIT_FOR(tcp_timer(local_port(p.client)) == 0);
+	set_int(p.client, SOL_SOCKET, SO_KEEPALIVE, 1);
+	poll_now(p.client);
+	WAIT_FOR(tcp_timer(local_port(p.client)) == 2);
+}
+
+static void linger_resets(void)
+{
+	struct pair p;
+	int fd = both_socket(0);
+
+	set_linger(fd, 1, 0);
+	p = fallen_back(fd);
+	CHECK_OK(close(p.client));
+	CHECK_EQ(recv_until_end(p.server), ECONNRESET);
+
+	p = fallen_back(both_socket(0));
+	set_linger(p.client, 1, 0);
+	CHECK_OK(close(p.client));
+	CHECK_EQ(recv_until_end(p.server), ECONNRESET);
+}
+
+static void unread_data_resets(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+
+	CHECK_EQ(send(p.server, "x", 1, 0), 1);
+	wait_poll(p.client, POLLIN);
+	CHECK_OK(close(p.client));
+	CHECK_EQ(recv_until_end(p.server), ECONNRESET);
+}
+
+static void timeouts(void)
+{
+	struct pair p;
+	int fd = both_socket(0);
+	char c;
+
+	set_timeout(fd, SO_RCVTIMEO, 50);
+	p = fallen_back(fd);
+	CHECK_ERR(recv(fd, &c, 1, 0), EAGAIN);
+	set_timeout(fd, SO_RCVTIMEO, 0);
+	set_timeout(fd, SO_SNDTIMEO, 50);
+	fill_pipe(fd, 3);
+	CHECK_ERR(send(fd, "x", 1, MSG_NOSIGNAL), EAGAIN);
+	CHECK_EQ(send(p.server, "y", 1, 0), 1);
+	CHECK_EQ(recv(fd, &c, 1, 0), 1);
+}
+
+static void rcvlowat(void)
+{
+	int fd = both_socket(0);
+	struct pair p;
+
+	set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 3);
+	p = fallen_back(fd);
+	CHECK_EQ(send(p.server, "12", 2, 0), 2);
+	wait_inq(fd, 2);
+	watch_quiet(fd, POLLIN);
+	CHECK_EQ(send(p.server, "3", 1, 0), 1);
+	wait_poll(fd, POLLIN);
+	set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 4);
+	watch_quiet(fd, POLLIN);
+	set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 1);
+	wait_poll(fd, POLLIN);
+}
+
+static void buffer_sizes(void)
+{
+	int small = both_socket(0), large = both_socket(0);
+	uint64_t few, many;
+
+	set_int(small, SOL_SOCKET, SO_SNDBUF, 4096);
+	set_int(large, SOL_SOCKET, SO_SNDBUF, 200 * KIB);
+	fallen_back(small);
+	fallen_back(large);
+	few = fill_pipe(small, 1);
+	many = fill_pipe(large, 1);
+	CHECK(few < many);
+}
+
+static void oob_inline(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+	char buf[8];
+
+	CHECK_EQ(send(p.server, "ab", 2, MSG_OOB), 2);
+	wait_poll(p.client, POLLPRI);
+	CHECK_EQ(recv(p.client, buf, 1, MSG_OOB), 1);
+	CHECK_EQ(buf[0], 'b');
+	CHECK_EQ(recv(p.client, buf, sizeof(buf), 0), 1);
+	CHECK_EQ(buf[0], 'a');
+
+	set_int(p.client, SOL_SOCKET, SO_OOBINLINE, 1);
+	CHECK_EQ(send(p.server, "c", 1, MSG_OOB), 1);
+	wait_inq(p.client, 1);
+	CHECK_ERR(recv(p.client, buf, 1, MSG_OOB), EINVAL);
+	CHECK_EQ(recv(p.client, buf, sizeof(buf), 0), 1);
+	CHECK_EQ(buf[0], 'c');
+}
+
+static void tcp_options(void)
+{
+	int fd = both_socket(0);
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+	struct pair p;
+
+	set_int(fd, SOL_TCP, TCP_NODELAY, 1);
+	set_int(fd, SOL_TCP, TCP_CORK, 1);
+	p = fallen_back(fd);
+	CHECK_EQ(get_int(fd, SOL_TCP, TCP_NODELAY), 1);
+	CHECK_EQ(get_int(fd, SOL_TCP, TCP_CORK), 1);
+	CHECK_EQ(send(fd, "x", 1, 0), 1);
+	watch_quiet(p.server, POLLIN);
+	set_int(fd, SOL_TCP, TCP_CORK, 0);
+	wait_poll(p.server, POLLIN);
+	CHECK_OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
+	CHECK_EQ(info.tcpi_state, TCP_ESTABLISHED);
+}
+
+static void listener_options(void)
+{
+	int listener = both_socket(0), tcp, server;
+	struct addr a = server_addr(0);
+
+	CHECK_OK(bind(listener, &a.sa, a.len));
+	CHECK_OK(listen(listener, 4));
+	set_int(listener, SOL_TCP, TCP_NODELAY, 1);
+	set_timeout(listener, SO_RCVTIMEO, 50);
+	a = local_addr(listener);
+	CHECK_ERR(accept(listener, NULL, NULL), EAGAIN);
+	tcp = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
+	CHECK_OK(connect(tcp, &a.sa, a.len));
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_EQ(get_int(server, SOL_TCP, TCP_NODELAY), 1);
+	CHECK_ERR(recv(server, &a, 1, 0), EAGAIN);
+}
+
+static void own_options(void)
+{
+	int fd = both_socket(0);
+	socklen_t len = 1;
+	char c = 1;
+
+	CHECK_EQ(get_int(fd, SOL_SDP, SDP_TCP_FALLBACK), 1);
+	CHECK_ERR(setsockopt(fd, SOL_SDP, SDP_TCP_FALLBACK, &c, len), EINVAL);
+	CHECK_ERR(setsockopt(fd, SOL_SDP, SDP_TCP_FALLBACK, NULL,
+			     sizeof(int)), EFAULT);
+	CHECK_ERR(setsockopt(fd, SOL_SDP, 12345, &fd, sizeof(fd)),
+		  ENOPROTOOPT);
+	fallen_back(fd);
+	CHECK_ERR(setsockopt(fd, SOL_SDP, SDP_TCP_FALLBACK, &fd, sizeof(fd)),
+		  EISCONN);
+}
+
+/* ---- signals ---- */
+
+static bool got_io, got_urg;
+
+static void on_signal(int sig)
+{
+	__atomic_store_n(sig == SIGIO ? &got_io : &got_urg, true,
+			 __ATOMIC_RELAXED);
+}
+
+static bool seen(const bool *got)
+{
+	return __atomic_load_n(got, __ATOMIC_RELAXED);
+}
+
+static void signals_reach_the_owner(void)
+{
+	int fd = both_socket(0);
+	struct pair p;
+
+	signal(SIGIO, on_signal);
+	signal(SIGURG, on_signal);
+	CHECK_OK(fcntl(fd, F_SETOWN, getpid()));
+	p = fallen_back(fd);
+	CHECK_EQ(send(p.server, "u", 1, MSG_OOB), 1);
+	WAIT_FOR(seen(&got_urg));
+	CHECK(!seen(&got_io));
+	CHECK_OK(fcntl(fd, F_SETFL, O_ASYNC));
+	CHECK_EQ(send(p.server, "x", 1, 0), 1);
+	WAIT_FOR(seen(&got_io));
+}
+
+static void sigio_on_connect(void)
+{
+	int listener = tcp_listener(), fd = both_socket(0);
+	struct addr a = local_addr(listener);
+
+	signal(SIGIO, on_signal);
+	CHECK_OK(fcntl(fd, F_SETOWN, getpid()));
+	CHECK_OK(fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	CHECK_ERR(connect(fd, &a.sa, a.len), EINPROGRESS);
+	WAIT_FOR(seen(&got_io));
+	wait_poll(fd, POLLOUT);
+}
+
+/* ---- errors ---- */
+
+static void error_is_read_once(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+	char c;
+
+	set_linger(p.server, 1, 0);
+	CHECK_OK(close(p.server));
+	wait_poll(p.client, POLLERR);
+	CHECK_EQ(get_int(p.client, SOL_SOCKET, SO_ERROR), ECONNRESET);
+	CHECK(!(poll_now(p.client) & POLLERR));
+	CHECK_EQ(recv(p.client, &c, 1, 0), 0);
+
+	p = fallen_back(both_socket(0));
+	set_linger(p.server, 1, 0);
+	CHECK_OK(close(p.server));
+	wait_poll(p.client, POLLERR);
+	CHECK_ERR(recv(p.client, &c, 1, 0), ECONNRESET);
+	CHECK_EQ(get_int(p.client, SOL_SOCKET, SO_ERROR), 0);
+	CHECK(!(poll_now(p.client) & POLLERR));
+}
+
+/* Without poll() or a call that fails before. */
+static void error_is_there_unasked(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+
+	set_linger(p.server, 1, 0);
+	CHECK_OK(close(p.server));
+	WAIT_FOR(get_int(p.client, SOL_SOCKET, SO_ERROR) == ECONNRESET);
+}
+
+static void sigpipe(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+
+	CHECK_OK(shutdown(p.client, SHUT_WR));
+	CHECK_ERR(send(p.client, "x", 1, MSG_NOSIGNAL), EPIPE);
+	CHECK_EQ(recv_until_end(p.server), 0);
+	CHECK_EQ(send(p.server, "y", 1, 0), 1);
+	wait_poll(p.client, POLLIN);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(keepalive_before_connect, 0),
+	CASE(keepalive_after_connect, 0),
+	CASE(linger_resets, 0),
+	CASE(unread_data_resets, 0),
+	CASE(timeouts, 0),
+	CASE(rcvlowat, 0),
+	CASE(buffer_sizes, 0),
+	CASE(oob_inline, 0),
+	CASE(tcp_options, 0),
+	CASE(listener_options, 0),
+	CASE(own_options, 0),
+	CASE(signals_reach_the_owner, 0),
+	CASE(sigio_on_connect, 0),
+	CASE(error_is_read_once, 0),
+	CASE(error_is_there_unasked, 0),
+	CASE(sigpipe, 0),
+};
+
+int main(int argc, char **argv)
+{
+	return fallback_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
