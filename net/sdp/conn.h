@@ -67,6 +67,7 @@ enum sdp_conn_flag {
  * @bsdh: where the message's header lands
  * @bsdh_dma: DMA address of @bsdh
  * @byte_len: length of the received message, header included
+ * @stamp: when it arrived, 0 unless the program wants to know
  * @off: where in @page the unread payload starts
  * @len: bytes of unread payload
  */
@@ -78,6 +79,7 @@ struct sdp_rx_buf {
 	u8 *bsdh;
 	u64 bsdh_dma;
 	u32 byte_len;
+	ktime_t stamp;
 	u32 off;
 	u32 len;
 };

@@ -37,7 +37,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	/* Data messages with payload */
 	SNMP_MIB_ITEM("DataIn", SDP_MIB_DATAIN),
 	SNMP_MIB_ITEM("DataOut", SDP_MIB_DATAOUT),
-	/* messages sent only to return credits */
+	/* messages that only return credits or announce an urgent byte */
 	SNMP_MIB_ITEM("CreditUpdates", SDP_MIB_CREDITUPDATES),
 	/* times that data had to wait for credits */
 	SNMP_MIB_ITEM("CreditStalls", SDP_MIB_CREDITSTALLS),

@@ -9,6 +9,7 @@
 #include "oob.h"
 #include "rx.h"
 #include "sock.h"
+#include "timestamp.h"
 #include "tx.h"
 
 /**
@@ -18,6 +19,7 @@
  * @done: bytes delivered
  * @pos: stream position of the next byte
  * @offset: unread bytes to pass over before the first one (SO_PEEK_OFF)
+ * @stamp: when the last of the bytes arrived, 0 if nobody has looked
  * @peek: leave the data in the queue
  * @discard: count the data, but copy none (MSG_TRUNC)
  */
@@ -27,6 +29,7 @@ struct sdp_read {
 	size_t done;
 	u32 pos;
 	u32 offset;
+	ktime_t stamp;
 	bool peek;
 	bool discard;
 };
@@ -99,6 +102,7 @@ static int sdp_recv_buf(struct sdp_sock *ssk, struct sdp_read *rd,
 		ret = sdp_recv_piece(ssk, rd, payload + at, buf->len - at);
 		at += max(ret, 0);
 	}
+	rd->stamp = buf->stamp;
 	if (!rd->peek && at)
 		sdp_recv_consume(ssk, buf, at);
 	return ret;
@@ -260,6 +264,8 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 						     len),
 			      sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	sdp_recv_finish(sk, &rd);
+	if (rd.done)
+		sdp_timestamp_put(msg, sk, rd.stamp);
 	if (msg->msg_get_inq)
 		msg->msg_inq = sdp_recv_inq(sk);
 	return rd.done ? rd.done : err;

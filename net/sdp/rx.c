@@ -9,6 +9,7 @@
 #include "oob.h"
 #include "rx.h"
 #include "sock.h"
+#include "timestamp.h"
 #include "tx.h"
 
 /**
@@ -25,12 +26,15 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 					     rx_cqe);
 	struct sdp_sock *ssk = container_of(conn, struct sdp_sock, conn);
 	struct sdp_rx *rx = &conn->rx;
+	struct sdp_rx_buf *buf;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		sdp_conn_wc_error(ssk, wc);
 		return;
 	}
-	rx->posted[rx->done & rx->mask]->byte_len = wc->byte_len;
+	buf = rx->posted[rx->done & rx->mask];
+	buf->byte_len = wc->byte_len;
+	buf->stamp = sdp_timestamp_now(&ssk->sk);
 	/* Pairs with the acquire in sdp_rx_reap(). */
 	smp_store_release(&rx->done, rx->done + 1);
 	sdp_conn_kick(ssk);

@@ -48,6 +48,7 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	if (sdp_tx_silent(ssk))
 		sdp_tx_probe(ssk);

@@ -213,6 +213,53 @@ static void send_much(void)
 	CHECK_EQ(result(1), sizeof(out));
 }
 
+/* One request for all that will come, with buffers from a pool. */
+static void recv_multishot(void)
+{
+	static unsigned char pool[8][200];
+	struct pair p = new_nodelay_pair();
+	struct io_uring_sqe *sqe;
+	unsigned int flags, i;
+	int res;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_provide_buffers(sqe, pool, sizeof(pool[0]), 8, 0, 0);
+	submit(sqe, 1);
+	CHECK_EQ(result(1), 0);
+	sqe = new_sqe(0);
+	io_uring_prep_recv_multishot(sqe, p.server, NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	submit(sqe, 2);
+	for (i = 0; i < 3; i++) {
+		send_pattern(p.client, 13, 100 * i, 100, 100);
+		res = result_flags(2, &flags);
+		if (res == -EINVAL && !i)
+			sdp_skip("no multishot recv before Linux 6.0");
+		CHECK_EQ(res, 100);
+		CHECK(flags & IORING_CQE_F_MORE);
+		CHECK(flags & IORING_CQE_F_BUFFER);
+		pattern_verify(pool[flags >> IORING_CQE_BUFFER_SHIFT], 100, 13,
+			       100 * i);
+	}
+	CHECK_OK(shutdown(p.client, SHUT_WR));
+	CHECK_EQ(result_flags(2, &flags), 0);
+	CHECK(!(flags & IORING_CQE_F_MORE));
+}
+
+/* Refused like SO_ZEROCOPY, rather than copied in silence. */
+static void send_without_copy(void)
+{
+	struct pair p = new_pair();
+	struct io_uring_sqe *sqe;
+
+	open_ring();
+	sqe = new_sqe(0);
+	io_uring_prep_send_zc(sqe, p.client, "x", 1, MSG_NOSIGNAL, 0);
+	submit(sqe, 1);
+	CHECK_EQ(result(1), -EOPNOTSUPP);
+}
+
 static void splice_through(void)
 {
 	unsigned char in[1000];
@@ -522,6 +569,8 @@ static const struct sdp_case cases[] = {
 	CASE(read_and_write, CASE_TCP),
 	CASE(recv_tells_of_more, CASE_TCP),
 	CASE(send_much, CASE_TCP | CASE_LONG),
+	CASE(recv_multishot, CASE_TCP),
+	CASE(send_without_copy, CASE_SDP_ONLY),
 	CASE(splice_through, CASE_TCP),
 	CASE(recv_until_shutdown, CASE_TCP),
 	CASE(recv_until_reset, CASE_TCP),

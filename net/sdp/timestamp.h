@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SO_TIMESTAMP and its like.
+ */
+#ifndef _SDP_TIMESTAMP_H
+#define _SDP_TIMESTAMP_H
+
+#include <linux/ktime.h>
+#include <net/sock.h>
+
+struct msghdr;
+
+/* The clock is read only where somebody wants to know. */
+static inline ktime_t sdp_timestamp_now(const struct sock *sk)
+{
+	return unlikely(sk->sk_flags & SK_FLAGS_TIMESTAMP) ? ktime_get_real() :
+							     0;
+}
+
+void sdp_timestamp_put(struct msghdr *msg, const struct sock *sk,
+		       ktime_t stamp);
+
+#endif /* _SDP_TIMESTAMP_H */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Time stamps of what was received, in each of their forms; also on TCP. */
+#define _GNU_SOURCE
+#include <linux/net_tstamp.h>
+#include <linux/sockios.h>
+#include <time.h>
+
+#include "sdp_test.h"
+
+#define NSEC	1000000000LL
+
+struct stamp {
+	int type;	/* of the control message, 0 for none */
+	size_t len;
+	long long sec;
+	long long fraction;
+};
+
+static long long clock_ns(void)
+{
+	struct timespec ts;
+
+	CHECK_OK(clock_gettime(CLOCK_REALTIME, &ts));
+	return ts.tv_sec * NSEC + ts.tv_nsec;
+}
+
+static struct stamp recv_stamped(int fd, const char *text, int flags)
+{
+	char control[256], buf[64];
+	struct iovec v = { buf, sizeof(buf) };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct stamp s = { 0 };
+	struct cmsghdr *c;
+	long long word[2];
+
+	CHECK_EQ(recvmsg(fd, &m, flags), strlen(text));
+	CHECK(!memcmp(buf, text, strlen(text)));
+	c = CMSG_FIRSTHDR(&m);
+	if (!c)
+		return s;
+	CHECK_EQ(c->cmsg_level, SOL_SOCKET);
+	CHECK(!CMSG_NXTHDR(&m, c));
+	/* On 64-bit machines all forms begin with two such words. */
+	CHECK(c->cmsg_len >= CMSG_LEN(sizeof(word)));
+	memcpy(word, CMSG_DATA(c), sizeof(word));
+	return (struct stamp){ c->cmsg_type, c->cmsg_len - CMSG_LEN(0),
+			       word[0], word[1] };
+}
+
+static bool stamps(struct pair p)
+{
+	send_text(p.client, "x", 0);
+	wait_inq(p.server, 1);
+	return recv_stamped(p.server, "x", 0).type;
+}
+
+/* The stamp is from between the write and the look at the arrived bytes. */
+static void check_form(int opt, int value, size_t len, long long fractions)
+{
+	struct pair p = new_nodelay_pair();
+	long long before, after, at;
+	struct stamp s;
+
+	set_int(p.server, SOL_SOCKET, opt, value);
+	/* The IP stack's clock starts when the kernel gets round to it. */
+	WAIT_FOR(stamps(p));
+	before = clock_ns();
+	send_text(p.client, "abc", 0);
+	wait_inq(p.server, 3);
+	after = clock_ns();
+	s = recv_stamped(p.server, "abc", MSG_PEEK);
+	CHECK_EQ(s.type, opt);
+	CHECK_EQ(s.len, len);
+	CHECK(s.fraction >= 0 && s.fraction < fractions);
+	at = s.sec * NSEC + s.fraction * (NSEC / fractions);
+	CHECK(at >= before - NSEC / fractions && at <= after);
+	/* It does not change with the time of reading. */
+	CHECK_EQ(recv_stamped(p.server, "abc", 0).fraction, s.fraction);
+}
+
+static void microseconds(void)
+{
+	check_form(SO_TIMESTAMP_OLD, 1, 16, 1000000);
+}
+
+static void nanoseconds(void)
+{
+	check_form(SO_TIMESTAMPNS_OLD, 1, 16, NSEC);
+}
+
+static void new_microseconds(void)
+{
+	check_form(SO_TIMESTAMP_NEW, 1, 16, 1000000);
+}
+
+static void new_nanoseconds(void)
+{
+	check_form(SO_TIMESTAMPNS_NEW, 1, 16, NSEC);
+}
+
+static void of_software(void)
+{
+	check_form(SO_TIMESTAMPING_OLD, SOF_TIMESTAMPING_RX_SOFTWARE |
+		   SOF_TIMESTAMPING_SOFTWARE, 48, NSEC);
+}
+
+static void new_of_software(void)
+{
+	check_form(SO_TIMESTAMPING_NEW, SOF_TIMESTAMPING_RX_SOFTWARE |
+		   SOF_TIMESTAMPING_SOFTWARE, 48, NSEC);
+}
+
+static void none_unless_asked(void)
+{
+	struct pair p = new_nodelay_pair();
+
+	send_text(p.client, "abc", 0);
+	wait_inq(p.server, 3);
+	CHECK_EQ(recv_stamped(p.server, "abc", 0).type, 0);
+	set_int(p.server, SOL_SOCKET, SO_TIMESTAMP, 1);
+	set_int(p.server, SOL_SOCKET, SO_TIMESTAMP, 0);
+	send_text(p.client, "de", 0);
+	wait_inq(p.server, 2);
+	CHECK_EQ(recv_stamped(p.server, "de", 0).type, 0);
+}
+
+/* Where there is no room for it, the data comes all the same. */
+static void no_room_for_it(void)
+{
+	struct pair p = new_nodelay_pair();
+	char buf[8], control[8];
+	struct iovec v = { buf, sizeof(buf) };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+
+	set_int(p.server, SOL_SOCKET, SO_TIMESTAMP, 1);
+	WAIT_FOR(stamps(p));
+	send_text(p.client, "abc", 0);
+	CHECK_EQ(recvmsg(p.server, &m, 0), 3);
+	CHECK_EQ(m.msg_flags & MSG_CTRUNC, MSG_CTRUNC);
+	send_text(p.client, "def", 0);
+	expect_text(p.server, "def", 0);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(microseconds, CASE_TCP),
+	CASE(nanoseconds, CASE_TCP),
+	CASE(new_microseconds, CASE_TCP),
+	CASE(new_nanoseconds, CASE_TCP),
+	CASE(of_software, CASE_TCP),
+	CASE(new_of_software, CASE_TCP),
+	CASE(none_unless_asked, CASE_TCP),
+	CASE(no_room_for_it, CASE_TCP),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
