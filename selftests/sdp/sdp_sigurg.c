@@ -183,13 +183,28 @@ static void short_write_has_none(void)
 	expect_urgent(p.server, 'X', 0);
 }
 
-/* Small messages until some wait because the peer has no buffer for them. */
+static bool stalls(int fd)
+{
+	uint64_t end = now_ms() + quiet_ms();
+
+	while (ioctl_int(fd, SIOCOUTQNSD)) {
+		if (now_ms() > end)
+			return true;
+		pause_a_bit();
+	}
+	return false;
+}
+
+/*
+ * Small messages until some wait because the peer has no buffer for them, and
+ * does not find any more of them in a while.
+ */
 static size_t send_until_stalled(int fd)
 {
 	uint64_t end = now_ms() + wait_limit_ms();
 	size_t n = 0;
 
-	while (!ioctl_int(fd, SIOCOUTQNSD)) {
+	while (!stalls(fd)) {
 		CHECK_EQ(send(fd, "a", 1, MSG_NOSIGNAL), 1);
 		n++;
 		CHECK(now_ms() < end);
