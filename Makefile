@@ -22,7 +22,8 @@ MAKEFLAGS += --no-print-directory
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps module tools check check-612 check-debug check-unit check-foreign lint \
+.PHONY: all help deps module tools check check-612 check-debug check-unit check-foreign \
+	check-scale lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -73,6 +74,11 @@ check-unit: deps
 ##check-foreign: run CPython's and libuv's own tests through AF_SDP on KERNEL
 check-foreign: deps
 	@tools/check foreign-$(KERNEL)
+
+##check-scale: hold 10,000 connections in one node of 6 GB
+check-scale: deps
+	@TESTS=sdp_scale SDP_TEST_CONNECTIONS=10000 SDP_TEST_DEADLINE=1000 \
+		SDP_NODE_MEM=6144 SDP_RUN_LIMIT=4000 tools/check $(KERNEL)
 
 ##lint: check the style and the source
 lint: deps

@@ -297,6 +297,7 @@ static bool sdp_tx_may_append(const struct sdp_sock *ssk)
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	return msg->open && msg->len < tx->max_payload;
 }
+
 /* A message that is longer than the peer's buffers is worth a question. */
 static void sdp_tx_want(struct sdp_tx *tx, u32 len)
 {

@@ -4,26 +4,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "sdp_test.h"
 
 #define CONNECTIONS	200
 #define STORM		500
-
-static void raise_file_limit(unsigned int want)
-{
-	struct rlimit r;
-
-	CHECK_OK(getrlimit(RLIMIT_NOFILE, &r));
-	if (r.rlim_cur >= want)
-		return;
-	if (r.rlim_max < want)
-		sdp_skip("only %lu files may be open", (long)r.rlim_max);
-	r.rlim_cur = want;
-	CHECK_OK(setrlimit(RLIMIT_NOFILE, &r));
-}
 
 /* ---- all at once ---- */
 

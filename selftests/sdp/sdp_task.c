@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "sdp_test.h"
@@ -106,6 +107,19 @@ long op_poll(int fd)
 }
 
 /* ---- processes ---- */
+
+void raise_file_limit(unsigned int want)
+{
+	struct rlimit r;
+
+	CHECK_OK(getrlimit(RLIMIT_NOFILE, &r));
+	if (r.rlim_cur >= want)
+		return;
+	if (r.rlim_max < want)
+		sdp_skip("only %lu files may be open", (long)r.rlim_max);
+	r.rlim_cur = want;
+	CHECK_OK(setrlimit(RLIMIT_NOFILE, &r));
+}
 
 pid_t fork_child(void)
 {

@@ -259,6 +259,8 @@ long op_poll(int fd);
 void thread_start(pthread_t *t, void *(*fn)(void *), void *arg);
 void thread_join(pthread_t t);
 
+/* Allow as many open files, or skip the case. */
+void raise_file_limit(unsigned int want);
 /* fork() whose child ends with its parent. */
 pid_t fork_child(void);
 /* Wait for a child that must end with status 0. */

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Thousands of connections in one machine: what they cost while they are idle,
+ * and that all of it comes back. SDP_TEST_CONNECTIONS says how many.
+ */
+#define _GNU_SOURCE
+#include <linux/sock_diag.h>
+#include <stdlib.h>
+#include <sys/sysinfo.h>
+
+#include "sdp_memory.h"
+
+#define SYSCTL_MEM	"/proc/sys/net/sdp/mem"
+#define CONNECTIONS	2000
+#define BYTES		100
+
+static char old_mem[128];
+
+static unsigned int connections(void)
+{
+	const char *text = getenv("SDP_TEST_CONNECTIONS");
+
+	return text && *text ? strtoul(text, NULL, 0) :
+			       scaled_count(CONNECTIONS);
+}
+
+static void restore_mem(void)
+{
+	CHECK(file_write(SYSCTL_MEM, old_mem));
+}
+
+/* A node of this size would not hold as much by default. */
+static void raise_mem(void)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%lu %lu %lu", get_phys_pages() / 4UL,
+		 get_phys_pages() / 3UL, get_phys_pages() / 2UL);
+	CHECK(file_write(SYSCTL_MEM, text));
+}
+
+/* Bytes that the system could still give to programs. */
+static size_t available(void)
+{
+	char buf[4096], *at;
+
+	file_read("/proc/meminfo", buf, sizeof(buf));
+	at = strstr(buf, "MemAvailable:");
+	CHECK(at);
+	return strtoul(at + strlen("MemAvailable:"), NULL, 10) * KIB;
+}
+
+static void open_all(struct pair *p, unsigned int count)
+{
+	int listener = new_listener(16);
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		p[i].client = connect_to(listener);
+		p[i].server = CHECK_OK(accept(listener, NULL, NULL));
+	}
+	CHECK_OK(close(listener));
+}
+
+/* Each pair has content of its own. */
+static void use_all(const struct pair *p, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		send_pattern(p[i].client, 2 * i, 0, BYTES, BYTES);
+		send_pattern(p[i].server, 2 * i + 1, 0, BYTES, BYTES);
+	}
+	for (i = 0; i < count; i++) {
+		recv_pattern(p[i].server, 2 * i, 0, BYTES, BYTES);
+		recv_pattern(p[i].client, 2 * i + 1, 0, BYTES, BYTES);
+	}
+}
+
+static size_t charged(int fd)
+{
+	size_t bytes = mem_received(fd) + mem_sent(fd);
+
+	CHECK(bytes > 0);
+	CHECK(bytes < 64 * KIB);
+	CHECK_EQ(mem_info(fd, SK_MEMINFO_FWD_ALLOC), 0);
+	return bytes;
+}
+
+static size_t charged_to_all(const struct pair *p, unsigned int count)
+{
+	size_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		bytes += charged(p[i].client) + charged(p[i].server);
+	return bytes;
+}
+
+/* However long it takes, as long as it goes on. */
+static void wait_until_gone(void)
+{
+	long left;
+
+	while ((left = sdp_stat("Sockets")))
+		WAIT_FOR(sdp_stat("Sockets") < left);
+	CHECK_EQ(sdp_stat("MemPages"), 0);
+}
+
+static void open_use_close(void)
+{
+	unsigned int count = connections(), i;
+	struct pair *p = calloc(count, sizeof(*p));
+	uint64_t start, opened, used, closed;
+	size_t before, idle, bytes;
+
+	CHECK(p);
+	raise_file_limit(2 * count + 64);
+	raise_mem();
+	wait_until_gone();
+	before = available();
+	start = now_ms();
+	open_all(p, count);
+	opened = now_ms();
+	idle = available();
+	use_all(p, count);
+	used = now_ms();
+	bytes = charged_to_all(p, count);
+	CHECK_EQ(sdp_stat("MemPages"), bytes / (4 * KIB));
+	for (i = 0; i < count; i++)
+		close_pair(p[i]);
+	wait_until_gone();
+	closed = now_ms();
+	printf("# %u connections: opened in %llu ms, used in %llu, closed in %llu\n",
+	       count, (unsigned long long)(opened - start),
+	       (unsigned long long)(used - opened),
+	       (unsigned long long)(closed - used));
+	printf("# an end: %zu bytes charged; idle it takes %zu, the device's part included\n",
+	       bytes / count / 2,
+	       before > idle ? (before - idle) / count / 2 : 0);
+	free(p);
+}
+
+static void thousands_of_connections(void)
+{
+	file_read(SYSCTL_MEM, old_mem, sizeof(old_mem));
+	run_and_undo(open_use_close, restore_mem);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(thousands_of_connections, CASE_SDP_ONLY | CASE_LONG),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
