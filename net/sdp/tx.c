@@ -233,14 +233,15 @@ static bool sdp_tx_hold(const struct sdp_sock *ssk,
 
 	if (!msg->open || msg->len >= tx->max_payload)
 		return false;
+	/* Others were full before messages could be longer. */
+	if (tx->wait_head - tx->wait_tail != 1)
+		return false;
 	if (tx->more)
-		return tx->wait_head - tx->wait_tail == 1;
+		return true;
 	if (ssk->fin_queued)
 		return false;
-	if (ssk->opt.cork)
+	if (ssk->opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
 		return true;
-	if (tx->hold && sdp_tx_writeable(ssk))
-		return tx->wait_head - tx->wait_tail == 1;
 	return !ssk->opt.nodelay && sdp_tx_posted(tx) && !tx->since_signal &&
 	       credit->tx_acked != credit->tx_mseq;
 }

@@ -137,12 +137,13 @@ void sdp_tx_free(struct sdp_sock *ssk)
 	memset(tx, 0, sizeof(*tx));
 }
 
-/* Whether less than the option's share of bytes waits to be posted. */
-static bool sdp_tx_below_lowat(const struct sdp_sock *ssk, u32 share)
+/* Whether so many times what waits to be posted is less than the option. */
+static bool sdp_tx_below_lowat(const struct sdp_sock *ssk, u32 times)
 {
 	u32 lowat = READ_ONCE(ssk->opt.notsent_lowat);
+	u64 unsent = sdp_ring_unsent(&ssk->conn.tx.ring);
 
-	return !lowat || sdp_ring_unsent(&ssk->conn.tx.ring) < lowat / share;
+	return !lowat || unsent * times < lowat;
 }
 
 /**
