@@ -141,15 +141,51 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 /**
  * sdp_accept_established() - the three-way handshake is complete
  * @child: locked socket in state SYN_RECV
+ *
+ * With TCP_DEFER_ACCEPT the child stays on the pending list until it has
+ * something to read, or the time is over.
  */
 void sdp_accept_established(struct sdp_sock *child)
+{
+	unsigned int retrans;
+
+	if (!child->listener)
+		return;
+	sdp_sock_connected(child);
+	retrans = READ_ONCE(sdp_sk(child->listener)->opt.defer_accept);
+	if (retrans && !child->conn.rx.bytes && !child->fin_received)
+		sdp_timer_arm(child, SDP_TIMER_DEFER,
+			      sdp_option_retrans_to_secs(retrans) * HZ);
+	else
+		sdp_accept_ready(child);
+}
+
+/**
+ * sdp_accept_first_data() - a child has something to read, or its end
+ * @child: locked socket (by its owner or in softirq)
+ *
+ * The lists' lock is for process context, where the timer runs.
+ */
+void sdp_accept_first_data(struct sdp_sock *child)
+{
+	if (unlikely(child->listener) &&
+	    !sdp_in_state(&child->sk, SDPF_CONNECTING))
+		sdp_timer_arm(child, SDP_TIMER_DEFER, 0);
+}
+
+/**
+ * sdp_accept_ready() - let accept() have a child
+ * @child: locked socket, connected
+ *
+ * Context: process context.
+ */
+void sdp_accept_ready(struct sdp_sock *child)
 {
 	struct sock *listener = child->listener;
 	struct sdp_sock *parent;
 
 	if (!listener)
 		return;
-	sdp_sock_connected(child);
 	parent = sdp_sk(listener);
 	spin_lock(&parent->accept_lock);
 	list_move_tail(&child->accept_node, &parent->accept_ready);

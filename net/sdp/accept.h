@@ -17,6 +17,8 @@ void sdp_listen_stop(struct sock *sk);
 struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 				  enum sdp_reject_reason *why);
 void sdp_accept_established(struct sdp_sock *child);
+void sdp_accept_first_data(struct sdp_sock *child);
+void sdp_accept_ready(struct sdp_sock *child);
 bool sdp_accept_unlink(struct sdp_sock *child);
 void sdp_accept_abandon(struct sdp_sock *child);
 void sdp_accept_purge(struct sdp_sock *parent);

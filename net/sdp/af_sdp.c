@@ -313,6 +313,7 @@ static const struct proto_ops sdp_proto_ops = {
 	.shutdown = sdp_shutdown,
 	.setsockopt = sdp_setsockopt,
 	.getsockopt = sdp_getsockopt,
+	.set_rcvlowat = sdp_set_rcvlowat,
 	.sendmsg = sdp_sendmsg,
 	.recvmsg = sdp_recvmsg,
 	.mmap = sock_no_mmap,

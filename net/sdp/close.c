@@ -25,6 +25,25 @@ static void sdp_sock_both_closed(struct sdp_sock *ssk)
 	sdp_conn_end(ssk, 0);
 }
 
+/*
+ * An orphan may stand still only so long.  Once all has arrived it only waits
+ * for the peer's DisConn, which is for TCP_LINGER2 to limit.
+ */
+static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
+{
+	int seconds = READ_ONCE(sdp_net(sock_net(&ssk->sk))->fin_timeout);
+
+	if (ssk->sk.sk_state == TCP_FIN_WAIT2)
+		seconds = sdp_option_linger2(ssk);
+	if (seconds < 0) {
+		sdp_conn_end(ssk, -ECONNABORTED);
+		return;
+	}
+	ssk->progress = ssk->conn.tx.ring.tail;
+	ssk->deadline = jiffies + seconds * HZ;
+	sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
+}
+
 /**
  * sdp_sock_fin_received() - the peer will send no more data
  * @ssk: locked socket (by its owner or in softirq)
@@ -49,6 +68,7 @@ void sdp_sock_fin_received(struct sdp_sock *ssk)
 	}
 	if (sock_flag(sk, SOCK_DEAD))
 		return;
+	sdp_accept_first_data(ssk);
 	sk->sk_state_change(sk);
 	if (sk->sk_shutdown == SHUTDOWN_MASK)
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_HUP);
@@ -74,6 +94,8 @@ void sdp_sock_fin_acked(struct sdp_sock *ssk)
 		sdp_sock_both_closed(ssk);
 		break;
 	}
+	if (sock_flag(sk, SOCK_DEAD))
+		sdp_sock_watch_orphan(ssk);
 	/* Lingering close() waits for this. */
 	sk->sk_state_change(sk);
 }
@@ -93,16 +115,6 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
 		return;
 	ssk->fin_queued = true;
 	sdp_tx_push(ssk);
-}
-
-static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
-{
-	unsigned int seconds = READ_ONCE(sdp_net(sock_net(&ssk->sk))
-					 ->fin_timeout);
-
-	ssk->progress = ssk->conn.tx.ring.tail;
-	ssk->deadline = jiffies + seconds * HZ;
-	sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
 }
 
 /**

@@ -95,6 +95,34 @@ int sdp_cm_listen(struct sdp_sock *ssk, int backlog)
 	return rdma_listen(ssk->conn.id, backlog);
 }
 
+/* Interface of a cm_id's address, 0 = not known yet. */
+static int *sdp_cm_netdev(struct rdma_cm_id *id)
+{
+	return &id->route.addr.dev_addr.bound_dev_if;
+}
+
+/* Whether an identifier's interface is the one of SO_BINDTODEVICE. */
+static bool sdp_cm_on_bound_netdev(const struct sdp_sock *ssk,
+				   struct rdma_cm_id *id)
+{
+	int want = READ_ONCE(ssk->sk.sk_bound_dev_if);
+
+	return !want || *sdp_cm_netdev(id) == want;
+}
+
+/* Has the connection manager find the way that the socket's options say. */
+static void sdp_cm_prepare_route(struct sdp_sock *ssk)
+{
+	struct rdma_cm_id *id = ssk->conn.id;
+	int tos = sdp_ip_service_type(ssk);
+
+	/* An address that the program chose has an interface already. */
+	if (!ssk->bound || sdp_addr_is_any(&ssk->local))
+		*sdp_cm_netdev(id) = ssk->sk.sk_bound_dev_if;
+	if (tos)
+		rdma_set_service_type(id, tos);
+}
+
 /**
  * sdp_cm_connect() - begin to connect to the socket's peer
  * @ssk: locked socket in state SYN_SENT
@@ -115,6 +143,7 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 		err = sdp_conn_create_id(ssk);
 	if (err)
 		return err;
+	sdp_cm_prepare_route(ssk);
 	sdp_addr_to_rdma(&ssk->peer, false, &dst);
 	err = rdma_resolve_addr(ssk->conn.id, NULL, (struct sockaddr *)&dst,
 				SDP_RESOLVE_TIMEOUT_MS);
@@ -192,6 +221,7 @@ static int sdp_cm_hello_ack(struct sdp_sock *ssk,
 				  event->param.conn.private_data_len, &ack);
 	if (err)
 		return err;
+	conn->features = ack.ext_features & SDP_CM_FEATURES;
 	sdp_tx_set_peer(ssk, ack.act_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, ack.bufs);
 	return 0;
@@ -253,6 +283,8 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		if (!sdp_cm_on_bound_netdev(ssk, id))
+			return -ENETUNREACH;
 		return rdma_resolve_route(id, SDP_RESOLVE_TIMEOUT_MS);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		return sdp_cm_route_resolved(ssk, id);
@@ -265,6 +297,9 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -ETIMEDOUT;
 	case RDMA_CM_EVENT_REJECTED:
+		/* The peer may think better of it after its answer. */
+		if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+			return -ECONNRESET;
 		return sdp_cm_rejected(ssk, id, event);
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return -ECONNRESET;
@@ -303,6 +338,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 							 sizeof(data)),
 	};
 
+	conn->features = ack.ext_features;
 	sdp_tx_set_peer(ssk, hello->local_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
@@ -328,6 +364,11 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	struct sdp_hello hello;
 	int err;
 
+	/* Who asks from elsewhere finds nobody. */
+	if (!sdp_cm_on_bound_netdev(parent, id)) {
+		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+		return -ECONNREFUSED;
+	}
 	err = sdp_hello_parse(event->param.conn.private_data,
 			      event->param.conn.private_data_len, &hello);
 	if (err) {

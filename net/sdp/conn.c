@@ -172,6 +172,16 @@ static void sdp_conn_free(struct sdp_sock *ssk)
 	conn->dev = NULL;
 }
 
+static void sdp_conn_reset_stats(struct sdp_conn *conn)
+{
+	conn->stats = (struct sdp_conn_stats){
+		.last_out = jiffies,
+		.last_in = jiffies,
+		.last_heard = jiffies,
+	};
+	conn->features = 0;
+}
+
 /**
  * sdp_conn_setup() - create queue pair and buffers, and post the buffers
  * @ssk: socket that nobody else can transmit on yet
@@ -189,6 +199,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	if (!conn->dev)
 		return -ENETDOWN;
 	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
+	sdp_conn_reset_stats(conn);
 	err = sdp_conn_alloc(ssk);
 	if (!err)
 		err = sdp_conn_create_qp(ssk, id);

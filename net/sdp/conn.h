@@ -45,6 +45,7 @@ struct sdp_sock;
  * for a while must not lose its connections.
  */
 #define SDP_ACK_TIMEOUT		18
+#define SDP_ACK_TIMEOUT_US	1073742U
 #define SDP_RETRY_COUNT		6
 /* Credits make "receiver not ready" impossible; this is the safety net. */
 #define SDP_RNR_RETRY_COUNT	7
@@ -166,7 +167,9 @@ struct sdp_tx_wr {
  * @since_signal: work requests posted since the last signaled one
  * @bytes_since_signal: bytes posted since the last signaled work request
  * @probing: a zero-byte write is on its way
- * @probe_deadline: jiffies by which it must have arrived or failed
+ * @probe_at: jiffies when it was posted
+ * @since: jiffies when the oldest byte in @ring was written, or @ring's tail
+ *	moved
  * @more: a write goes on and will append to the last message
  * @hold: the program has promised more (MSG_MORE), and nothing has happened
  *	since that would make waiting for it wrong
@@ -198,11 +201,46 @@ struct sdp_tx {
 	u32 since_signal;
 	u32 bytes_since_signal;
 	bool probing;
-	unsigned long probe_deadline;
+	unsigned long probe_at;
+	unsigned long since;
 	bool more;
 	bool hold;
 	u32 urgent;
 	bool announced;
+};
+
+/**
+ * struct sdp_conn_stats - what has happened on a connection (socket lock)
+ * @bytes_out: payload posted
+ * @bytes_acked: payload known to have arrived at the peer
+ * @bytes_in: payload received
+ * @msgs_out: messages posted
+ * @msgs_in: messages received
+ * @data_out: of these, with payload
+ * @data_in: of these, with payload
+ * @credit_updates: messages sent only to return credits
+ * @credit_stalls: times that data had to wait for credits
+ * @send_waits: times that a writer had to wait for room
+ * @probes: zero-byte writes posted
+ * @last_out: jiffies when payload was posted last
+ * @last_in: jiffies when payload was received last
+ * @last_heard: jiffies of the last sign of life from the peer
+ */
+struct sdp_conn_stats {
+	u64 bytes_out;
+	u64 bytes_acked;
+	u64 bytes_in;
+	u64 msgs_out;
+	u64 msgs_in;
+	u64 data_out;
+	u64 data_in;
+	u64 credit_updates;
+	u64 credit_stalls;
+	u64 send_waits;
+	u64 probes;
+	unsigned long last_out;
+	unsigned long last_in;
+	unsigned long last_heard;
 };
 
 /**
@@ -216,6 +254,8 @@ struct sdp_tx {
  * @tx_cqe: completion entry of all send work requests
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
+ * @features: what both sides' Hellos offered, SDP_FEAT_*
+ * @stats: counters, kept until the next connection
  * @retry: the peer asked us to try again later
  * @rx_closed: the peer violated the protocol, its messages are dropped
  * @teardown: releases everything above, in process context
@@ -235,6 +275,8 @@ struct sdp_conn {
 	struct ib_cqe tx_cqe;
 	unsigned long flags;
 	int reason;
+	u16 features;
+	struct sdp_conn_stats stats;
 	bool retry;
 	bool rx_closed;
 	struct work_struct teardown;

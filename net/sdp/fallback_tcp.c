@@ -335,8 +335,18 @@ static void sdp_fallback_carry_int(struct socket *tcp, int level, int optname,
  */
 void sdp_fallback_carry(struct sdp_sock *ssk)
 {
+	static const int options[] = {
+		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
+		TCP_SYNCNT, TCP_LINGER2, TCP_DEFER_ACCEPT, TCP_USER_TIMEOUT,
+		TCP_NOTSENT_LOWAT,
+	};
 	struct socket *tcp = ssk->fallback.tcp;
+	int val;
+	int i;
 
-	sdp_fallback_carry_int(tcp, SOL_TCP, TCP_NODELAY, ssk->nodelay);
-	sdp_fallback_carry_int(tcp, SOL_TCP, TCP_CORK, ssk->cork);
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (!sdp_tcp_getsockopt(&ssk->sk, options[i], &val))
+			sdp_fallback_carry_int(tcp, SOL_TCP, options[i], val);
+	sdp_fallback_carry_int(tcp, SOL_IP, IP_TOS,
+			       ssk->opt.ip[SDP_IP_TOS]);
 }

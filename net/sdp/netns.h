@@ -38,6 +38,16 @@ struct sdp_mib;
 #define SDP_MIN_FALLBACK_TIMEOUT	1U
 #define SDP_MAX_FALLBACK_TIMEOUT	60000U
 #define SDP_DEFAULT_FALLBACK_TIMEOUT	30U
+/* Keepalive: seconds idle, seconds for each probe, and how many, as for TCP. */
+#define SDP_MIN_KEEPALIVE_TIME	1U
+#define SDP_MAX_KEEPALIVE_TIME	32767U
+#define SDP_DEFAULT_KEEPALIVE_TIME	7200U
+#define SDP_MIN_KEEPALIVE_INTVL	1U
+#define SDP_MAX_KEEPALIVE_INTVL	32767U
+#define SDP_DEFAULT_KEEPALIVE_INTVL	75U
+#define SDP_MIN_KEEPALIVE_PROBES	1U
+#define SDP_MAX_KEEPALIVE_PROBES	127U
+#define SDP_DEFAULT_KEEPALIVE_PROBES	9U
 
 /**
  * struct sdp_net - one namespace
@@ -47,6 +57,9 @@ struct sdp_mib;
  * @connect_timeout: sysctl, seconds
  * @tcp_fallback: sysctl, whether new sockets may fall back to TCP
  * @fallback_timeout: sysctl, milliseconds
+ * @keepalive_time: sysctl, seconds
+ * @keepalive_intvl: sysctl, seconds
+ * @keepalive_probes: sysctl
  * @sysctl_table: the table of these
  * @sysctl_header: its registration
  * @mib: event counters
@@ -60,6 +73,9 @@ struct sdp_net {
 	unsigned int connect_timeout;
 	unsigned int tcp_fallback;
 	unsigned int fallback_timeout;
+	unsigned int keepalive_time;
+	unsigned int keepalive_intvl;
+	unsigned int keepalive_probes;
 	struct ctl_table *sysctl_table;
 	struct ctl_table_header *sysctl_header;
 	struct sdp_mib __percpu *mib;

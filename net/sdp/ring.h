@@ -51,7 +51,7 @@ static inline u32 sdp_ring_free(const struct sdp_ring *ring)
 /* Bytes put in and not yet sent. */
 static inline u32 sdp_ring_unsent(const struct sdp_ring *ring)
 {
-	return ring->head - ring->sent;
+	return READ_ONCE(ring->head) - READ_ONCE(ring->sent);
 }
 
 /* Which chunk holds the byte at @pos. */

@@ -3,6 +3,7 @@
  * The receive side of the copy path (BSDP): completions, and what each message
  * means.
  */
+#include "accept.h"
 #include "conn.h"
 #include "device.h"
 #include "mib.h"
@@ -106,12 +107,16 @@ static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	buf->len = msg->payload_len;
 	list_add_tail(&buf->list, &rx->queue);
 	WRITE_ONCE(rx->bytes, rx->bytes + buf->len);
+	ssk->conn.stats.bytes_in += buf->len;
+	ssk->conn.stats.data_in++;
+	ssk->conn.stats.last_in = jiffies;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_DATAIN);
 	sdp_rx_exhausted(ssk);
 	if (msg->bsdh.flags & SDP_OOB_PRES)
 		sdp_oob_arrived(ssk, sdp_rx_last_byte(buf));
 	else if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
+	sdp_accept_first_data(ssk);
 }
 
 /* Acts on one well-formed message. */
@@ -157,6 +162,8 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	sdp_rcvbuf_consumed(&conn->rx.rb, buf->size);
 	if (buf->byte_len < SDP_BSDH_LEN)
 		return -EPROTO;
+	conn->stats.last_heard = jiffies;
+	conn->stats.msgs_in++;
 	err = sdp_msg_parse(buf->bsdh, page_address(buf->page),
 			    buf->byte_len - SDP_BSDH_LEN, &msg);
 	if (!err)

@@ -4,6 +4,7 @@
  */
 #include <linux/sched/signal.h>
 
+#include "alive.h"
 #include "conn.h"
 #include "mib.h"
 #include "sock.h"
@@ -11,11 +12,6 @@
 
 /* How splice() and sendfile() promise more is the kernel's version's affair. */
 #define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
-
-/*
- * As long as TCP holds back what waits for more data, before it sends anyway.
- */
-#define SDP_HOLD_TIME	(HZ / 5)
 
 /* sk_stream_error() turns this into the pending error, if there is one. */
 static int sdp_send_error(const struct sock *sk)
@@ -50,12 +46,15 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Whoever waits for room must not hold back what takes it. */
+	sdp_tx_force(ssk);
 	if (sdp_tx_silent(ssk))
 		sdp_tx_probe(ssk);
 	if (!*timeo)
 		return -EAGAIN;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
-	sdp_sock_stalled(ssk);
+	ssk->conn.stats.send_waits++;
+	sdp_alive_stalled(ssk);
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (!sdp_send_may_go_on(ssk, want)) {
 		if (signal_pending(current))
@@ -114,8 +113,6 @@ static void sdp_send_end(struct sdp_sock *ssk, const struct msghdr *msg)
 
 	if (!more)
 		sdp_tx_close_message(ssk);
-	else if (!ssk->conn.tx.hold)
-		sdp_timer_arm(ssk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
 	ssk->conn.tx.hold = more;
 }
 

@@ -8,6 +8,7 @@
 #include <net/proto_memory.h>
 
 #include "accept.h"
+#include "alive.h"
 #include "cm.h"
 #include "mem.h"
 #include "mib.h"
@@ -109,6 +110,7 @@ static int sdp_sock_init(struct sock *sk)
 	sk->sk_rcvbuf = bytes;
 
 	sdp_conn_init(&ssk->conn);
+	sdp_options_init(&ssk->opt);
 	sdp_timer_init(ssk);
 	sdp_fallback_init(ssk);
 	spin_lock_init(&ssk->accept_lock);
@@ -140,6 +142,7 @@ struct proto sdp_prot = {
 	.init = sdp_sock_init,
 	.unhash = sdp_sock_unhash,
 	.release_cb = sdp_sock_release_cb,
+	.keepalive = sdp_alive_set_keepalive,
 	.enter_memory_pressure = sdp_mem_enter_pressure,
 	.memory_allocated = &sdp_memory_allocated,
 	.per_cpu_fw_alloc = &sdp_memory_fw_alloc,
@@ -180,7 +183,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 {
 	static const enum sock_flags flags[] = {
 		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG,
-		SOCK_LOCALROUTE,
+		SOCK_LOCALROUTE, SOCK_BROADCAST,
 	};
 	int i;
 
@@ -195,12 +198,12 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_rcvlowat = parent->sk_rcvlowat;
 	child->sk_rcvtimeo = parent->sk_rcvtimeo;
 	child->sk_sndtimeo = parent->sk_sndtimeo;
-	child->sk_priority = parent->sk_priority;
 	child->sk_mark = parent->sk_mark;
 	child->sk_reuse = parent->sk_reuse;
 	child->sk_bound_dev_if = parent->sk_bound_dev_if;
-	sdp_sk(child)->nodelay = sdp_sk(parent)->nodelay;
-	sdp_sk(child)->cork = sdp_sk(parent)->cork;
+	sdp_sk(child)->opt = sdp_sk(parent)->opt;
+	/* This one is the listener's alone. */
+	sdp_sk(child)->opt.defer_accept = 0;
 	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
 	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
 }
@@ -271,6 +274,8 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 	/* A quick peer may have said all it has to say before that. */
 	sdp_sock_set_state(sk, ssk->fin_received ? TCP_CLOSE_WAIT :
 						   TCP_ESTABLISHED);
+	sdp_timer_disarm(ssk, SDP_TIMER_SYN);
+	sdp_alive_start(ssk);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }
@@ -293,6 +298,20 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_sock_connect_timeout() - the time to connect is over
+ * @ssk: locked socket
+ */
+void sdp_sock_connect_timeout(struct sdp_sock *ssk)
+{
+	if (ssk->sk.sk_state != TCP_SYN_SENT)
+		return;
+	if (ssk->conn.id)
+		sdp_conn_end(ssk, -ETIMEDOUT);
+	else
+		sdp_sock_ended(ssk, -ETIMEDOUT);
+}
+
+/**
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
  * @ssk: locked socket with its peer set
  *
@@ -302,6 +321,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_net *sn = sdp_net(sock_net(sk));
+	unsigned long timeout = sdp_option_connect_timeout(ssk);
 	int err;
 
 	sdp_rx_purge(ssk);
@@ -312,15 +332,17 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	ssk->fin_received = false;
 	ssk->fin_queued = false;
 	ssk->backoff = SDP_BACKOFF_MIN;
-	ssk->deadline = jiffies + READ_ONCE(sn->connect_timeout) * HZ;
+	ssk->deadline = jiffies + timeout;
 	sdp_sock_set_state(sk, TCP_SYN_SENT);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
 	if (ssk->fallback.tcp)
 		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK,
 			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
 	err = sdp_cm_connect(ssk);
-	if (!err)
+	if (!err) {
+		sdp_timer_arm(ssk, SDP_TIMER_SYN, timeout);
 		return 0;
+	}
 	/* The id is bound at most, and has seen no event that we act upon. */
 	sdp_timer_disarm_all(ssk);
 	sdp_sock_set_state(sk, TCP_CLOSE);

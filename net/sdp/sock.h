@@ -16,6 +16,7 @@
 #include "addr.h"
 #include "conn.h"
 #include "fallback.h"
+#include "options.h"
 #include "timer.h"
 
 /*
@@ -40,13 +41,12 @@ enum sdp_ref {
  * @bound: bind() was called or a port was taken
  * @v6: addresses are shown to the program as AF_INET6
  * @v6only: IPV6_V6ONLY
- * @nodelay: TCP_NODELAY
+ * @opt: other options below SOL_SOCKET
  * @fin_sent: our DisConn was posted
  * @fin_acked: our DisConn arrived at the peer
  * @fin_received: the peer's DisConn arrived here
  * @fin_queued: DisConn is due as soon as all data has been posted
  * @last_bind_err: for SDP_LAST_BIND_ERR
- * @cork: TCP_CORK
  * @deadline: jiffies when connect() stops to ask a busy listener again, or
  *	when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
@@ -76,12 +76,11 @@ struct sdp_sock {
 	bool bound;
 	bool v6;
 	bool v6only;
-	bool nodelay;
-	bool cork;
 	bool fin_sent;
 	bool fin_acked;
 	bool fin_received;
 	bool fin_queued;
+	struct sdp_options opt;
 	int last_bind_err;
 	unsigned long deadline;
 	unsigned long backoff;
@@ -147,7 +146,7 @@ static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
 /* Whether small writes leave at once. */
 static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 {
-	return ssk->nodelay && !ssk->cork;
+	return ssk->opt.nodelay && !ssk->opt.cork;
 }
 
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
@@ -159,9 +158,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk);
 void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);
-
-/* timer.c */
-void sdp_sock_stalled(struct sdp_sock *ssk);
+void sdp_sock_connect_timeout(struct sdp_sock *ssk);
 
 /* close.c */
 void sdp_sock_fin_received(struct sdp_sock *ssk);
@@ -175,6 +172,7 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct socket *sock, int level, int optname,
 		   char __user *optval, int __user *optlen);
+int sdp_set_rcvlowat(struct sock *sk, int val);
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 #endif /* _SDP_SOCK_H */

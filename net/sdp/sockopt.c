@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket options below SOL_SOCKET, which the socket layer handles, and ioctls.
+ * Socket options by level, except for SOL_SOCKET, which the socket layer
+ * handles, and ioctls.
  */
-#include <linux/in6.h>
 #include <linux/sdp.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
@@ -10,42 +10,40 @@
 
 #include "conn.h"
 #include "oob.h"
+#include "options.h"
+#include "rx.h"
 #include "sock.h"
 #include "tx.h"
 
-static int sdp_set_tcp(struct sdp_sock *ssk, int optname, int val)
+/* The driver of old took SO_KEEPALIVE at a level of its own. */
+#define SOL_SDP_CLASSIC		AF_SDP
+
+static int sdp_set_level(struct socket *sock, int level, int optname,
+			 sockptr_t optval, unsigned int optlen)
 {
-	switch (optname) {
-	case TCP_NODELAY:
-		ssk->nodelay = !!val;
-		break;
-	case TCP_CORK:
-		ssk->cork = !!val;
-		break;
+	switch (level) {
+	case SOL_TCP:
+		return sdp_tcp_setsockopt(sock->sk, optname, optval, optlen);
+	case SOL_IP:
+	case SOL_IPV6:
+		return sdp_ip_setsockopt(sock->sk, level, optname, optval,
+					 optlen);
+	case SOL_SDP_CLASSIC:
+		if (optname == SO_KEEPALIVE)
+			return sock_setsockopt(sock, SOL_SOCKET, optname,
+					       optval, optlen);
+		return -ENOPROTOOPT;
 	default:
 		return -ENOPROTOOPT;
 	}
-	/* What waited for company may have to leave now. */
-	sdp_tx_flush(ssk);
-	return 0;
-}
-
-static int sdp_set_ipv6(struct sdp_sock *ssk, int optname, int val)
-{
-	if (optname != IPV6_V6ONLY)
-		return -ENOPROTOOPT;
-	if (ssk->bound)
-		return -EINVAL;
-	ssk->v6only = !!val;
-	return 0;
 }
 
 /**
- * sdp_setsockopt() - set an option at level SOL_TCP or SOL_IPV6
+ * sdp_setsockopt() - set an option
  * @sock: socket
  * @level: level
  * @optname: option
- * @optval: value, an int
+ * @optval: value
  * @optlen: its length
  *
  * Return: 0; -ENOPROTOOPT for what does not exist; -EINVAL; -EFAULT.
@@ -55,7 +53,6 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
-	int val;
 	int err;
 
 	if (level == SOL_SDP)
@@ -65,51 +62,26 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	if (tcp)
 		return READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
 						       optval, optlen);
-	if (level != SOL_TCP && level != SOL_IPV6)
-		return -ENOPROTOOPT;
-	if (optlen < sizeof(int))
-		return -EINVAL;
-	/* Before the lock: the memory may be slow to come. */
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
-
-	lock_sock(sk);
-	if (level == SOL_TCP)
-		err = sdp_set_tcp(sdp_sk(sk), optname, val);
-	else
-		err = sdp_set_ipv6(sdp_sk(sk), optname, val);
-	release_sock(sk);
+	err = sdp_set_level(sock, level, optname, optval, optlen);
 	if (!err)
 		sdp_fallback_option_set(sk);
 	return err;
 }
 
-static int sdp_get_tcp(const struct sdp_sock *ssk, int optname, int *val)
+static int sdp_classic_getsockopt(const struct sock *sk, int optname, int *val)
 {
-	switch (optname) {
-	case TCP_NODELAY:
-		*val = ssk->nodelay;
-		return 0;
-	case TCP_CORK:
-		*val = ssk->cork;
-		return 0;
-	case TCP_MAXSEG:
-		*val = READ_ONCE(ssk->conn.tx.max_payload);
-		return 0;
-	case SDP_LAST_BIND_ERR:
-		*val = ssk->last_bind_err;
-		return 0;
-	default:
+	if (optname != SO_KEEPALIVE)
 		return -ENOPROTOOPT;
-	}
+	*val = sock_flag(sk, SOCK_KEEPOPEN);
+	return 0;
 }
 
 /**
- * sdp_getsockopt() - read an option at level SOL_TCP or SOL_IPV6
+ * sdp_getsockopt() - read an option
  * @sock: socket
  * @level: level
  * @optname: option
- * @optval: where to put the value, an int
+ * @optval: where to put the value
  * @optlen: room there; set to what was written
  *
  * Return: 0; -EOPNOTSUPP for a level that does not exist; otherwise as
@@ -118,35 +90,60 @@ static int sdp_get_tcp(const struct sdp_sock *ssk, int optname, int *val)
 int sdp_getsockopt(struct socket *sock, int level, int optname,
 		   char __user *optval, int __user *optlen)
 {
-	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	struct sock *sk = sock->sk;
 	struct socket *tcp;
 	int val = 0;
-	int err = 0;
+	int err;
 	int len;
 
-	tcp = sdp_fallback_tcp(sock->sk);
+	tcp = sdp_fallback_tcp(sk);
 	if (tcp && level != SOL_SDP)
 		return READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname,
 						       optval, optlen);
+	if (level == SOL_IP || level == SOL_IPV6)
+		return sdp_ip_getsockopt(sk, level, optname, optval,
+					 optlen);
+	if (level != SOL_TCP && level != SOL_SDP && level != SOL_SDP_CLASSIC)
+		return -EOPNOTSUPP;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
+	if (level == SOL_SDP && optname == SDP_INFO)
+		return sdp_sdp_info(sk, len, optval, optlen);
+	if (level == SOL_TCP && optname == TCP_INFO)
+		return sdp_tcp_info(sk, len, optval, optlen);
 	if (level == SOL_SDP)
-		err = sdp_fallback_getsockopt(ssk, optname, &val);
+		err = sdp_fallback_getsockopt(sdp_sk(sk), optname, &val);
 	else if (level == SOL_TCP)
-		err = sdp_get_tcp(ssk, optname, &val);
-	else if (level == SOL_IPV6 && optname == IPV6_V6ONLY)
-		val = ssk->v6only;
-	else if (level == SOL_IPV6)
-		err = -ENOPROTOOPT;
+		err = sdp_tcp_getsockopt(sk, optname, &val);
 	else
-		err = -EOPNOTSUPP;
+		err = sdp_classic_getsockopt(sk, optname, &val);
 	if (err)
 		return err;
 	len = min_t(unsigned int, len, sizeof(int));
 	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
 		return -EFAULT;
+	return 0;
+}
+
+/**
+ * sdp_set_rcvlowat() - SO_RCVLOWAT
+ * @sk: locked socket
+ * @val: bytes, limited as TCP limits them
+ *
+ * Return: 0
+ */
+int sdp_set_rcvlowat(struct sock *sk, int val)
+{
+	int limit = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]);
+
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		limit = sk->sk_rcvbuf;
+	WRITE_ONCE(sk->sk_rcvlowat, min(val, limit / 2) ?: 1);
+	/* What has come may suffice now. */
+	if (sdp_rx_readable(sk))
+		sk->sk_data_ready(sk);
 	return 0;
 }
 

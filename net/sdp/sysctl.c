@@ -20,6 +20,12 @@ static unsigned int sdp_min_tcp_fallback = SDP_MIN_TCP_FALLBACK;
 static unsigned int sdp_max_tcp_fallback = SDP_MAX_TCP_FALLBACK;
 static unsigned int sdp_min_fallback_timeout = SDP_MIN_FALLBACK_TIMEOUT;
 static unsigned int sdp_max_fallback_timeout = SDP_MAX_FALLBACK_TIMEOUT;
+static unsigned int sdp_min_keepalive_time = SDP_MIN_KEEPALIVE_TIME;
+static unsigned int sdp_max_keepalive_time = SDP_MAX_KEEPALIVE_TIME;
+static unsigned int sdp_min_keepalive_intvl = SDP_MIN_KEEPALIVE_INTVL;
+static unsigned int sdp_max_keepalive_intvl = SDP_MAX_KEEPALIVE_INTVL;
+static unsigned int sdp_min_keepalive_probes = SDP_MIN_KEEPALIVE_PROBES;
+static unsigned int sdp_max_keepalive_probes = SDP_MAX_KEEPALIVE_PROBES;
 
 /* In the initial form @data is an offset into struct sdp_net. */
 #define SDP_SYSCTL(name)						\
@@ -40,6 +46,9 @@ static const struct ctl_table sdp_sysctls[] = {
 	SDP_SYSCTL(connect_timeout),
 	SDP_SYSCTL(tcp_fallback),
 	SDP_SYSCTL(fallback_timeout),
+	SDP_SYSCTL(keepalive_time),
+	SDP_SYSCTL(keepalive_intvl),
+	SDP_SYSCTL(keepalive_probes),
 };
 
 /**
@@ -60,6 +69,9 @@ int sdp_sysctl_init(struct net *net)
 	sn->connect_timeout = SDP_DEFAULT_CONNECT_TIMEOUT;
 	sn->tcp_fallback = SDP_DEFAULT_TCP_FALLBACK;
 	sn->fallback_timeout = SDP_DEFAULT_FALLBACK_TIMEOUT;
+	sn->keepalive_time = SDP_DEFAULT_KEEPALIVE_TIME;
+	sn->keepalive_intvl = SDP_DEFAULT_KEEPALIVE_INTVL;
+	sn->keepalive_probes = SDP_DEFAULT_KEEPALIVE_PROBES;
 
 	/* The spare entry is the end mark that older kernels look for. */
 	table = kcalloc(ARRAY_SIZE(sdp_sysctls) + 1, sizeof(*table),

@@ -9,45 +9,20 @@
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
 
+#include "accept.h"
+#include "alive.h"
 #include "sock.h"
 #include "timer.h"
 #include "tx.h"
 
-/* How often a peer that grants no credits is asked whether it is there. */
-#define SDP_PERSIST_PERIOD	(5 * HZ)
-
-/*
- * Data that waits for credits leaves nothing on the wire whose loss would tell
- * that the peer is gone, so it is asked from time to time, as TCP asks behind
- * a closed window.  An answer that is overdue is an answer too.
- */
-static void sdp_timer_persist(struct sdp_sock *ssk)
-{
-	if (!ssk->conn.id || !sdp_tx_waiting(ssk))
-		return;
-	if (sdp_tx_probe_overdue(ssk)) {
-		sdp_conn_end(ssk, -ETIMEDOUT);
-		return;
-	}
-	sdp_tx_probe(ssk);
-	sdp_timer_arm(ssk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
-}
-
-/**
- * sdp_sock_stalled() - something has to wait for the peer
- * @ssk: locked socket (by its owner or in softirq)
- *
- * From now on a timer looks whether the peer is there.
- */
-void sdp_sock_stalled(struct sdp_sock *ssk)
-{
-	sdp_timer_arm_once(ssk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
-}
-
 static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_CONNECT] = sdp_sock_connect_again,
-	[SDP_TIMER_HOLD] = sdp_tx_flush,
-	[SDP_TIMER_PERSIST] = sdp_timer_persist,
+	[SDP_TIMER_SYN] = sdp_sock_connect_timeout,
+	[SDP_TIMER_DEFER] = sdp_accept_ready,
+	[SDP_TIMER_HOLD] = sdp_tx_force,
+	[SDP_TIMER_PERSIST] = sdp_alive_persist,
+	[SDP_TIMER_USER] = sdp_alive_user_timeout,
+	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,
 	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
 	[SDP_TIMER_QUIET] = sdp_tx_trim,
 	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,

@@ -5,6 +5,7 @@
  */
 #include <linux/jiffies.h>
 
+#include "alive.h"
 #include "conn.h"
 #include "device.h"
 #include "mib.h"
@@ -14,6 +15,9 @@
 
 /* Every such share of the send queue, or of the ring, ends in a completion. */
 #define SDP_TX_SIGNAL_SHARE	4
+
+/* As with TCP, what the program holds back leaves by itself after a while. */
+#define SDP_HOLD_TIME	(HZ / 5)
 
 /* Twice what the device's retries take. */
 #define SDP_PROBE_TIMEOUT	(15 * HZ)
@@ -65,7 +69,8 @@ bool sdp_tx_silent(const struct sdp_sock *ssk)
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk)
 {
 	return ssk->conn.tx.probing &&
-	       time_after(jiffies, ssk->conn.tx.probe_deadline);
+	       time_after(jiffies,
+			  ssk->conn.tx.probe_at + SDP_PROBE_TIMEOUT);
 }
 
 static u32 sdp_tx_posted(const struct sdp_tx *tx)
@@ -114,6 +119,16 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
 	return false;
 }
 
+static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
+{
+	stats->msgs_out++;
+	if (!len)
+		return;
+	stats->data_out++;
+	stats->bytes_out += len;
+	stats->last_out = jiffies;
+}
+
 /**
  * sdp_tx_post_msg() - send one message
  * @ssk: locked socket, credits and a work request are available
@@ -154,6 +169,7 @@ static bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg,
 		return false;
 
 	sdp_tx_account(ssk, msg->bsdh.mid, len, signal);
+	sdp_tx_count(&conn->stats, len);
 	return sdp_tx_submit(ssk, &wr);
 }
 
@@ -194,19 +210,20 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
 		return;
 	tx->probing = true;
-	tx->probe_deadline = jiffies + SDP_PROBE_TIMEOUT;
+	ssk->conn.stats.probes++;
+	tx->probe_at = jiffies;
 	sdp_tx_account(ssk, SDP_TX_PROBE, 0, true);
 	if (sdp_tx_submit(ssk, &wr.wr))
-		sdp_sock_stalled(ssk);
+		sdp_alive_stalled(ssk);
 }
 
 /*
  * Whether a message that is not full waits for more data: while the write that
- * fills it goes on; if the program has promised more, but not in a ring that
- * is so full that the program would wait for us; and by Nagle's rule while
- * another such message is on its way.  Reliable connections acknowledge
- * everything at once, so that this rule needs no timer, but a completion must
- * be due: the last work request is signaled.
+ * fills it goes on; while the socket is corked; if the program has promised
+ * more, but not in a ring that is so full that the program would wait for us;
+ * and by Nagle's rule while another such message is on its way.  Reliable
+ * connections acknowledge everything at once, so that this rule needs no timer,
+ * but a completion must be due: the last work request is signaled.
  */
 static bool sdp_tx_hold(const struct sdp_sock *ssk,
 			const struct sdp_tx_msg *msg)
@@ -216,13 +233,24 @@ static bool sdp_tx_hold(const struct sdp_sock *ssk,
 
 	if (!msg->open || msg->len >= tx->max_payload)
 		return false;
+	/* Others were full before messages could be longer. */
+	if (tx->wait_head - tx->wait_tail != 1)
+		return false;
 	if (tx->more)
-		return tx->wait_head - tx->wait_tail == 1;
-	if (tx->hold && !ssk->fin_queued && sdp_tx_writeable(ssk))
-		return tx->wait_head - tx->wait_tail == 1;
-	return !sdp_sock_nodelay(ssk) && !ssk->fin_queued &&
-	       sdp_tx_posted(tx) && !tx->since_signal &&
+		return true;
+	if (ssk->fin_queued)
+		return false;
+	if (ssk->opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
+		return true;
+	return !ssk->opt.nodelay && sdp_tx_posted(tx) && !tx->since_signal &&
 	       credit->tx_acked != credit->tx_mseq;
+}
+
+/* What the program forgets does not wait for ever. */
+static void sdp_tx_held(struct sdp_sock *ssk)
+{
+	if (ssk->opt.cork || ssk->conn.tx.hold)
+		sdp_timer_arm_once(ssk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
 }
 
 static bool sdp_tx_push_data(struct sdp_sock *ssk)
@@ -235,12 +263,17 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 		if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DATA,
 					 msg->len)) {
 			SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITSTALLS);
-			sdp_sock_stalled(ssk);
+			ssk->conn.stats.credit_stalls++;
+			sdp_alive_stalled(ssk);
 			return true;
 		}
-		if (sdp_tx_posted(tx) >= SDP_TX_WRS - SDP_TX_RESERVED ||
-		    sdp_tx_hold(ssk, msg))
+		if (sdp_tx_posted(tx) >= SDP_TX_WRS - SDP_TX_RESERVED)
 			return true;
+		if (sdp_tx_hold(ssk, msg)) {
+			sdp_tx_held(ssk);
+			return true;
+		}
+		sdp_timer_disarm(ssk, SDP_TIMER_HOLD);
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
 		if (!sdp_tx_post(ssk, SDP_MID_DATA, msg->len,
 				 sdp_oob_flags(tx, msg->urgent), false))
@@ -258,7 +291,7 @@ static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 		return true;
 	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DISCONN, 0) ||
 	    sdp_tx_posted(tx) >= SDP_TX_WRS) {
-		sdp_sock_stalled(ssk);
+		sdp_alive_stalled(ssk);
 		return true;
 	}
 	ssk->fin_sent = true;
@@ -274,6 +307,7 @@ static void sdp_tx_push_empty(struct sdp_sock *ssk)
 	    sdp_tx_posted(tx) >= SDP_TX_WRS)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
+	ssk->conn.stats.credit_updates++;
 	sdp_tx_post(ssk, SDP_MID_DATA, 0, sdp_oob_flags(tx, false), false);
 }
 
@@ -376,6 +410,19 @@ void sdp_tx_flush(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_tx_force() - send what waited, whatever it waited for
+ * @ssk: locked socket
+ */
+void sdp_tx_force(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (tx->wait_head != tx->wait_tail)
+		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
+	sdp_tx_flush(ssk);
+}
+
+/**
  * sdp_tx_done() - completion of a send work request
  * @cq: completion queue
  * @wc: work completion
@@ -402,6 +449,9 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 {
 	struct sdp_ring *ring = &ssk->conn.tx.ring;
 
+	if (twr->len)
+		ssk->conn.tx.since = jiffies;
+	ssk->conn.stats.bytes_acked += twr->len;
 	if (WARN_ON_ONCE(!sdp_ring_release(ring, twr->len)))
 		return;
 	if (twr->mid == SDP_TX_PROBE)
@@ -427,6 +477,7 @@ void sdp_tx_reap(struct sdp_sock *ssk)
 		return;
 	/* As with TCP, what arrives lets go what the program held back. */
 	tx->hold = false;
+	ssk->conn.stats.last_heard = jiffies;
 	while (tx->signaled_seen != done) {
 		do {
 			twr = sdp_tx_wr(tx, tx->wr_tail++);

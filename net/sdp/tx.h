@@ -19,6 +19,7 @@ void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_sock *ssk);
 void sdp_tx_push(struct sdp_sock *ssk);
 void sdp_tx_flush(struct sdp_sock *ssk);
+void sdp_tx_force(struct sdp_sock *ssk);
 void sdp_tx_probe(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
 bool sdp_tx_silent(const struct sdp_sock *ssk);

@@ -6,6 +6,7 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
+#include "alive.h"
 #include "conn.h"
 #include "device.h"
 #include "mem.h"
@@ -136,6 +137,15 @@ void sdp_tx_free(struct sdp_sock *ssk)
 	memset(tx, 0, sizeof(*tx));
 }
 
+/* Whether so many times what waits to be posted is less than the option. */
+static bool sdp_tx_below_lowat(const struct sdp_sock *ssk, u32 times)
+{
+	u32 lowat = READ_ONCE(ssk->opt.notsent_lowat);
+	u64 unsent = sdp_ring_unsent(&ssk->conn.tx.ring);
+
+	return !lowat || unsent * times < lowat;
+}
+
 /**
  * sdp_tx_trim() - give back the memory of a ring that nobody uses
  * @ssk: locked socket
@@ -163,8 +173,9 @@ void sdp_tx_trim(struct sdp_sock *ssk)
  * sdp_tx_space() - how many bytes a write could take now
  * @ssk: socket, locked or not (then the answer is a snapshot)
  *
- * Return: bytes; 0 also when too many messages wait already, or when memory is
- * short and what is in the ring has to leave first.
+ * Return: bytes; 0 also when too many messages wait already, when more bytes
+ * wait than TCP_NOTSENT_LOWAT says, or when memory is short and what is in the
+ * ring has to leave first.
  */
 u32 sdp_tx_space(const struct sdp_sock *ssk)
 {
@@ -175,7 +186,7 @@ u32 sdp_tx_space(const struct sdp_sock *ssk)
 	if (!READ_ONCE(tx->ring.size) ||
 	    READ_ONCE(tx->wait_head) - READ_ONCE(tx->wait_tail) >=
 			SDP_TX_DEPTH ||
-	    (used && READ_ONCE(tx->starved)))
+	    (used && READ_ONCE(tx->starved)) || !sdp_tx_below_lowat(ssk, 1))
 		return 0;
 	return limit > used ? limit - used : 0;
 }
@@ -185,13 +196,14 @@ u32 sdp_tx_space(const struct sdp_sock *ssk)
  * @ssk: socket, locked or not
  *
  * As with TCP a third of the buffer must be free, so that a writer is not
- * woken for every byte.
+ * woken for every byte, and less than half of TCP_NOTSENT_LOWAT be unsent.
  */
 bool sdp_tx_writeable(const struct sdp_sock *ssk)
 {
 	u32 space = sdp_tx_space(ssk);
 
-	return space && space >= sdp_tx_limit(ssk) / 3;
+	return space && space >= sdp_tx_limit(ssk) / 3 &&
+	       sdp_tx_below_lowat(ssk, 2);
 }
 
 /**
@@ -373,11 +385,14 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
 	}
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	msg->len += len;
+	if (!sdp_ring_used(&tx->ring))
+		tx->since = jiffies;
 	if (urgent) {
 		msg->open = false;
 		msg->urgent = true;
 		tx->urgent++;
 	}
+	sdp_alive_written(ssk);
 	if (WARN_ON_ONCE(!sdp_ring_produce(&tx->ring, len)))
 		sdp_conn_end(ssk, -EIO);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <getopt.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -25,6 +26,8 @@ static struct {
 	uint64_t bytes;		/* to send; 0: for ever */
 	const char *ready;	/* file to create when listening */
 	const char *moving;	/* file to create when data has moved */
+	int keepalive;		/* seconds, then as many tries; 0: none */
+	int user_timeout;	/* milliseconds; 0: none */
 } peer = { .port = 4791 };
 
 struct side {
@@ -116,6 +119,19 @@ static int open_client(void)
 	return fd;
 }
 
+/* An unanswered question a second, as many as the time before the first. */
+static void set_timers(int fd)
+{
+	if (peer.keepalive) {
+		set_int(fd, SOL_TCP, TCP_KEEPIDLE, peer.keepalive);
+		set_int(fd, SOL_TCP, TCP_KEEPINTVL, 1);
+		set_int(fd, SOL_TCP, TCP_KEEPCNT, peer.keepalive);
+		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	}
+	if (peer.user_timeout)
+		set_int(fd, SOL_TCP, TCP_USER_TIMEOUT, peer.user_timeout);
+}
+
 /* A connection that only waits has "moved" as soon as it is there. */
 static int run(void)
 {
@@ -128,6 +144,7 @@ static int run(void)
 	pthread_t t;
 	int err;
 
+	set_timers(fd);
 	if (!peer.sends)
 		touch(peer.receives ? NULL : peer.moving);
 	if (peer.sends)
@@ -135,7 +152,8 @@ static int run(void)
 	recv_side(&in);
 	if (peer.sends)
 		thread_join(t);
-	err = out.err ? out.err : in.err;
+	/* Who asks first learns the reason, the other one that it is over. */
+	err = out.err && (out.err != EPIPE || !in.err) ? out.err : in.err;
 	printf("sent=%llu received=%llu error=%s ms=%llu\n",
 	       (unsigned long long)out.moved, (unsigned long long)in.moved,
 	       err ? strerrorname_np(err) : "none",
@@ -151,6 +169,8 @@ static void __noreturn usage(const char *program)
 		"  --bytes N     to send before the orderly end (0: for ever)\n"
 		"  --ready FILE  created by the server when it listens\n"
 		"  --moving FILE created when data has moved (idle: when connected)\n"
+		"  --keepalive N ask the peer after N idle seconds, N times\n"
+		"  --user-timeout MS\n"
 		"SDP_TEST_FAMILY=tcp uses TCP. Every byte received is verified.\n"
 		"Exit status: 0 orderly end, 3 connection ended in an error, 1 failure.\n",
 		program, peer.port);
@@ -165,6 +185,8 @@ static const struct option long_options[] = {
 	{ "bytes", required_argument, NULL, 'b' },
 	{ "ready", required_argument, NULL, 'R' },
 	{ "moving", required_argument, NULL, 'M' },
+	{ "keepalive", required_argument, NULL, 'k' },
+	{ "user-timeout", required_argument, NULL, 'u' },
 	{ }
 };
 
@@ -195,6 +217,12 @@ int main(int argc, char **argv)
 			break;
 		case 'a':
 			peer.address = optarg;
+			break;
+		case 'k':
+			peer.keepalive = atoi(optarg);
+			break;
+		case 'u':
+			peer.user_timeout = atoi(optarg);
 			break;
 		case 'p':
 			peer.port = atoi(optarg);

@@ -3,7 +3,7 @@
 # What the kernel tree's lib.mk offers, as far as these tests use it.
 
 OUTPUT ?= $(CURDIR)
-CFLAGS += -Werror
+CFLAGS += -Werror -I$(CURDIR)/../../include/uapi
 
 TEST_GEN_PROGS := $(TEST_GEN_PROGS:%=$(OUTPUT)/%)
 TEST_GEN_FILES := $(TEST_GEN_FILES:%=$(OUTPUT)/%)

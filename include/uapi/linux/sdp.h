@@ -5,6 +5,8 @@
 #ifndef _UAPI_LINUX_SDP_H
 #define _UAPI_LINUX_SDP_H
 
+#include <linux/types.h>
+
 /*
  * The address family.  The kernel's headers give the same number to AF_IB,
  * for which no socket family exists; 27 is what SDP has always used on Linux.
@@ -38,6 +40,7 @@
 /* Options at level SOL_SDP.  Take the next free number, and never reuse one. */
 #define SDP_TCP_FALLBACK	1	/* go on over TCP if RDMA refuses; int */
 #define SDP_FALLBACK_REASON	2	/* enum sdp_fallback_reason, get only; int */
+#define SDP_INFO		3	/* struct sdp_info, get only */
 
 /* Why a socket has fallen back to TCP. */
 enum sdp_fallback_reason {
@@ -48,6 +51,60 @@ enum sdp_fallback_reason {
 	SDP_FALLBACK_TIMEOUT,		/* no answer in time */
 	SDP_FALLBACK_RESOURCES,		/* this host could not set it up */
 	SDP_FALLBACK_ACCEPTED,		/* the client came over TCP */
+};
+
+/* Engines of flow control. */
+enum sdp_flow {
+	SDP_FLOW_NONE,		/* not connected */
+	SDP_FLOW_CREDIT,	/* credits for receive buffers */
+};
+
+/*
+ * What is known of a socket.  The kernel gives as much as the program has room
+ * for; later versions add fields at the end, and zeros stand for what a kernel
+ * does not know or a socket does not have.  Counters are those of the current
+ * connection, or of the last.
+ */
+struct sdp_info {
+	__u8	sdpi_state;		/* as in /proc/net/sdp */
+	__u8	sdpi_flow;		/* enum sdp_flow */
+	__u8	sdpi_port;		/* of the RDMA device */
+	__u8	sdpi_probing;		/* a probe is unanswered */
+	__u32	sdpi_qp_num;		/* queue pair */
+	char	sdpi_device[64];	/* RDMA device, "" for none */
+	__u32	sdpi_features;		/* in use with this peer, see wire.rst */
+
+	/* Flow control, in messages. */
+	__u32	sdpi_tx_credits;	/* that may be sent to the peer */
+	__u32	sdpi_rx_credits;	/* that the peer may send */
+	__u32	sdpi_rx_buffers;	/* that this end can hold */
+	__u32	sdpi_rx_buffer_size;	/* payload bytes of each */
+	__u32	sdpi_max_payload;	/* bytes of a message to the peer */
+	__u32	sdpi_tx_ring;		/* bytes of the send ring */
+
+	__u32	sdpi_backlog;		/* of a listener: waiting for accept() */
+
+	/* Queues, in bytes. */
+	__u32	sdpi_unread;		/* received, not read */
+	__u32	sdpi_unacked;		/* written, not known to have arrived */
+	__u32	sdpi_unsent;		/* of these, not sent */
+
+	/* Milliseconds since then. */
+	__u32	sdpi_last_data_sent;
+	__u32	sdpi_last_data_recv;
+	__u32	sdpi_last_heard;	/* anything from the peer */
+
+	__u64	sdpi_bytes_sent;	/* payload */
+	__u64	sdpi_bytes_acked;	/* of these, known to have arrived */
+	__u64	sdpi_bytes_received;
+	__u64	sdpi_msgs_out;		/* all messages */
+	__u64	sdpi_msgs_in;
+	__u64	sdpi_data_msgs_out;	/* messages with payload */
+	__u64	sdpi_data_msgs_in;
+	__u64	sdpi_credit_updates;	/* messages that only return credits */
+	__u64	sdpi_credit_stalls;	/* data found no credit */
+	__u64	sdpi_send_waits;	/* a writer found no room */
+	__u64	sdpi_probes;		/* probes sent */
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whether the peer is still there.
+ */
+#ifndef _SDP_ALIVE_H
+#define _SDP_ALIVE_H
+
+#include <linux/types.h>
+
+struct sdp_sock;
+struct sock;
+
+void sdp_alive_stalled(struct sdp_sock *ssk);
+void sdp_alive_written(struct sdp_sock *ssk);
+void sdp_alive_start(struct sdp_sock *ssk);
+void sdp_alive_options_changed(struct sdp_sock *ssk);
+void sdp_alive_set_keepalive(struct sock *sk, int on);
+
+/* Handlers of deadlines. */
+void sdp_alive_persist(struct sdp_sock *ssk);
+void sdp_alive_user_timeout(struct sdp_sock *ssk);
+void sdp_alive_keepalive(struct sdp_sock *ssk);
+
+#endif /* _SDP_ALIVE_H */
