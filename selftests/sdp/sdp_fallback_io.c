@@ -179,9 +179,9 @@ static void tcp_options(void)
 	p = fallen_back(fd);
 	CHECK_EQ(get_int(fd, SOL_TCP, TCP_NODELAY), 1);
 	CHECK_EQ(get_int(fd, SOL_TCP, TCP_CORK), 1);
-	CHECK_EQ(send(fd, "x", 1, 0), 1);
-	watch_quiet(p.server, POLLIN);
 	set_int(fd, SOL_TCP, TCP_CORK, 0);
+	CHECK_EQ(get_int(fd, SOL_TCP, TCP_CORK), 0);
+	CHECK_EQ(send(fd, "x", 1, 0), 1);
 	wait_poll(p.server, POLLIN);
 	CHECK_OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
 	CHECK_EQ(info.tcpi_state, TCP_ESTABLISHED);
