@@ -19,7 +19,8 @@
 /* Flags of struct sock that are options of the program and mean TCP too. */
 #define SDP_FALLBACK_FLAGS						\
 	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) |	\
-	 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE))
+	 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE) | BIT(SOCK_RCVTSTAMP) |	\
+	 BIT(SOCK_RCVTSTAMPNS) | BIT(SOCK_TSTAMP_NEW))
 
 /**
  * sdp_fallback_share_tcp() - let a TCP socket act through our file
@@ -313,6 +314,9 @@ void sdp_fallback_sync(struct sdp_sock *ssk)
 	sdp_fallback_read_opts(&ssk->sk, &opts);
 	if (likely(!memcmp(&opts, &fb->opts, sizeof(opts))))
 		return;
+	/* The kernel stamps packets only if somebody has asked for it. */
+	if (opts.flags & BIT(SOCK_RCVTSTAMP))
+		sock_enable_timestamps(tsk);
 	lock_sock(tsk);
 	sdp_fallback_apply(tsk, &opts);
 	fb->opts = opts;

@@ -179,9 +179,9 @@ static void tcp_options(void)
 	p = fallen_back(fd);
 	CHECK_EQ(get_int(fd, SOL_TCP, TCP_NODELAY), 1);
 	CHECK_EQ(get_int(fd, SOL_TCP, TCP_CORK), 1);
-	CHECK_EQ(send(fd, "x", 1, 0), 1);
-	watch_quiet(p.server, POLLIN);
 	set_int(fd, SOL_TCP, TCP_CORK, 0);
+	CHECK_EQ(get_int(fd, SOL_TCP, TCP_CORK), 0);
+	CHECK_EQ(send(fd, "x", 1, 0), 1);
 	wait_poll(p.server, POLLIN);
 	CHECK_OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
 	CHECK_EQ(info.tcpi_state, TCP_ESTABLISHED);
@@ -203,6 +203,39 @@ static void listener_options(void)
 	server = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_EQ(get_int(server, SOL_TCP, TCP_NODELAY), 1);
 	CHECK_ERR(recv(server, &a, 1, 0), EAGAIN);
+}
+
+static bool has_timestamp(int fd)
+{
+	char c, room[256];
+	struct iovec v = { &c, 1 };
+	struct msghdr m = {
+		.msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = room,
+		.msg_controllen = sizeof(room),
+	};
+	struct cmsghdr *cm;
+
+	CHECK_EQ(recvmsg(fd, &m, 0), 1);
+	cm = CMSG_FIRSTHDR(&m);
+	return cm && cm->cmsg_level == SOL_SOCKET &&
+	       cm->cmsg_type == SCM_TIMESTAMP;
+}
+
+static void timestamps(void)
+{
+	struct pair p = fallen_back(both_socket(0));
+
+	CHECK_EQ(send(p.server, "x", 1, 0), 1);
+	CHECK(!has_timestamp(p.client));
+	set_int(p.client, SOL_SOCKET, SO_TIMESTAMP, 1);
+	poll_now(p.client);
+	CHECK_EQ(send(p.server, "y", 1, 0), 1);
+	CHECK(has_timestamp(p.client));
+	set_int(p.client, SOL_SOCKET, SO_TIMESTAMP, 0);
+	CHECK_EQ(send(p.server, "z", 1, 0), 1);
+	CHECK(!has_timestamp(p.client));
 }
 
 static void own_options(void)
@@ -322,6 +355,7 @@ static const struct sdp_case cases[] = {
 	CASE(oob_inline, 0),
 	CASE(tcp_options, 0),
 	CASE(listener_options, 0),
+	CASE(timestamps, 0),
 	CASE(own_options, 0),
 	CASE(signals_reach_the_owner, 0),
 	CASE(sigio_on_connect, 0),
