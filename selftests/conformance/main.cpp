@@ -27,7 +27,6 @@ struct Arguments {
 	std::string accepted;
 	std::string json;
 	bool list = false;
-	bool rst = false;
 	bool tcp_twice = false;
 	bool verbose = false;
 };
@@ -167,16 +166,6 @@ int run_all(const Arguments &arguments, const AcceptedTable &accepted)
 	       cases.empty();
 }
 
-// The table of accepted differences as the documentation has it.
-void print_rst(const AcceptedTable &accepted)
-{
-	fmt::print(".. list-table::\n   :header-rows: 1\n\n"
-		   "   * - Cases\n     - TCP\n     - AF_SDP\n     - Reason\n");
-	for (const Accepted &entry : accepted.entries())
-		fmt::print("   * - ``{}``\n     - ``{}``\n     - ``{}``\n     - {}\n", entry.cases,
-			   entry.tcp, entry.sdp, entry.reason);
-}
-
 Arguments parse(int argc, char **argv)
 {
 	CLI::App app{"Run every case on TCP and on AF_SDP sockets, and compare"};
@@ -218,10 +207,6 @@ try {
 		return 0;
 	}
 	const AcceptedTable accepted(arguments.accepted);
-	if (arguments.rst) {
-		print_rst(accepted);
-		return 0;
-	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return run_all(arguments, accepted);
 } catch (const std::exception &e) {
