@@ -51,6 +51,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
 		return sdp_fallback_listen(ssk, backlog);
+	sdp_sock_forget_port(ssk);
 	err = sdp_listen_bind(ssk);
 	if (err)
 		return err;
@@ -81,7 +82,7 @@ void sdp_listen_stop(struct sock *sk)
 	sdp_accept_purge(sdp_sk(sk));
 	lock_sock(sk);
 	if (sk->sk_state == TCP_CLOSING)
-		sdp_sock_set_state(sk, TCP_CLOSE);
+		sdp_sock_closed(sdp_sk(sk));
 	sk->sk_state_change(sk);
 	release_sock(sk);
 }

@@ -26,6 +26,19 @@ static void sdp_addr_set_v6(struct sdp_addr *addr,
 }
 
 /**
+ * sdp_addr_set_any() - forget an address, but not the port
+ * @addr: address
+ * @v6: the unspecified address of IPv6, not of IPv4
+ */
+void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
+{
+	ipv6_addr_set_v4mapped(0, &addr->ip);
+	if (v6)
+		addr->ip = in6addr_any;
+	addr->scope_id = 0;
+}
+
+/**
  * sdp_addr_from_user() - read an address that a program passed
  * @uaddr: address, already in kernel memory
  * @len: its length
@@ -44,10 +57,14 @@ int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
 	if (len < (int)offsetofend(struct sockaddr, sa_family))
 		return -EINVAL;
 	switch (uaddr->sa_family) {
+	case AF_UNSPEC:
 	case AF_INET:
 	case AF_SDP:
 		if (len < (int)sizeof(*sin))
 			return -EINVAL;
+		/* As programs that forget the family are used to from bind(). */
+		if (!uaddr->sa_family && sin->sin_addr.s_addr)
+			return -EAFNOSUPPORT;
 		sdp_addr_set_v4(addr, sin->sin_addr.s_addr, sin->sin_port);
 		*v6 = false;
 		return 0;
@@ -58,7 +75,7 @@ int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
 		*v6 = true;
 		return 0;
 	default:
-		return -EAFNOSUPPORT;
+		return len < (int)sizeof(*sin) ? -EINVAL : -EAFNOSUPPORT;
 	}
 }
 

@@ -41,6 +41,21 @@ static inline bool sdp_addr_is_loopback(const struct sdp_addr *addr)
 	return ipv6_addr_loopback(&addr->ip);
 }
 
+static inline bool sdp_addr_is_multicast(const struct sdp_addr *addr)
+{
+	if (sdp_addr_is_v4(addr))
+		return ipv4_is_multicast(addr->ip.s6_addr32[3]);
+	return ipv6_addr_is_multicast(&addr->ip);
+}
+
+/* A link-local address says nothing without the link. */
+static inline bool sdp_addr_lacks_scope(const struct sdp_addr *addr)
+{
+	return ipv6_addr_type(&addr->ip) & IPV6_ADDR_LINKLOCAL &&
+	       !addr->scope_id;
+}
+
+void sdp_addr_set_any(struct sdp_addr *addr, bool v6);
 int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
 		       struct sdp_addr *addr, bool *v6);
 int sdp_addr_to_user(const struct sdp_addr *addr, bool v6, void *to);

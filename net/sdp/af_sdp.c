@@ -37,35 +37,48 @@ static int sdp_release(struct socket *sock)
 	return 0;
 }
 
+static int sdp_bind_locked(struct sdp_sock *ssk, const struct sdp_addr *addr,
+			   bool v6)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_addr old = ssk->local;
+	int err;
+
+	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active ||
+	    (ssk->v6only && sdp_addr_is_v4(addr)))
+		return -EINVAL;
+	ssk->local = *addr;
+	ssk->v6 = v6;
+	if (ssk->fallback.wanted)
+		err = sdp_fallback_bind(ssk, v6);
+	else
+		err = sdp_cm_bind(ssk, v6);
+	if (err) {
+		ssk->local = old;
+		return err;
+	}
+	ssk->bound = true;
+	if (!sdp_addr_is_any(addr))
+		sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
+	if (addr->port)
+		sk->sk_userlocks |= SOCK_BINDPORT_LOCK;
+	return 0;
+}
+
 static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 		    int len)
 {
 	struct sock *sk = sock->sk;
-	struct sdp_sock *ssk = sdp_sk(sk);
-	struct sdp_addr addr, old;
+	struct sdp_addr addr;
 	bool v6;
 	int err;
 
 	err = sdp_addr_from_user(uaddr, len, &addr, &v6);
 	if (err)
 		return err;
+	sdp_sock_settle(sk);
 	lock_sock(sk);
-	old = ssk->local;
-	err = -EINVAL;
-	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active)
-		goto out;
-	if (ssk->v6only && sdp_addr_is_v4(&addr))
-		goto out;
-	ssk->local = addr;
-	ssk->v6 = v6;
-	if (ssk->fallback.wanted)
-		err = sdp_fallback_bind(ssk, v6);
-	else
-		err = sdp_cm_bind(ssk, v6);
-	ssk->bound = !err;
-	if (err)
-		ssk->local = old;
-out:
+	err = sdp_bind_locked(sdp_sk(sk), &addr, v6);
 	release_sock(sk);
 	return err;
 }
@@ -93,8 +106,11 @@ static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
 	if (ssk->fallback.alone)
 		return -EADDRNOTAVAIL;
 	/* rdma_cm would try any device, and no request would be accepted. */
-	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer))
+	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer) ||
+	    sdp_addr_is_multicast(&ssk->peer))
 		return -ENETUNREACH;
+	if (sdp_addr_lacks_scope(&ssk->peer) && !ssk->sk.sk_bound_dev_if)
+		return -EINVAL;
 	return 0;
 }
 
@@ -164,6 +180,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	if (sk->sk_state == TCP_CLOSE) {
 		sock->state = SS_UNCONNECTED;
 		err = sock_error(sk);
+		sdp_sock_forget(sdp_sk(sk));
 		return err ? err : -ECONNABORTED;
 	}
 	sock->state = SS_CONNECTED;
@@ -175,14 +192,23 @@ static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 {
 	struct sock *sk = sock->sk;
 	struct sdp_addr peer;
+	bool dissolve;
 	bool v6;
 	int err;
 
-	err = sdp_addr_from_user(uaddr, len, &peer, &v6);
+	if (len < (int)sizeof(uaddr->sa_family))
+		return -EINVAL;
+	dissolve = uaddr->sa_family == AF_UNSPEC;
+	err = dissolve ? 0 : sdp_addr_from_user(uaddr, len, &peer, &v6);
 	if (err)
 		return err;
 	lock_sock(sk);
-	err = sdp_connect_locked(sock, &peer, v6, flags);
+	if (dissolve && sdp_fallback_tcp(sk))
+		err = sdp_fallback_disconnect(sock);
+	else if (dissolve)
+		sdp_sock_disconnect(sock);
+	else
+		err = sdp_connect_locked(sock, &peer, v6, flags);
 	release_sock(sk);
 	if (err <= 0)
 		return err;
@@ -215,6 +241,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	lock_sock(child);
 	sock_graft(child, newsock);
 	newsock->state = SS_CONNECTED;
+	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
 	release_sock(child);
 	sdp_fallback_graft(sdp_sk(child), newsock);
 	arg->is_empty = !sdp_accept_waiting(sock->sk);
@@ -223,6 +250,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 
 DEFINE_PROTO_OPS_ACCEPT(sdp_accept);
 
+/* accept() asks with @peer 2 for the name even if the peer has left again. */
 static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct sock *sk = sock->sk;
@@ -235,7 +263,8 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	lock_sock(sk);
 	if (!peer)
 		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
-	else if (sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN | TCPF_SYN_SENT))
+	else if (peer == 1 &&
+		 sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN | TCPF_SYN_SENT))
 		ret = -ENOTCONN;
 	else
 		ret = sdp_addr_to_user(&ssk->peer, ssk->v6, addr);
@@ -328,6 +357,8 @@ static int sdp_create(struct net *net, struct socket *sock, int protocol,
 
 	if (sock->type != SOCK_STREAM)
 		return -ESOCKTNOSUPPORT;
+	if (protocol < 0 || protocol >= IPPROTO_MAX)
+		return -EINVAL;
 	if (protocol && protocol != IPPROTO_TCP)
 		return -EPROTONOSUPPORT;
 	/*
@@ -340,6 +371,8 @@ static int sdp_create(struct net *net, struct socket *sock, int protocol,
 	if (!sk)
 		return -ENOBUFS;
 	sock->ops = &sdp_proto_ops;
+	/* io_uring may ask for it; copying is always right. */
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	return 0;
 }
 

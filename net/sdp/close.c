@@ -15,6 +15,7 @@
 #include "accept.h"
 #include "conn.h"
 #include "netns.h"
+#include "rx.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -200,25 +201,92 @@ void sdp_sock_close(struct sock *sk)
 		flush_work(&ssk->conn.teardown);
 }
 
+static bool sdp_sock_needs_reset(const struct sock *sk)
+{
+	return sdp_in_state(sk, SDPF_SEND | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2 |
+				SDPF_CONNECTING);
+}
+
+/* Ends whatever the socket does; returns when the last of it is gone. */
+static void sdp_sock_stop(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	bool listening = sk->sk_state == TCP_LISTEN;
+
+	/* An attempt to connect that is just failing is not to be repeated. */
+	if (!listening)
+		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	if (listening)
+		sdp_sock_set_state(sk, TCP_CLOSING);
+	else if (ssk->conn.id)
+		sdp_conn_end(ssk, -ECONNABORTED);
+	else
+		sdp_sock_ended(ssk, -ECONNRESET);
+	release_sock(sk);
+	if (listening)
+		sdp_listen_stop(sk);
+	else
+		flush_work(&ssk->conn.teardown);
+	lock_sock(sk);
+}
+
+/**
+ * sdp_sock_forget() - prepare a socket without connection for another one
+ * @ssk: locked socket in state CLOSE
+ *
+ * What the program has chosen, options and a bound address, stays.
+ */
+void sdp_sock_forget(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	sdp_rx_purge(ssk);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	sock_reset_flag(sk, SOCK_DONE);
+	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+		sdp_addr_set_any(&ssk->local, ssk->v6);
+}
+
+/**
+ * sdp_sock_disconnect() - make a socket one that is not connected
+ * @sock: locked socket
+ *
+ * That is what connect() to AF_UNSPEC asks for, and shutdown() of a socket that
+ * connects or listens.  Data in either direction is lost.  The lock is given
+ * up while the connection manager is waited for.
+ */
+void sdp_sock_disconnect(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	bool reset = sdp_sock_needs_reset(sk);
+
+	if (sk->sk_state != TCP_CLOSE)
+		sdp_sock_stop(sdp_sk(sk));
+	sock->state = SS_UNCONNECTED;
+	/* Another thread may have begun something new. */
+	if (sk->sk_state != TCP_CLOSE)
+		return;
+	sdp_sock_forget(sdp_sk(sk));
+	if (reset)
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	sk_error_report(sk);
+}
+
 static int sdp_shutdown_locked(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
-	struct sdp_sock *ssk = sdp_sk(sk);
 
-	if (sk->sk_state == TCP_SYN_SENT) {
-		/* An attempt that is just failing is not to be repeated. */
-		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-		if (ssk->conn.id)
-			sdp_conn_end(ssk, -ECONNRESET);
-		else
-			sdp_sock_ended(ssk, -ECONNRESET);
+	if (sdp_in_state(sk, TCPF_SYN_SENT) ||
+	    (sdp_in_state(sk, TCPF_LISTEN) && (how & RCV_SHUTDOWN))) {
+		sdp_sock_disconnect(sock);
 		return 0;
 	}
+	if (sk->sk_state == TCP_LISTEN)
+		return 0;
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	if (how & SEND_SHUTDOWN)
-		sdp_sock_queue_fin(ssk);
-	sk->sk_state_change(sk);
-	return sk->sk_state == TCP_CLOSE ? -ENOTCONN : 0;
+		sdp_sock_queue_fin(sdp_sk(sk));
+	return sdp_in_state(sk, SDPF_OVER) ? -ENOTCONN : 0;
 }
 
 /**
@@ -234,26 +302,17 @@ int sdp_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp = sdp_fallback_tcp(sk);
-	bool listening;
-	int err = 0;
+	int err;
 
 	if (tcp)
 		return sdp_fallback_shutdown(sk, tcp, how);
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
-	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
-	how++;
-
 	lock_sock(sk);
-	listening = sk->sk_state == TCP_LISTEN;
-	if (!listening) {
-		err = sdp_shutdown_locked(sock, how);
-	} else if (how & RCV_SHUTDOWN) {
-		sdp_sock_set_state(sk, TCP_CLOSING);
-		sock->state = SS_UNCONNECTED;
-	}
+	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
+	err = sdp_shutdown_locked(sock, how + 1);
+	/* Wake whoever sleeps in poll(). */
+	sk->sk_state_change(sk);
 	release_sock(sk);
-	if (listening && (how & RCV_SHUTDOWN))
-		sdp_listen_stop(sk);
 	return err;
 }

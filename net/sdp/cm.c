@@ -95,6 +95,12 @@ int sdp_cm_listen(struct sdp_sock *ssk, int backlog)
 	return rdma_listen(ssk->conn.id, backlog);
 }
 
+/* As with TCP an address that the program has chosen stays; a port may not. */
+static bool sdp_cm_has_address(const struct sdp_sock *ssk)
+{
+	return ssk->bound || (ssk->sk.sk_userlocks & SOCK_BINDADDR_LOCK);
+}
+
 /* Interface of a cm_id's address, 0 = not known yet. */
 static int *sdp_cm_netdev(struct rdma_cm_id *id)
 {
@@ -117,7 +123,7 @@ static void sdp_cm_prepare_route(struct sdp_sock *ssk)
 	int tos = sdp_ip_service_type(ssk);
 
 	/* An address that the program chose has an interface already. */
-	if (!ssk->bound || sdp_addr_is_any(&ssk->local))
+	if (!sdp_cm_has_address(ssk) || sdp_addr_is_any(&ssk->local))
 		*sdp_cm_netdev(id) = ssk->sk.sk_bound_dev_if;
 	if (tos)
 		rdma_set_service_type(id, tos);
@@ -137,7 +143,8 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 	struct sdp_addr got;
 	int err;
 
-	if (ssk->bound && !ssk->conn.id)
+	sdp_sock_forget_port(ssk);
+	if (sdp_cm_has_address(ssk) && !ssk->conn.id)
 		err = sdp_cm_bind(ssk, ssk->v6);
 	else
 		err = sdp_conn_create_id(ssk);
@@ -259,6 +266,9 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	const void *data;
 	u8 len = 0;
 
+	/* The listener went after its HelloAck, and before we could tell. */
+	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+		return -ECONNRESET;
 	data = rdma_consumer_reject_data(id, (struct rdma_cm_event *)event,
 					 &len);
 	if (data && sdp_reject_parse(data, len) == SDP_REJECT_BACKLOG) {

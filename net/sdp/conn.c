@@ -386,8 +386,10 @@ static void sdp_conn_teardown(struct work_struct *work)
 	lock_sock(sk);
 	sdp_conn_process(ssk);
 	tell = sdp_conn_must_tell(ssk);
-	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN))
+	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
 		sdp_sock_failed(ssk, conn->reason);
+		sdp_sock_set_state(sk, TCP_TIME_WAIT);
+	}
 	WRITE_ONCE(conn->qp, NULL);
 	release_sock(sk);
 

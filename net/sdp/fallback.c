@@ -263,6 +263,25 @@ void sdp_fallback_undo(struct socket *sock)
 }
 
 /**
+ * sdp_fallback_disconnect() - dissolve a connection over TCP
+ * @sock: locked socket that TCP carries
+ *
+ * Return: what TCP says to connect() to AF_UNSPEC.
+ */
+int sdp_fallback_disconnect(struct socket *sock)
+{
+	struct socket *tcp = sdp_sk(sock->sk)->fallback.tcp;
+	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
+	int err;
+
+	err = READ_ONCE(tcp->ops)->connect(tcp,
+					   (struct sockaddr_unsized *)&none,
+					   sizeof(struct sockaddr), 0);
+	sdp_fallback_undo(sock);
+	return err;
+}
+
+/**
  * sdp_fallback_wait_connect() - connect() on a socket that TCP is connecting,
  *	or has connected
  * @sock: socket

@@ -94,6 +94,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_prepare(struct sdp_sock *ssk);
 bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);
 int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first);
+int sdp_fallback_disconnect(struct socket *sock);
 void sdp_fallback_undo(struct socket *sock);
 void sdp_fallback_not_needed(struct sdp_sock *ssk);
 void sdp_fallback_timeout(struct sdp_sock *ssk);

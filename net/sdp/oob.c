@@ -151,10 +151,10 @@ int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 	if (sock_flag(sk, SOCK_URGINLINE) || !oob->data ||
 	    (oob->data & SDP_OOB_READ))
 		return -EINVAL;
-	if (sk->sk_state == TCP_CLOSE && !sock_flag(sk, SOCK_DONE))
+	if (sdp_in_state(sk, SDPF_OVER) && !sock_flag(sk, SOCK_DONE))
 		return -ENOTCONN;
 	if (oob->data & SDP_OOB_NOTYET)
-		return sk->sk_state == TCP_CLOSE ||
+		return sdp_in_state(sk, SDPF_OVER) ||
 		       (sk->sk_shutdown & RCV_SHUTDOWN) ? 0 : -EAGAIN;
 
 	if (!(flags & MSG_PEEK))

@@ -211,7 +211,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		ret = sdp_recv_queue(sdp_sk(sk), rd);
 		if (ret <= 0)
 			return ret;
-		/* Even a read of nothing waits for something to read. */
+		/* Even a read of nothing waits, once, for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.rx.bytes))
 			return 0;
 		if (rd->done) {
@@ -225,6 +225,8 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		/* Returned credits must not wait while we do. */
 		sdp_tx_push(sdp_sk(sk));
 		sdp_recv_wait(sk, rd, &timeo);
+		if (!want)
+			return 0;
 	}
 }
 

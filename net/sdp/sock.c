@@ -183,7 +183,8 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 {
 	static const enum sock_flags flags[] = {
 		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG,
-		SOCK_LOCALROUTE, SOCK_BROADCAST,
+		SOCK_LOCALROUTE, SOCK_BROADCAST, SOCK_RCVTSTAMP,
+		SOCK_RCVTSTAMPNS, SOCK_TSTAMP_NEW,
 	};
 	int i;
 
@@ -194,7 +195,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_lingertime = parent->sk_lingertime;
 	child->sk_sndbuf = parent->sk_sndbuf;
 	child->sk_rcvbuf = parent->sk_rcvbuf;
-	child->sk_userlocks = parent->sk_userlocks;
+	child->sk_userlocks = parent->sk_userlocks & ~SOCK_BINDPORT_LOCK;
 	child->sk_rcvlowat = parent->sk_rcvlowat;
 	child->sk_rcvtimeo = parent->sk_rcvtimeo;
 	child->sk_sndtimeo = parent->sk_sndtimeo;
@@ -264,6 +265,35 @@ void sdp_sock_set_state(struct sock *sk, int state)
 }
 
 /**
+ * sdp_sock_closed() - enter state CLOSE
+ * @ssk: locked socket
+ *
+ * As with TCP a port that the kernel has chosen is free again, while
+ * getsockname() still shows it.
+ */
+void sdp_sock_closed(struct sdp_sock *ssk)
+{
+	sdp_sock_set_state(&ssk->sk, TCP_CLOSE);
+	if (!(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK))
+		ssk->bound = false;
+}
+
+/**
+ * sdp_sock_settle() - wait until a connection that is over has gone
+ * @sk: socket, not locked
+ *
+ * The program has been told, and may use the socket for something else, which
+ * must find what the connection has used free.
+ *
+ * Context: process context.
+ */
+void sdp_sock_settle(struct sock *sk)
+{
+	if (sdp_in_state(sk, TCPF_TIME_WAIT))
+		flush_work(&sdp_sk(sk)->conn.teardown);
+}
+
+/**
  * sdp_sock_connected() - a connection carries data from now on
  * @ssk: locked socket in state SYN_SENT or SYN_RECV
  */
@@ -325,7 +355,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	int err;
 
 	sdp_rx_purge(ssk);
-	sk->sk_shutdown = 0;
+	WRITE_ONCE(sk->sk_shutdown, 0);
 	sock_reset_flag(sk, SOCK_DONE);
 	ssk->fin_sent = false;
 	ssk->fin_acked = false;
@@ -452,7 +482,7 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	/* The program has given up before the network did. */
 	if (old == TCP_SYN_SENT && sk->sk_shutdown)
 		reason = -ECONNRESET;
-	sdp_sock_set_state(sk, TCP_CLOSE);
+	sdp_sock_closed(ssk);
 	if (old == TCP_LISTEN)
 		sdp_accept_purge(ssk);
 	sdp_accept_unlink(ssk);

@@ -128,6 +128,8 @@ static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
 /* States in which the program may still send, or receive, in order. */
 #define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 #define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
+/* For the program the connection is gone, if there ever was one. */
+#define SDPF_OVER	(TCPF_CLOSE | TCPF_TIME_WAIT)
 
 static inline bool sdp_in_state(const struct sock *sk, u32 states)
 {
@@ -149,10 +151,19 @@ static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 	return ssk->opt.nodelay && !ssk->opt.cork;
 }
 
+/* getsockname() shows a port that was given back, but nobody may use it. */
+static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
+{
+	if (!ssk->bound)
+		ssk->local.port = 0;
+}
+
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
 void sdp_sock_set_state(struct sock *sk, int state);
+void sdp_sock_closed(struct sdp_sock *ssk);
+void sdp_sock_settle(struct sock *sk);
 void sdp_sock_connected(struct sdp_sock *ssk);
 int sdp_sock_start_connect(struct sdp_sock *ssk);
 void sdp_sock_failed(struct sdp_sock *ssk, int reason);
@@ -165,6 +176,8 @@ void sdp_sock_fin_received(struct sdp_sock *ssk);
 void sdp_sock_fin_acked(struct sdp_sock *ssk);
 void sdp_sock_check_orphan(struct sdp_sock *ssk);
 void sdp_sock_close(struct sock *sk);
+void sdp_sock_forget(struct sdp_sock *ssk);
+void sdp_sock_disconnect(struct socket *sock);
 int sdp_shutdown(struct socket *sock, int how);
 
 /* sockopt.c */
