@@ -41,8 +41,8 @@ static inline bool sdp_addr_is_loopback(const struct sdp_addr *addr)
 	return ipv6_addr_loopback(&addr->ip);
 }
 
-int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
-		       struct sdp_addr *addr, bool *v6);
+int sdp_addr_from_user(int family, const struct sockaddr_unsized *uaddr,
+		       int len, struct sdp_addr *addr, bool *v6);
 int sdp_addr_to_user(const struct sdp_addr *addr, bool v6, void *to);
 void sdp_addr_from_rdma(const struct sockaddr_storage *from,
 			struct sdp_addr *addr);
