@@ -229,6 +229,9 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	const void *data;
 	u8 len = 0;
 
+	/* A listener that closes rejects whom it has accepted until RTU comes. */
+	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+		return -ECONNRESET;
 	data = rdma_consumer_reject_data(id, (struct rdma_cm_event *)event,
 					 &len);
 	if (data && sdp_reject_parse(data, len) == SDP_REJECT_BACKLOG) {
