@@ -49,10 +49,10 @@ deps:
 module: deps
 	@tools/build-module $(KERNEL)
 
-##tools: build libsdp, sdpstat and sdp-run
+##tools: build libsdp, sdp-run, sdp-bpf and sdpstat
 tools: deps
 	@cmake -S tools -B $(BUILD)/tools -DSDP_TESTS=ON $(if $(filter 1,$(V)),,> /dev/null)
-	@cmake --build $(BUILD)/tools -j2 --target sdp sdp-run sdpstat \
+	@cmake --build $(BUILD)/tools -j2 --target sdp sdp-run sdp-bpf sdpstat \
 		$(if $(filter 1,$(V)),--verbose,-- --no-print-directory -s)
 
 ##check: build all, run unit tests, fuzzers and selftests on KERNEL

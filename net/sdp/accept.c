@@ -17,8 +17,8 @@
 
 static int sdp_listen_bind(struct sdp_sock *ssk)
 {
-	/* A socket that nobody has bound listens to IPv4 and IPv6. */
-	bool dual = ssk->v6 || !ssk->bound;
+	/* An AF_SDP socket that nobody has bound listens to IPv4 and IPv6. */
+	bool dual = ssk->v6 || (!ssk->bound && ssk->sk.sk_family == AF_SDP);
 
 	if (ssk->fallback.wanted)
 		return sdp_fallback_bind(ssk, dual);

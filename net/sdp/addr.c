@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Endpoints.  A socket is dual-stack: it takes AF_INET, AF_INET6 and the
- * protocol's own family, laid out as AF_INET, and answers with the first two.
+ * Endpoints.  A socket of AF_SDP is dual-stack: it takes AF_INET, AF_INET6 and
+ * the protocol's own family, laid out as AF_INET, and answers with the first
+ * two.  A socket of these two families keeps to its own.
  */
 #include <linux/in.h>
 #include <linux/sdp.h>
@@ -25,6 +26,18 @@ static void sdp_addr_set_v6(struct sdp_addr *addr,
 	addr->scope_id = scoped ? sin6->sin6_scope_id : 0;
 }
 
+/* What the inet families accept for their sockets, in their order. */
+static int sdp_addr_check_family(int family,
+				 const struct sockaddr_unsized *uaddr, int len)
+{
+	if (family == AF_SDP)
+		return 0;
+	if (len < (family == AF_INET6 ? SIN6_LEN_RFC2133 :
+					(int)sizeof(struct sockaddr_in)))
+		return -EINVAL;
+	return uaddr->sa_family == family ? 0 : -EAFNOSUPPORT;
+}
+
 /**
  * sdp_addr_set_any() - forget an address, but not the port
  * @addr: address
@@ -40,6 +53,7 @@ void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
 
 /**
  * sdp_addr_from_user() - read an address that a program passed
+ * @family: the socket's family
  * @uaddr: address, already in kernel memory
  * @len: its length
  * @addr: where to put it
@@ -48,14 +62,18 @@ void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
  * Return: 0; -EINVAL if it is too short; -EAFNOSUPPORT if the family is none
  * of ours.
  */
-int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
-		       struct sdp_addr *addr, bool *v6)
+int sdp_addr_from_user(int family, const struct sockaddr_unsized *uaddr,
+		       int len, struct sdp_addr *addr, bool *v6)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)uaddr;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)uaddr;
+	int err;
 
 	if (len < (int)offsetofend(struct sockaddr, sa_family))
 		return -EINVAL;
+	err = sdp_addr_check_family(family, uaddr, len);
+	if (err)
+		return err;
 	switch (uaddr->sa_family) {
 	case AF_UNSPEC:
 	case AF_INET:

@@ -56,8 +56,8 @@ static inline bool sdp_addr_lacks_scope(const struct sdp_addr *addr)
 }
 
 void sdp_addr_set_any(struct sdp_addr *addr, bool v6);
-int sdp_addr_from_user(const struct sockaddr_unsized *uaddr, int len,
-		       struct sdp_addr *addr, bool *v6);
+int sdp_addr_from_user(int family, const struct sockaddr_unsized *uaddr,
+		       int len, struct sdp_addr *addr, bool *v6);
 int sdp_addr_to_user(const struct sdp_addr *addr, bool v6, void *to);
 void sdp_addr_from_rdma(const struct sockaddr_storage *from,
 			struct sdp_addr *addr);

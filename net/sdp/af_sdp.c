@@ -2,6 +2,7 @@
 /*
  * The module, the address family, and the socket calls.
  */
+#include <linux/bpf-cgroup.h>
 #include <linux/in.h>
 #include <linux/module.h>
 #include <linux/net.h>
@@ -14,6 +15,7 @@
 #include "conn.h"
 #include "device.h"
 #include "fallback.h"
+#include "inet.h"
 #include "mem.h"
 #include "netns.h"
 #include "oob.h"
@@ -27,6 +29,9 @@ static int sdp_release(struct socket *sock)
 
 	if (!sk)
 		return 0;
+	/* The counterpart runs in inet_create(). */
+	if (sk->sk_family != AF_SDP)
+		BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
 	sock_hold(sk);
 	sdp_sock_close(sk);
 	sdp_fallback_release(sdp_sk(sk));
@@ -73,7 +78,7 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 	bool v6;
 	int err;
 
-	err = sdp_addr_from_user(uaddr, len, &addr, &v6);
+	err = sdp_addr_from_user(sk->sk_family, uaddr, len, &addr, &v6);
 	if (err)
 		return err;
 	sdp_sock_settle(sk);
@@ -199,7 +204,8 @@ static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 	if (len < (int)sizeof(uaddr->sa_family))
 		return -EINVAL;
 	dissolve = uaddr->sa_family == AF_UNSPEC;
-	err = dissolve ? 0 : sdp_addr_from_user(uaddr, len, &peer, &v6);
+	err = dissolve ? 0 : sdp_addr_from_user(sk->sk_family, uaddr, len,
+						&peer, &v6);
 	if (err)
 		return err;
 	lock_sock(sk);
@@ -326,7 +332,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	return tcp ? sdp_fallback_poll(sk, file, tcp) : mask;
 }
 
-static const struct proto_ops sdp_proto_ops = {
+/* The same behind each family that leads here. */
+const struct proto_ops sdp_proto_ops = {
 	.family = PF_SDP,
 	.owner = THIS_MODULE,
 	.release = sdp_release,
@@ -404,8 +411,13 @@ static int __init sdp_init(void)
 	err = sock_register(&sdp_family);
 	if (err)
 		goto err_device;
+	err = sdp_inet_init_module();
+	if (err)
+		goto err_family;
 	return 0;
 
+err_family:
+	sock_unregister(PF_SDP);
 err_device:
 	sdp_device_exit_module();
 err_proto:
@@ -421,6 +433,7 @@ err_netns:
 
 static void __exit sdp_exit(void)
 {
+	sdp_inet_exit_module();
 	sock_unregister(PF_SDP);
 	sdp_device_exit_module();
 	/* A teardown that dropped the last socket may still be returning. */

@@ -6,6 +6,7 @@
 #include <linux/sdp.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <net/inet_common.h>
 #include <asm/ioctls.h>
 
 #include "conn.h"
@@ -158,7 +159,8 @@ static int sdp_ioctl_outq(struct sock *sk)
 }
 
 /**
- * sdp_ioctl() - SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK
+ * sdp_ioctl() - SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK, and what the inet
+ *	families answer on any socket
  * @sock: socket
  * @cmd: command
  * @arg: user pointer to the int that answers
@@ -195,5 +197,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		err = -ENOIOCTLCMD;
 	}
 	release_sock(sk);
+	if (err == -ENOIOCTLCMD)
+		return inet_ioctl(sock, cmd, arg);
 	return err ? err : put_user(answer, (int __user *)arg);
 }

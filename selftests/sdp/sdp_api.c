@@ -10,7 +10,7 @@
 
 static int raw_socket(int type, int protocol)
 {
-	return socket(opts.tcp ? AF_INET : AF_SDP, type, protocol);
+	return socket(test_family(false), type, protocol);
 }
 
 /* ---- socket() ---- */
@@ -50,8 +50,8 @@ static void socketpair_refused(void)
 {
 	int fds[2];
 
-	CHECK_ERR(socketpair(opts.tcp ? AF_INET : AF_SDP, SOCK_STREAM, 0, fds),
-		  EOPNOTSUPP);
+	CHECK_ERR(socketpair(test_family(false), SOCK_STREAM, test_protocol(),
+			     fds), EOPNOTSUPP);
 }
 
 /* ---- bind() ---- */
@@ -372,16 +372,16 @@ static void ioctl_wrong_state(void)
 }
 
 static const struct sdp_case cases[] = {
-	CASE(socket_protocols, 0),
-	CASE(socket_types, 0),
-	CASE(socket_dgram_refused, CASE_SDP_ONLY),
+	CASE(socket_protocols, CASE_FAMILY),
+	CASE(socket_types, CASE_FAMILY),
+	CASE(socket_dgram_refused, CASE_SDP_ONLY | CASE_FAMILY),
 	CASE(socket_flags, 0),
 	CASE(socketpair_refused, 0),
 	CASE(bind_gives_port, CASE_IPV6),
 	CASE(bind_chosen_port, CASE_IPV6),
 	CASE(bind_any, CASE_IPV6),
-	CASE(bind_dual_stack, CASE_SDP_ONLY),
-	CASE(bind_family_27, CASE_SDP_ONLY),
+	CASE(bind_dual_stack, CASE_SDP_ONLY | CASE_FAMILY),
+	CASE(bind_family_27, CASE_SDP_ONLY | CASE_FAMILY),
 	CASE(bind_wrong_family, CASE_IPV6),
 	CASE(bind_bad_address, CASE_IPV6),
 	CASE(bind_foreign_address, CASE_IPV6),

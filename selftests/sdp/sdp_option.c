@@ -16,8 +16,7 @@ static void describe_socket(void)
 	int fd = new_socket(0);
 
 	CHECK_EQ(get_int(fd, SOL_SOCKET, SO_TYPE), SOCK_STREAM);
-	CHECK_EQ(get_int(fd, SOL_SOCKET, SO_DOMAIN),
-		 opts.tcp ? AF_INET : AF_SDP);
+	CHECK_EQ(get_int(fd, SOL_SOCKET, SO_DOMAIN), test_family(false));
 	CHECK_EQ(get_int(fd, SOL_SOCKET, SO_ERROR), 0);
 }
 
@@ -26,8 +25,7 @@ static void describe_accepted(void)
 	struct pair p = new_pair();
 
 	CHECK_EQ(get_int(p.server, SOL_SOCKET, SO_TYPE), SOCK_STREAM);
-	CHECK_EQ(get_int(p.server, SOL_SOCKET, SO_DOMAIN),
-		 opts.tcp ? AF_INET : AF_SDP);
+	CHECK_EQ(get_int(p.server, SOL_SOCKET, SO_DOMAIN), test_family(false));
 	CHECK_EQ(get_int(p.server, SOL_SOCKET, SO_ERROR), 0);
 	CHECK_EQ(get_int(p.server, SOL_SOCKET, SO_ACCEPTCONN), 0);
 }

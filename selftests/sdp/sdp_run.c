@@ -231,10 +231,11 @@ static const char *unusable(const char *address)
 	static char text[128];
 	int fd;
 
-	fd = socket(opts.tcp ? a.sa.sa_family : AF_SDP, SOCK_STREAM, 0);
+	fd = socket(test_family(a.sa.sa_family == AF_INET6), SOCK_STREAM,
+		    test_protocol());
 	if (fd < 0) {
 		snprintf(text, sizeof(text), "no %s sockets in this kernel: %s",
-			 opts.tcp ? "TCP" : "AF_SDP", strerror(errno));
+			 opts.tcp ? "TCP" : "SDP", strerror(errno));
 		return text;
 	}
 	if (bind(fd, &a.sa, a.len)) {
@@ -262,6 +263,8 @@ static void run_case(struct ktap_counts *counts, const struct sdp_case *c,
 
 	if (opts.tcp && (c->flags & CASE_SDP_ONLY))
 		why = "TCP has nothing like it";
+	if (opts.inet && (c->flags & CASE_FAMILY))
+		why = "is about family AF_SDP";
 	if (why) {
 		ktap_skip(counts, name, why);
 		return;
@@ -301,11 +304,13 @@ static unsigned int number(const char *what, const char *text,
 
 static void set_family(const char *text)
 {
-	if (strcmp(text, "sdp") && strcmp(text, "tcp")) {
-		fprintf(stderr, "family '%s' is neither sdp nor tcp\n", text);
+	opts.tcp = !strcmp(text, "tcp");
+	opts.inet = !strcmp(text, "inet");
+	if (!opts.tcp && !opts.inet && strcmp(text, "sdp")) {
+		fprintf(stderr, "family '%s' is none of sdp, inet, tcp\n",
+			text);
 		exit(KTAP_EXIT_FAIL);
 	}
-	opts.tcp = !strcmp(text, "tcp");
 }
 
 /* An address replaces the one of its own kind, IPv4 or IPv6. */
@@ -332,7 +337,9 @@ void sdp_opts_from_env(void)
 static void __noreturn usage(const char *program, int status)
 {
 	printf("usage: %s [options]\n"
-	       "  --family sdp|tcp   sockets to test (sdp); tcp shows what is expected\n"
+	       "  --family FAMILY    sockets to test: sdp (default) for AF_SDP; inet for\n"
+	       "                     AF_INET, AF_INET6 with IPPROTO_SDP; tcp shows what is\n"
+	       "                     expected\n"
 	       "  --server ADDR      address the servers bind, once for IPv4, once for IPv6\n"
 	       "  --client ADDR      address the clients bind, likewise\n"
 	       "  --ipv6             run every case with the IPv6 addresses only\n"

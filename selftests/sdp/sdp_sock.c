@@ -95,12 +95,22 @@ bool addr_is_loopback(void)
 
 /* ---- sockets ---- */
 
+int test_family(bool ipv6)
+{
+	if (!opts.tcp && !opts.inet)
+		return AF_SDP;
+	return ipv6 ? AF_INET6 : AF_INET;
+}
+
+int test_protocol(void)
+{
+	return opts.inet && !opts.tcp ? IPPROTO_SDP : 0;
+}
+
 int new_socket(int type_flags)
 {
-	int family = opts.ipv6 ? AF_INET6 : AF_INET;
-
-	return CHECK_OK(socket(opts.tcp ? family : AF_SDP,
-			       SOCK_STREAM | type_flags, 0));
+	return CHECK_OK(socket(test_family(opts.ipv6), SOCK_STREAM | type_flags,
+			       test_protocol()));
 }
 
 int new_client(int type_flags)

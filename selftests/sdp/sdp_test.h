@@ -24,6 +24,9 @@
 #ifndef AF_SDP
 #define AF_SDP 27
 #endif
+#ifndef IPPROTO_SDP
+#define IPPROTO_SDP 257
+#endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define KIB		1024UL
@@ -33,6 +36,7 @@
 
 struct sdp_opts {
 	bool tcp;		/* TCP sockets instead of AF_SDP */
+	bool inet;		/* SDP sockets of the addresses' family */
 	bool ipv6;		/* addresses of this case are IPv6 */
 	const char *server[2];	/* IPv4, IPv6 address the servers bind */
 	const char *client[2];	/* IPv4, IPv6 address the clients bind */
@@ -50,6 +54,7 @@ extern struct sdp_opts opts;
 #define CASE_IPV6	2	/* run once more with IPv6 addresses */
 #define CASE_LONG	4	/* needs three times the usual deadline */
 #define CASE_TCP	8	/* run once more on TCP, to show that it agrees */
+#define CASE_FAMILY	16	/* about sockets of family AF_SDP alone */
 
 struct sdp_case {
 	const char *name;
@@ -162,6 +167,9 @@ uint16_t addr_port(const struct addr *a);
 uint16_t local_port(int fd);
 bool addr_is_loopback(void);
 
+/* What to give socket() for sockets of the kind under test. */
+int test_family(bool ipv6);
+int test_protocol(void);
 int new_socket(int type_flags);
 /* Socket bound to the client's address, port 0. */
 int new_client(int type_flags);

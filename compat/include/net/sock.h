@@ -9,7 +9,7 @@
 #define PROTO_IPV6_PINFO_OFFSET(type, member)	\
 	.ipv6_pinfo_offset = offsetof(type, member),
 #else
-#define PROTO_IPV6_PINFO_OFFSET(type, member)
+#define PROTO_IPV6_PINFO_OFFSET(...)
 #endif
 
 #endif /* _SDP_COMPAT_NET_SOCK_H */

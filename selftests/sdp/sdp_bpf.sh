@@ -1,0 +1,260 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Conversion inside the kernel, by sdp-bpf: of programs that no library can
+# convert because they are linked statically, of all that a process starts, and
+# of nobody else. SDP_BPF names the tool.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+. ./sdp_lib.sh
+
+server=${SDP_TEST_SERVER:-10.0.0.2}
+client=${SDP_TEST_CLIENT:-10.0.0.1}
+tool=${SDP_BPF:-$(command -v sdp-bpf || true)}
+static=$here/sdp_peer_static
+groups=/sys/fs/cgroup
+bytes=3000000
+
+kernel_can() {
+	[ -e /sys/kernel/btf/vmlinux ] && grep -qw update_socket_protocol /proc/kallsyms
+}
+
+needs_hook() { kernel_can || skip "this kernel has no hook to convert at"; }
+
+# A program that says which protocol the kernel gave it for TCP.
+ask='
+import socket, sys
+for family in socket.AF_INET, socket.AF_INET6:
+	for flags in 0, socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC:
+		for protocol in 0, socket.IPPROTO_TCP:
+			s = socket.socket(family, socket.SOCK_STREAM | flags, protocol)
+			print(s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL))
+'
+protocols() { python3 -c "$ask" | sort -u | tr '\n' ' '; }
+
+# expect_protocols WANT GOT
+expect_protocols() { [ "$2" = "$1 " ] || fail "expected protocol $1, got: $2"; }
+
+counter() { awk -v name="$1" '$1 == name { print $2 }' /proc/net/sdpstats; }
+
+# start_server and start_client run what $peer names.
+use_static() {
+	export SDP_TEST_FAMILY=tcp
+	peer=$static
+}
+
+use_converted() {
+	use_static
+	printf '#!/bin/sh\nexec "%s" run -- "%s" "$@"\n' "$tool" "$static" > "$work/converted"
+	chmod +x "$work/converted"
+	peer=$work/converted
+}
+
+# The ends check what they receive.
+upload() {
+	start_server receiver recv "$server"
+	start_client sender send "$server" --bytes "$bytes"
+	expect_orderly receiver "received=$bytes"
+	expect_orderly sender "sent=$bytes"
+}
+
+download() {
+	start_server server send "$server" --bytes "$bytes"
+	start_client client recv "$server"
+	expect_orderly server "sent=$bytes"
+	expect_orderly client "received=$bytes"
+}
+
+# ---- sdp-bpf run ----
+
+static_transfer() {
+	local before
+	needs_hook
+	! ldd "$static" > /dev/null 2>&1 || fail "$static is not static"
+	before=$(counter PassiveOpens)
+	use_converted
+	upload
+	download
+	[ "$(counter PassiveOpens)" = $((before + 2)) ] || fail "the data did not travel over SDP"
+}
+
+others_stay_with_tcp() {
+	local before
+	needs_hook
+	before=$(counter ActiveOpens)
+	"$tool" run -- sh -c "touch $work/runs; until [ -e $work/end ]; do sleep 0.05; done" &
+	pid[run]=$!
+	wait_for "$BOUND" exists "$work/runs"
+	use_static
+	upload
+	expect_protocols 6 "$(protocols)"
+	touch "$work/end"
+	end_of_run
+	[ "$(counter ActiveOpens)" = "$before" ] || fail "the data travelled over SDP"
+}
+
+# What is converted is not reached by what is not.
+server_left_alone() {
+	needs_hook
+	use_converted
+	start_server server recv "$server"
+	use_static
+	start_client client send "$server"
+	end_of client
+	[ "$status" != 0 ] || fail "a TCP client reached a converted server"
+	grep -q ECONNREFUSED "$work/client.out" || fail "expected ECONNREFUSED"
+	kill -TERM "${pid[server]}"
+	end_of server
+	[ "$status" = 143 ] || fail "expected the command's death by SIGTERM, got $status"
+}
+
+every_form_of_tcp() {
+	needs_hook
+	expect_protocols 257 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
+}
+
+nothing_but_tcp() {
+	local got
+	needs_hook
+	got=$("$tool" run -- python3 -c '
+import socket
+print(socket.socket(socket.AF_INET, socket.SOCK_DGRAM).proto, end=" ")
+a, b = socket.socketpair()
+a.send(b"x")
+print(b.recv(1), end=" ")
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+print(s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL))
+')
+	[ "$got" = "0 b'x' 262" ] || fail "got: $got"
+}
+
+# It ends with the last of what the command has left behind.
+descendants() {
+	needs_hook
+	"$tool" run sh -c "(until [ -e $work/go ]; do sleep 0.05; done
+		setsid python3 -c '$ask' | sort -u | tr '\\n' ' ' > $work/answer) & exit 5" &
+	pid[run]=$!
+	wait_for "$BOUND" eval "ls -d $groups/sdp-bpf-* > /dev/null 2>&1"
+	kill -0 "${pid[run]}" || fail "it ended before its descendants"
+	touch "$work/go"
+	end_of_run
+	[ "$status" = 5 ] || fail "expected the command's status 5, got $status"
+	expect_protocols 257 "$(< "$work/answer")"
+	! ls -d "$groups"/sdp-bpf-* 2> /dev/null || fail "its control group is still there"
+}
+
+end_of_run() {
+	wait_for "$BOUND" gone "${pid[run]}" || fail "sdp-bpf has not ended within $BOUND s"
+	status=0
+	wait "${pid[run]}" || status=$?
+}
+
+status_of() {
+	local status=0
+	"$@" > "$work/said" 2>&1 || status=$?
+	echo $status
+}
+
+exit_status() {
+	needs_hook
+	[ "$(status_of "$tool" run true)" = 0 ] || fail "true: $(< "$work/said")"
+	[ "$(status_of "$tool" run -- sh -c 'exit 7')" = 7 ] || fail "exit 7"
+	[ "$(status_of "$tool" run sh -c 'kill -9 $$')" = 137 ] || fail "SIGKILL"
+	[ "$(status_of "$tool" run /nonexistent)" = 127 ] || fail "/nonexistent"
+	[ "$(status_of "$tool" run /etc/passwd)" = 126 ] || fail "/etc/passwd"
+	[ "$(status_of "$tool" run)" = 2 ] || fail "no command"
+}
+
+# ---- attach, detach, status ----
+
+make_group() {
+	mkdir -p "$groups/$1"
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
+}
+
+# in_group GROUP COMMAND...
+in_group() { (echo 0 > "$groups/$1/cgroup.procs" && shift && "$@"); }
+
+# json EXPRESSION: of the status, as 's'
+json() {
+	"$tool" status --json |
+		python3 -c "import json, sys; s = json.load(sys.stdin); print($1)"
+}
+
+attached_group() {
+	needs_hook
+	make_group sdp_test/below
+	make_group sdp_other
+	[ "$(json "s['attached']")" = False ] || fail "something is attached already"
+	"$tool" attach "$groups/sdp_test" || fail "cannot attach"
+	expect_protocols 257 "$(in_group sdp_test protocols)"
+	expect_protocols 257 "$(in_group sdp_test/below protocols)"
+	expect_protocols 6 "$(in_group sdp_other protocols)"
+	[ "$(json "s['groups'][0]['path'], s['groups'][0]['converted']")" = "/sdp_test 16" ] ||
+		fail "status: $("$tool" status --json)"
+
+	"$tool" attach sdp_other || fail "cannot attach another"
+	expect_protocols 257 "$(in_group sdp_other protocols)"
+	"$tool" detach sdp_test || fail "cannot detach"
+	expect_protocols 6 "$(in_group sdp_test protocols)"
+	expect_protocols 257 "$(in_group sdp_other protocols)"
+	[ "$(status_of "$tool" detach sdp_test)" = 1 ] || fail "detached twice"
+	"$tool" detach sdp_other || fail "cannot detach the last"
+	expect_protocols 6 "$(in_group sdp_other protocols)"
+	[ "$(json "s['attached']")" = False ] || fail "it does not go with the last group"
+	rmdir "$groups/sdp_test/below" "$groups/sdp_test" "$groups/sdp_other"
+}
+
+removed_group() {
+	needs_hook
+	make_group sdp_test
+	"$tool" attach sdp_test
+	rmdir "$groups/sdp_test"
+	[ "$(json "s['groups'][0]['path']")" = None ] || fail "status: $("$tool" status)"
+	[ "$(status_of "$tool" detach sdp_test)" = 1 ] || fail "detached what is not there"
+	"$tool" detach --all
+	[ "$(json "s['groups']")" = "[]" ] || fail "status: $("$tool" status)"
+}
+
+# ---- what it says when it cannot ----
+
+# says STATUS PATTERN COMMAND...
+says() {
+	local want=$1 pattern=$2 got
+	shift 2
+	got=$(status_of "$@")
+	[ "$got" = "$want" ] || fail "expected status $want, got $got: $(< "$work/said")"
+	grep -q "$pattern" "$work/said" || fail "expected '$pattern', got: $(< "$work/said")"
+}
+
+kernel_without_hook() {
+	! kernel_can || skip "this kernel has the hook"
+	says 3 'no hook update_socket_protocol' "$tool" attach "$groups"
+	says 125 'no hook update_socket_protocol' "$tool" run true
+	says 0 'No control group is attached' "$tool" status
+}
+
+without_rights() {
+	needs_hook
+	says 1 'CAP_BPF' setpriv --reuid 65534 --clear-groups "$tool" attach "$groups"
+}
+
+wrong_use() {
+	says 1 "no control group '/nonexistent'" "$tool" attach /nonexistent
+	says 1 "no control group '/etc'" "$tool" attach /etc
+	says 1 'no control group is attached' "$tool" detach "$groups"
+	says 0 'No control group is attached' "$tool" status
+	says 2 'required' "$tool" attach
+	says 2 'required' "$tool" detach
+}
+
+[ -x "$tool" ] || skip_all "no sdp-bpf: neither in PATH nor named by SDP_BPF"
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+have_family || skip_all "no AF_SDP sockets in this kernel"
+export SDP_TEST_CLIENT=$client
+
+run_cases static_transfer others_stay_with_tcp server_left_alone every_form_of_tcp \
+	nothing_but_tcp descendants exit_status attached_group removed_group \
+	kernel_without_hook without_rights wrong_use

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdp-bpf: convert TCP sockets of chosen processes inside the kernel.
+ */
+#include "cgroup.h"
+#include "converter.h"
+#include "runner.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace
+{
+
+using sdpbpf::GroupId;
+
+constexpr int exit_failure = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_unsupported = 3;
+constexpr int exit_run_failure = 125;
+
+struct Options {
+	std::vector<std::string> groups;
+	bool all = false;
+	bool json = false;
+};
+
+// All are looked up before anything changes.
+std::vector<GroupId> ids_of(const std::vector<std::string> &names)
+{
+	std::vector<GroupId> ids;
+
+	ids.reserve(names.size());
+	for (const std::string &name : names)
+		ids.push_back(sdpbpf::group_id(sdpbpf::find_group(name)));
+	return ids;
+}
+
+void attach(const Options &options)
+{
+	const auto ids = ids_of(options.groups);
+
+	if (const auto groups = sdpbpf::pinned_groups()) {
+		for (const GroupId id : ids)
+			groups->add(id);
+		return;
+	}
+	const sdpbpf::Converter converter;
+	const sdpbpf::Groups groups = converter.groups();
+
+	for (const GroupId id : ids)
+		groups.add(id);
+	converter.pin();
+}
+
+void detach(const Options &options)
+{
+	const auto groups = sdpbpf::pinned_groups();
+
+	if (!groups && !options.all)
+		throw std::runtime_error("no control group is attached");
+	if (options.all) {
+		sdpbpf::unpin();
+		return;
+	}
+	const auto ids = ids_of(options.groups);
+	for (std::size_t i = 0; i < ids.size(); i++)
+		if (!groups->remove(ids[i]))
+			throw std::runtime_error(
+				fmt::format("'{}' is not attached", options.groups[i]));
+	if (groups->list().empty())
+		sdpbpf::unpin();
+}
+
+// A group that was removed while attached has no path any more.
+std::string as_json(const std::optional<sdpbpf::Groups> &groups)
+{
+	auto list = nlohmann::json::array();
+
+	if (groups) {
+		const auto paths = sdpbpf::all_groups();
+		for (const auto &[id, converted] : groups->list()) {
+			nlohmann::json path;
+			if (paths.contains(id))
+				path = paths.at(id);
+			list.push_back({{"id", id}, {"path", path}, {"converted", converted}});
+		}
+	}
+	const nlohmann::json answer{{"attached", groups.has_value()}, {"groups", list}};
+	return answer.dump(8) + "\n";
+}
+
+std::string as_text(const std::optional<sdpbpf::Groups> &groups)
+{
+	if (!groups)
+		return "No control group is attached.\n";
+	const auto paths = sdpbpf::all_groups();
+	std::string text = "Converted Control group\n";
+	for (const auto &[id, converted] : groups->list())
+		text += fmt::format("{:9} {}\n", converted,
+				    paths.contains(id) ? paths.at(id) : "(removed)");
+	return text;
+}
+
+void status(const Options &options)
+{
+	const auto groups = sdpbpf::pinned_groups();
+	const std::string text = options.json ? as_json(groups) : as_text(groups);
+
+	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+		throw std::system_error(errno, std::generic_category(), "standard output");
+}
+
+CLI::App *describe_run(CLI::App &app)
+{
+	CLI::App *run = app.add_subcommand("run", "run a command, and convert the sockets of all "
+						  "processes that come of it");
+
+	run->prefix_command();
+	return run;
+}
+
+CLI::App *describe_attach(CLI::App &app, Options &options)
+{
+	CLI::App *attach =
+		app.add_subcommand("attach", "convert the processes of control groups from now on");
+
+	attach->add_option("group", options.groups, "directory, or path within the hierarchy")
+		->required()
+		->type_name("GROUP...");
+	return attach;
+}
+
+CLI::App *describe_detach(CLI::App &app, Options &options)
+{
+	CLI::App *detach = app.add_subcommand("detach", "convert their new sockets no more");
+	CLI::Option *group = detach->add_option("group", options.groups, "as given to attach")
+				     ->type_name("GROUP...");
+
+	detach->add_flag("-a,--all", options.all, "all control groups")->excludes(group);
+	return detach;
+}
+
+CLI::App *describe_status(CLI::App &app, Options &options)
+{
+	CLI::App *status = app.add_subcommand("status", "list the control groups");
+
+	status->add_flag("-j,--json", options.json, "write JSON");
+	return status;
+}
+
+// CLI11 takes the first argument that it does not know, and all behind it, for
+// the command; but after "--" it insists on knowing them. It wants the arguments
+// in reverse.
+std::vector<std::string> arguments_for_cli(int argc, char **argv)
+{
+	std::vector<std::string> arguments(argv + 1, argv + argc);
+	const auto run = std::ranges::find(arguments, "run");
+
+	if (run != arguments.end() && run + 1 != arguments.end() && run[1] == "--")
+		arguments.erase(run + 1);
+	std::ranges::reverse(arguments);
+	return arguments;
+}
+
+// Reads the arguments; the result is to be called.
+using Action = std::function<int()>;
+
+Action choose(CLI::App &app, Options &options, int argc, char **argv)
+{
+	const CLI::App *run = describe_run(app);
+	const CLI::App *on = describe_attach(app, options);
+	const CLI::App *off = describe_detach(app, options);
+
+	describe_status(app, options);
+	app.parse(arguments_for_cli(argc, argv));
+	if (run->parsed()) {
+		if (run->remaining_size() == 0)
+			throw CLI::RequiredError("COMMAND");
+		return [run] { return sdpbpf::run_converted(run->remaining()); };
+	}
+	if (off->parsed() && options.groups.empty() && !options.all)
+		throw CLI::RequiredError("GROUP or --all");
+	auto *const done = on->parsed() ? attach : off->parsed() ? detach : status;
+	return [done, &options] {
+		done(options);
+		return EXIT_SUCCESS;
+	};
+}
+
+int act(const Action &action, bool running)
+{
+	try {
+		return action();
+	} catch (const sdpbpf::Unsupported &error) {
+		fmt::print(stderr, "sdp-bpf: {}\n", error.what());
+		return running ? exit_run_failure : exit_unsupported;
+	} catch (const std::exception &error) {
+		fmt::print(stderr, "sdp-bpf: {}\n", error.what());
+		return running ? exit_run_failure : exit_failure;
+	}
+}
+
+int run(int argc, char **argv)
+{
+	Options options;
+	CLI::App app("Convert the TCP sockets of chosen processes to SDP inside the kernel.",
+		     "sdp-bpf");
+	Action action;
+
+	app.set_version_flag("-V,--version", "sdp-bpf " SDP_VERSION);
+	app.add_flag_callback("-v,--verbose", sdpbpf::be_verbose,
+			      "show what libbpf and the kernel's verifier say");
+	app.require_subcommand(1);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return fmt::format("sdp-bpf: {} (see sdp-bpf --help)\n", error.what());
+	});
+	try {
+		action = choose(app, options, argc, argv);
+	} catch (const CLI::ParseError &outcome) {
+		return app.exit(outcome) == 0 ? EXIT_SUCCESS : exit_usage;
+	}
+	return act(action, app.got_subcommand("run"));
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		return run(argc, argv);
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "sdp-bpf: %s\n", error.what());
+		return exit_failure;
+	}
+}
