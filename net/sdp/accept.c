@@ -25,12 +25,12 @@ static int sdp_listen_bind(struct sdp_sock *ssk)
 	return ssk->bound && ssk->conn.id ? 0 : sdp_cm_bind(ssk, dual);
 }
 
-static int sdp_listen_rdma(struct sdp_sock *ssk, int backlog)
+static int sdp_listen_rdma(struct sdp_sock *ssk)
 {
 	int err = 0;
 
 	if (!ssk->fallback.alone)
-		err = sdp_cm_listen(ssk, backlog);
+		err = sdp_listen_begin(ssk);
 	if (err || ssk->fallback.alone)
 		return sdp_fallback_listen_alone(ssk) ? 0 : err;
 	return 0;
@@ -62,7 +62,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	sdp_sock_set_state(sk, TCP_LISTEN);
 	err = sdp_fallback_listen(ssk, backlog);
 	if (!err)
-		err = sdp_listen_rdma(ssk, backlog);
+		err = sdp_listen_rdma(ssk);
 	if (err)
 		sdp_sock_set_state(sk, TCP_CLOSE);
 	return err;
@@ -92,11 +92,11 @@ static bool sdp_accept_reserve(struct sdp_sock *parent)
 	struct sock *sk = &parent->sk;
 	bool ok;
 
-	spin_lock(&parent->accept_lock);
+	spin_lock_bh(&parent->accept_lock);
 	ok = sdp_in_state(sk, TCPF_LISTEN) && !sk_acceptq_is_full(sk);
 	if (ok)
 		sk_acceptq_added(sk);
-	spin_unlock(&parent->accept_lock);
+	spin_unlock_bh(&parent->accept_lock);
 	return ok;
 }
 
@@ -122,9 +122,9 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	}
 	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
 	if (!sk) {
-		spin_lock(&parent->accept_lock);
+		spin_lock_bh(&parent->accept_lock);
 		sk_acceptq_removed(&parent->sk);
-		spin_unlock(&parent->accept_lock);
+		spin_unlock_bh(&parent->accept_lock);
 		*why = SDP_REJECT_RESOURCES;
 		return NULL;
 	}
@@ -133,15 +133,15 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	sock_hold(&parent->sk);
 	child->listener = &parent->sk;
 
-	spin_lock(&parent->accept_lock);
+	spin_lock_bh(&parent->accept_lock);
 	list_add_tail(&child->accept_node, &parent->accept_pending);
-	spin_unlock(&parent->accept_lock);
+	spin_unlock_bh(&parent->accept_lock);
 	return child;
 }
 
 /**
  * sdp_accept_established() - the three-way handshake is complete
- * @child: locked socket in state SYN_RECV
+ * @child: locked socket (by its owner or in softirq) in state SYN_RECV
  *
  * With TCP_DEFER_ACCEPT the child stays on the pending list until it has
  * something to read, or the time is over.
@@ -188,9 +188,9 @@ void sdp_accept_ready(struct sdp_sock *child)
 	if (!listener)
 		return;
 	parent = sdp_sk(listener);
-	spin_lock(&parent->accept_lock);
+	spin_lock_bh(&parent->accept_lock);
 	list_move_tail(&child->accept_node, &parent->accept_ready);
-	spin_unlock(&parent->accept_lock);
+	spin_unlock_bh(&parent->accept_lock);
 	child->listener = NULL;
 	SDP_INC_STATS(sock_net(listener), SDP_MIB_PASSIVEOPENS);
 	listener->sk_data_ready(listener);
@@ -201,13 +201,13 @@ static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
 {
 	bool linked;
 
-	spin_lock(&parent->accept_lock);
+	spin_lock_bh(&parent->accept_lock);
 	linked = !list_empty(&child->accept_node);
 	if (linked) {
 		list_del_init(&child->accept_node);
 		sk_acceptq_removed(&parent->sk);
 	}
-	spin_unlock(&parent->accept_lock);
+	spin_unlock_bh(&parent->accept_lock);
 	return linked;
 }
 
@@ -254,7 +254,7 @@ static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)
 {
 	struct sdp_sock *child;
 
-	spin_lock(&parent->accept_lock);
+	spin_lock_bh(&parent->accept_lock);
 	child = list_first_entry_or_null(&parent->accept_ready,
 					 struct sdp_sock, accept_node);
 	if (!child)
@@ -262,7 +262,7 @@ static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)
 						 struct sdp_sock, accept_node);
 	if (child)
 		sock_hold(&child->sk);
-	spin_unlock(&parent->accept_lock);
+	spin_unlock_bh(&parent->accept_lock);
 	return child;
 }
 
@@ -335,12 +335,12 @@ static struct sock *sdp_accept_take_rdma(struct sdp_sock *parent)
 {
 	struct sdp_sock *child;
 
-	spin_lock(&parent->accept_lock);
+	spin_lock_bh(&parent->accept_lock);
 	child = list_first_entry(&parent->accept_ready, struct sdp_sock,
 				 accept_node);
 	list_del_init(&child->accept_node);
 	sk_acceptq_removed(&parent->sk);
-	spin_unlock(&parent->accept_lock);
+	spin_unlock_bh(&parent->accept_lock);
 	return &child->sk;
 }
 

@@ -12,12 +12,17 @@
 #include "accept.h"
 #include "cm.h"
 #include "conn.h"
+#include "device.h"
 #include "mib.h"
+#include "netns.h"
 #include "sock.h"
 #include "tx.h"
 
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
+
+/* How long a peer may take that has connected and has to speak first. */
+#define SDP_GREETING_TIMEOUT	(15 * HZ)
 
 /* Flow-control engines that we can speak. */
 #define SDP_CM_FEATURES		SDP_FEAT_CREDIT
@@ -81,18 +86,6 @@ int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
 out:
 	ssk->last_bind_err = err;
 	return err;
-}
-
-/**
- * sdp_cm_listen() - ask for connection requests
- * @ssk: locked socket, bound
- * @backlog: how many may wait
- *
- * Return: 0 or a negative errno.
- */
-int sdp_cm_listen(struct sdp_sock *ssk, int backlog)
-{
-	return rdma_listen(ssk->conn.id, backlog);
 }
 
 /* As with TCP an address that the program has chosen stays; a port may not. */
@@ -198,9 +191,14 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.private_data_len = sdp_hello_encode(&hello, data,
 						     sizeof(data)),
 	};
+	struct sdp_netns_visit visit;
+	int err;
 
 	sdp_conn_fill_param(conn, &param);
-	return rdma_connect_locked(id, &param);
+	sdp_netns_enter(&visit, sock_net(&ssk->sk));
+	err = rdma_connect_locked(id, &param);
+	sdp_netns_leave(&visit);
+	return err;
 }
 
 static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
@@ -247,12 +245,14 @@ static int sdp_cm_established(struct sdp_sock *ssk,
 		err = sdp_cm_hello_ack(ssk, event);
 		if (!err) {
 			sdp_fallback_not_needed(ssk);
+			ssk->conn.tx.empty_due = true;
 			sdp_sock_connected(ssk);
 			/* The peer may have been quicker than this event. */
 			sdp_conn_process(ssk);
 		}
-	} else if (sk->sk_state == TCP_SYN_RECV) {
+	} else if (sk->sk_state == TCP_SYN_RECV && !ssk->conn.dev->iwarp) {
 		sdp_accept_established(ssk);
+		sdp_tx_push(ssk);
 	}
 	if (!err)
 		err = sdp_conn_check_flushed(ssk);
@@ -260,18 +260,62 @@ static int sdp_cm_established(struct sdp_sock *ssk,
 	return err;
 }
 
+/**
+ * sdp_cm_heard() - a message has come from a peer whose handshake is not over
+ * @ssk: locked socket (by its owner or in softirq) in state SYN_RECV
+ *
+ * With InfiniBand the message that ends the handshake, RTU, got lost or is
+ * late; the connection manager would find out after a minute.  With iWARP the
+ * handshake ends with the active side's first message: before that, the
+ * passive side may not send (RFC 5044, section 7.1.3).
+ */
+void sdp_cm_heard(struct sdp_sock *ssk)
+{
+	int err;
+
+	if (!ssk->conn.dev->iwarp) {
+		rdma_notify(ssk->conn.id, IB_EVENT_COMM_EST);
+		return;
+	}
+	sdp_accept_established(ssk);
+	err = sdp_conn_check_flushed(ssk);
+	if (err)
+		sdp_conn_end(ssk, err);
+}
+
+/* With InfiniBand the connection manager sees to it. */
+static void sdp_cm_await_greeting(struct sdp_sock *child)
+{
+	if (!child->conn.dev->iwarp)
+		return;
+	lock_sock(&child->sk);
+	sdp_timer_arm(child, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
+	release_sock(&child->sk);
+}
+
+/**
+ * sdp_cm_check_greeting() - give up a peer that has connected and said nothing
+ * @ssk: locked socket
+ */
+void sdp_cm_check_greeting(struct sdp_sock *ssk)
+{
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_RECV))
+		sdp_conn_end(ssk, -ETIMEDOUT);
+}
+
 static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 			   const struct rdma_cm_event *event)
 {
-	const void *data;
-	u8 len = 0;
-
 	/* The listener went after its HelloAck, and before we could tell. */
 	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
 		return -ECONNRESET;
-	data = rdma_consumer_reject_data(id, (struct rdma_cm_event *)event,
-					 &len);
-	if (data && sdp_reject_parse(data, len) == SDP_REJECT_BACKLOG) {
+	/*
+	 * Not by rdma_consumer_reject_data(): an iWARP provider says "reset"
+	 * of a request that the peer's program has rejected.
+	 */
+	if (sdp_reject_parse(event->param.conn.private_data,
+			     event->param.conn.private_data_len) ==
+	    SDP_REJECT_BACKLOG) {
 		ssk->conn.retry = true;
 		return -ETIMEDOUT;
 	}
@@ -304,6 +348,9 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return sdp_cm_addr_errno(event->status);
 	case RDMA_CM_EVENT_CONNECT_ERROR:
+		/* Whoever has that TCP port does not speak iWARP. */
+		return rdma_cap_iw_cm(id->device, id->port_num) ?
+		       -ECONNREFUSED : -ETIMEDOUT;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -ETIMEDOUT;
 	case RDMA_CM_EVENT_REJECTED:
@@ -396,8 +443,10 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	id->context = child;
 	child->conn.id = id;
 	sdp_sock_hold(child, SDP_REF_CM);
-	if (!sdp_conn_setup(child, id) && !sdp_cm_accept(child, id, &hello))
+	if (!sdp_conn_setup(child, id) && !sdp_cm_accept(child, id, &hello)) {
+		sdp_cm_await_greeting(child);
 		return 0;
+	}
 
 	sdp_cm_reject(id, SDP_REJECT_RESOURCES);
 	sdp_conn_discard(child, id);

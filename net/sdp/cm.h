@@ -5,13 +5,20 @@
 #ifndef _SDP_CM_H
 #define _SDP_CM_H
 
+#include <linux/types.h>
+
 struct rdma_cm_event;
 struct rdma_cm_id;
 struct sdp_sock;
 
 int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 int sdp_cm_bind(struct sdp_sock *ssk, bool dual);
-int sdp_cm_listen(struct sdp_sock *ssk, int backlog);
 int sdp_cm_connect(struct sdp_sock *ssk);
+void sdp_cm_heard(struct sdp_sock *ssk);
+void sdp_cm_check_greeting(struct sdp_sock *ssk);
+
+/* listen.c */
+int sdp_listen_begin(struct sdp_sock *ssk);
+void sdp_listen_end(struct sdp_sock *ssk);
 
 #endif /* _SDP_CM_H */

@@ -402,6 +402,7 @@ static void sdp_conn_teardown(struct work_struct *work)
 	if (tell)
 		wait_for_completion_timeout(&conn->disconnected,
 					    SDP_DISCONNECT_TIMEOUT);
+	sdp_listen_end(ssk);
 	rdma_destroy_id(conn->id);
 
 	lock_sock(sk);
@@ -442,6 +443,7 @@ void sdp_conn_destroy_id(struct sdp_sock *ssk)
 		flush_work(&conn->teardown);
 	if (ending || !id)
 		return;
+	sdp_listen_end(ssk);
 	rdma_destroy_id(id);
 	conn->id = NULL;
 	clear_bit(SDP_CONN_BROKEN, &conn->flags);

@@ -166,7 +166,10 @@ struct sdp_tx_wr {
  * @max_payload: how long a message may be
  * @since_signal: work requests posted since the last signaled one
  * @bytes_since_signal: bytes posted since the last signaled work request
- * @probing: a zero-byte write is on its way
+ * @empty_due: the peer waits for a message, be it an empty one
+ * @last_seq: sequence number of the last message that has to arrive: one with
+ *	payload, or DisConn
+ * @probing: a probe is on its way, see sdp_tx_probe()
  * @probe_at: jiffies when it was posted
  * @since: jiffies when the oldest byte in @ring was written, or @ring's tail
  *	moved
@@ -200,6 +203,8 @@ struct sdp_tx {
 	u32 max_payload;
 	u32 since_signal;
 	u32 bytes_since_signal;
+	bool empty_due;
+	u32 last_seq;
 	bool probing;
 	unsigned long probe_at;
 	unsigned long since;
@@ -246,6 +251,7 @@ struct sdp_conn_stats {
 /**
  * struct sdp_conn - one RDMA connection, part of its socket
  * @id: the connection's identifier in rdma_cm, NULL when there is none
+ * @id_v4: a listener's second identifier, see sdp_listen_begin()
  * @dev: what we keep for the device, NULL until the route is known
  * @dev_node: place in the device's list of connections
  * @qp: queue pair, NULL until the route is known
@@ -267,6 +273,7 @@ struct sdp_conn_stats {
  */
 struct sdp_conn {
 	struct rdma_cm_id *id;
+	struct rdma_cm_id *id_v4;
 	struct sdp_device *dev;
 	struct list_head dev_node;
 	struct ib_qp *qp;

@@ -125,6 +125,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
+	dev->iwarp = rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev));
 	dev->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(dev->pd)) {
 		err = PTR_ERR(dev->pd);

@@ -17,6 +17,8 @@ struct sdp_sock;
  * struct sdp_device - an RDMA device that carries SDP connections
  * @ibdev: the device
  * @pd: protection domain of all connections
+ * @iwarp: the device speaks iWARP: a send that completed need not have arrived,
+ *	and the side that connects has to send the first message
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
  * @lock: protects @conns
@@ -26,6 +28,7 @@ struct sdp_sock;
 struct sdp_device {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
+	bool iwarp;
 	refcount_t refs;
 	struct completion released;
 	spinlock_t lock; /* protects @conns */

@@ -106,6 +106,37 @@ int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh)
 }
 
 /**
+ * sdp_credit_is_probe() - whether a message was sent to be answered
+ * @c: credit state, before sdp_credit_receive()
+ * @bsdh: base header of a message without payload and extended header
+ *
+ * An empty message has a reason: it returns credits.  One that does not asks
+ * for an answer.  The answer returns the credit that the question has cost, so
+ * that it is not a question itself.
+ */
+bool sdp_credit_is_probe(const struct sdp_credit *c,
+			 const struct sdp_bsdh *bsdh)
+{
+	return bsdh->mid == SDP_MID_DATA &&
+	       bsdh->mseq_ack + bsdh->bufs == c->tx_acked + c->tx_bufs;
+}
+
+/**
+ * sdp_credit_may_probe() - whether the credits allow a message to be answered
+ * @c: credit state
+ *
+ * The last credit may be spent on it if the peer has one to answer with.
+ */
+bool sdp_credit_may_probe(const struct sdp_credit *c)
+{
+	u32 available = sdp_credit_available(c);
+
+	return !sdp_credit_gain(c) &&
+	       (available >= CREDITS_FOR_CONTROL ||
+		(available && c->rx_advertised));
+}
+
+/**
  * sdp_credit_posted() - account for receive buffers posted again
  * @c: credit state
  * @n: how many

@@ -50,6 +50,9 @@ u32 sdp_credit_available(const struct sdp_credit *c);
 bool sdp_credit_may_send(const struct sdp_credit *c, enum sdp_mid mid,
 			 u32 payload_len);
 int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh);
+bool sdp_credit_is_probe(const struct sdp_credit *c,
+			 const struct sdp_bsdh *bsdh);
+bool sdp_credit_may_probe(const struct sdp_credit *c);
 void sdp_credit_posted(struct sdp_credit *c, u32 n);
 void sdp_credit_added(struct sdp_credit *c, u32 n);
 void sdp_credit_removed(struct sdp_credit *c);

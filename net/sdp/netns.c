@@ -2,6 +2,9 @@
 /*
  * Network namespaces: sysctls, counters and the list of sockets are theirs.
  */
+#include <linux/delay.h>
+#include <linux/sched/task.h>
+
 #include "netns.h"
 
 unsigned int sdp_net_id __read_mostly;
@@ -45,6 +48,52 @@ static struct pernet_operations sdp_net_ops = {
 	.id = &sdp_net_id,
 	.size = sizeof(struct sdp_net),
 };
+
+static void sdp_netns_assume(struct nsproxy *proxy)
+{
+	task_lock(current);
+	current->nsproxy = proxy;
+	task_unlock(current);
+}
+
+/**
+ * sdp_netns_enter() - have the current task work in a socket's namespace
+ * @visit: to be given to sdp_netns_leave() by the same task
+ * @net: namespace, held by the caller
+ *
+ * The software iWARP provider (siw) opens its TCP sockets in the namespace of
+ * whichever task calls it and not in its device's.  Connections are made by
+ * the connection manager's worker, which lives in the initial namespace, so
+ * that a connection would be made from there: to nobody, or to somebody else
+ * who has the same address.
+ */
+void sdp_netns_enter(struct sdp_netns_visit *visit, struct net *net)
+{
+	visit->home = NULL;
+	if (net_eq(current->nsproxy->net_ns, net))
+		return;
+	visit->home = current->nsproxy;
+	visit->proxy = *visit->home;
+	visit->proxy.net_ns = net;
+	visit->users = nsproxy_users(&visit->proxy);
+	sdp_netns_assume(&visit->proxy);
+}
+
+/**
+ * sdp_netns_leave() - end what sdp_netns_enter() has begun
+ * @visit: as given to it
+ *
+ * Context: process context.
+ */
+void sdp_netns_leave(struct sdp_netns_visit *visit)
+{
+	if (!visit->home)
+		return;
+	sdp_netns_assume(visit->home);
+	/* Who looked at this task's namespaces just now lets go of them soon. */
+	while (nsproxy_users(&visit->proxy) != visit->users)
+		msleep(20);
+}
 
 /**
  * sdp_netns_init_module() - set up all namespaces, and those to come

@@ -4,6 +4,7 @@
  * means.
  */
 #include "accept.h"
+#include "cm.h"
 #include "conn.h"
 #include "device.h"
 #include "mib.h"
@@ -119,6 +120,20 @@ static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	sdp_accept_first_data(ssk);
 }
 
+/*
+ * Where a completion does not say that a message has arrived, the receiver does
+ * at once if the sender waits for that: see Documentation/wire.rst, iWARP.
+ */
+static void sdp_rx_note_question(struct sdp_sock *ssk,
+				 const struct sdp_msg *msg)
+{
+	if (ssk->conn.dev->iwarp &&
+	    (msg->bsdh.mid == SDP_MID_DISCONN ||
+	     (!msg->payload_len &&
+	      sdp_credit_is_probe(&ssk->conn.credit, &msg->bsdh))))
+		ssk->conn.tx.empty_due = true;
+}
+
 /* Acts on one well-formed message. */
 static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 			   const struct sdp_msg *msg)
@@ -166,8 +181,10 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	conn->stats.msgs_in++;
 	err = sdp_msg_parse(buf->bsdh, page_address(buf->page),
 			    buf->byte_len - SDP_BSDH_LEN, &msg);
-	if (!err)
+	if (!err) {
+		sdp_rx_note_question(ssk, &msg);
 		err = sdp_credit_receive(&conn->credit, &msg.bsdh);
+	}
 	if (!err) {
 		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
 			sdp_oob_announced(ssk);
@@ -192,6 +209,8 @@ void sdp_rx_reap(struct sdp_sock *ssk)
 	u32 done = smp_load_acquire(&rx->done);
 	int err;
 
+	if (rx->seen == done)
+		return;
 	while (rx->seen != done && !ssk->conn.rx_closed) {
 		err = sdp_rx_message(ssk, rx->posted[rx->seen++ & rx->mask]);
 		if (err) {
@@ -199,4 +218,7 @@ void sdp_rx_reap(struct sdp_sock *ssk)
 			sdp_conn_end(ssk, err);
 		}
 	}
+	sdp_tx_heard(ssk);
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_RECV) && !ssk->conn.rx_closed)
+		sdp_cm_heard(ssk);
 }

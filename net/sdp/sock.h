@@ -26,6 +26,7 @@
  */
 enum sdp_ref {
 	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
+	SDP_REF_CM_V4,		/* likewise of a listener's second one */
 	SDP_REF_TEARDOWN,	/* queued or running teardown work */
 };
 

@@ -22,7 +22,7 @@
 /* Twice what the device's retries take. */
 #define SDP_PROBE_TIMEOUT	(15 * HZ)
 
-/* Not a message: a zero-byte RDMA write that asks whether the peer is there. */
+/* Not a message: a request that asks whether the peer is there. */
 #define SDP_TX_PROBE		0x100
 
 /* What a peer did not grant may be asked for again after this time. */
@@ -33,16 +33,50 @@ static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
 	return &tx->wr[count % SDP_TX_DEPTH];
 }
 
+/*
+ * The peer has not acknowledged all that has to arrive.  It does not have to
+ * do so at once, so that this asks for a probe and not for patience.
+ */
+static bool sdp_tx_unacked(const struct sdp_sock *ssk)
+{
+	const struct sdp_conn *conn = &ssk->conn;
+
+	return (s32)(conn->credit.tx_acked - conn->tx.last_seq) < 0;
+}
+
 /**
  * sdp_tx_waiting() - whether something is yet to arrive at the peer
- * @ssk: locked socket
+ * @ssk: locked socket with a connection
  *
  * That is data, posted or waiting for credits, DisConn, or a probe.
  */
 bool sdp_tx_waiting(const struct sdp_sock *ssk)
 {
-	return sdp_ring_used(&ssk->conn.tx.ring) || ssk->conn.tx.probing ||
-	       (ssk->fin_queued && !ssk->fin_acked);
+	const struct sdp_conn *conn = &ssk->conn;
+
+	return sdp_ring_used(&conn->tx.ring) || conn->tx.probing ||
+	       (ssk->fin_queued && !ssk->fin_acked) ||
+	       (conn->dev && conn->dev->iwarp && sdp_tx_unacked(ssk));
+}
+
+/**
+ * sdp_tx_heard() - a message has come from the peer
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * With iWARP this is what answers a probe, and says that DisConn has arrived.
+ * Otherwise it gives a probe more time, which may be slow because much data is
+ * on its way before it.
+ */
+void sdp_tx_heard(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	tx->probe_at = jiffies;
+	if (!ssk->conn.dev->iwarp)
+		return;
+	tx->probing = false;
+	if (ssk->fin_sent && !ssk->fin_acked && !sdp_tx_unacked(ssk))
+		sdp_sock_fin_acked(ssk);
 }
 
 /**
@@ -78,10 +112,22 @@ static u32 sdp_tx_posted(const struct sdp_tx *tx)
 	return tx->wr_head - tx->wr_tail;
 }
 
+/* Whether there is a work request besides those kept for others. */
+static bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved)
+{
+	return sdp_tx_posted(tx) < SDP_TX_WRS - reserved;
+}
+
 static bool sdp_tx_want_signal(const struct sdp_sock *ssk, u32 len)
 {
 	const struct sdp_tx *tx = &ssk->conn.tx;
 
+	/*
+	 * siw leaves the data of other work requests where it is until TCP has
+	 * sent it, and the completion of a later one does not tell.
+	 */
+	if (ssk->conn.dev->iwarp)
+		return true;
 	/* Nagle's rule waits for the completion of what is on its way. */
 	if (len && !sdp_sock_nodelay(ssk) && len < tx->max_payload)
 		return true;
@@ -157,8 +203,14 @@ static bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg,
 		wr.send_flags = IB_SEND_SIGNALED;
 	if (msg->bsdh.flags & SDP_OOB_PEND)
 		wr.send_flags |= IB_SEND_SOLICITED;
+	tx->empty_due = false;
 
 	sdp_credit_transmit(&conn->credit, &msg->bsdh);
+	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
+		tx->last_seq = msg->bsdh.mseq;
+		if (conn->dev->iwarp)
+			sdp_alive_stalled(ssk);
+	}
 	sge[0].addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
 	sge[0].length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
 	sge[0].lkey = conn->dev->pd->local_dma_lkey;
@@ -186,6 +238,32 @@ static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
 	return sdp_tx_post_msg(ssk, &msg, signal);
 }
 
+static bool sdp_tx_post_empty(struct sdp_sock *ssk)
+{
+	return sdp_tx_post(ssk, SDP_MID_DATA, 0,
+			   sdp_oob_flags(&ssk->conn.tx, false), false);
+}
+
+/*
+ * Sends an empty message that the peer has to answer.  Credits that it does not
+ * know of yet have to go first, or they would be taken for what the message is
+ * about.  Without a credit to ask with there is no need to: then the peer has
+ * to return one by itself.
+ */
+static void sdp_tx_ask(struct sdp_sock *ssk)
+{
+	struct sdp_credit *credit = &ssk->conn.credit;
+
+	if (credit->rx_posted != credit->rx_advertised &&
+	    sdp_credit_may_send(credit, SDP_MID_DATA, 0) &&
+	    !sdp_tx_post_empty(ssk))
+		return;
+	if (sdp_credit_may_probe(credit) && sdp_tx_room(&ssk->conn.tx, 0) &&
+	    !sdp_tx_post_empty(ssk))
+		return;
+	sdp_alive_stalled(ssk);
+}
+
 /**
  * sdp_tx_probe() - find out whether the peer's queue pair still answers
  * @ssk: locked socket
@@ -194,6 +272,9 @@ static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
  * the wire is gone it completes in error after the usual retries.  Standard
  * SDP uses it for keepalive.  Its completion also says that everything sent
  * before has arrived.
+ *
+ * With iWARP a write completes when the local device has taken it, and the
+ * peer is asked by a message.
  */
 void sdp_tx_probe(struct sdp_sock *ssk)
 {
@@ -206,12 +287,17 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 		},
 	};
 
-	if (tx->probing || !tx->wr || sdp_tx_posted(tx) >= SDP_TX_WRS ||
-	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
+	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) ||
+	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		return;
 	tx->probing = true;
 	ssk->conn.stats.probes++;
 	tx->probe_at = jiffies;
+	if (ssk->conn.dev->iwarp) {
+		sdp_tx_ask(ssk);
+		return;
+	}
 	sdp_tx_account(ssk, SDP_TX_PROBE, 0, true);
 	if (sdp_tx_submit(ssk, &wr.wr))
 		sdp_alive_stalled(ssk);
@@ -267,7 +353,7 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_alive_stalled(ssk);
 			return true;
 		}
-		if (sdp_tx_posted(tx) >= SDP_TX_WRS - SDP_TX_RESERVED)
+	if (!sdp_tx_room(tx, SDP_TX_RESERVED))
 			return true;
 		if (sdp_tx_hold(ssk, msg)) {
 			sdp_tx_held(ssk);
@@ -290,7 +376,7 @@ static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 	if (!ssk->fin_queued || ssk->fin_sent || tx->wait_tail != tx->wait_head)
 		return true;
 	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DISCONN, 0) ||
-	    sdp_tx_posted(tx) >= SDP_TX_WRS) {
+	    !sdp_tx_room(tx, 0)) {
 		sdp_alive_stalled(ssk);
 		return true;
 	}
@@ -304,11 +390,13 @@ static void sdp_tx_push_empty(struct sdp_sock *ssk)
 	struct sdp_tx *tx = &ssk->conn.tx;
 
 	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DATA, 0) ||
-	    sdp_tx_posted(tx) >= SDP_TX_WRS)
+	    !sdp_tx_room(tx, 0))
 		return;
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
-	ssk->conn.stats.credit_updates++;
-	sdp_tx_post(ssk, SDP_MID_DATA, 0, sdp_oob_flags(tx, false), false);
+	if (!tx->empty_due) {
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
+		ssk->conn.stats.credit_updates++;
+	}
+	sdp_tx_post_empty(ssk);
 }
 
 /* Sends ChRcvBuf or ChRcvBufAck. */
@@ -320,7 +408,7 @@ static bool sdp_tx_post_size(struct sdp_sock *ssk, enum sdp_mid mid, u32 size)
 	};
 
 	if (!sdp_credit_may_send(&ssk->conn.credit, mid, 0) ||
-	    sdp_tx_posted(&ssk->conn.tx) >= SDP_TX_WRS)
+	    !sdp_tx_room(&ssk->conn.tx, 0))
 		return false;
 	return sdp_tx_post_msg(ssk, &msg, false);
 }
@@ -380,21 +468,21 @@ int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
  * sdp_tx_push() - post all that credits and the send queue allow
  * @ssk: locked socket (by its owner or in softirq)
  *
- * Data, then the DisConn that ends it; an empty message is sent when none of
- * these carried the credits to return, or the word of an urgent byte that has
- * to wait.
+ * Data first, then the DisConn that ends it; an empty message is sent when
+ * none of these carried the credits to return, or the word of an urgent byte
+ * that has to wait, or just a sign of life that is due.
  */
 void sdp_tx_push(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
 	if (!conn->qp || test_bit(SDP_CONN_BROKEN, &conn->flags) ||
-	    sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		return;
 	sdp_tx_push_sizes(ssk);
 	if (!sdp_tx_push_data(ssk) || !sdp_tx_push_fin(ssk))
 		return;
-	if (sdp_credit_want_update(&conn->credit) ||
+	if (conn->tx.empty_due || sdp_credit_want_update(&conn->credit) ||
 	    sdp_oob_want_announce(&conn->tx))
 		sdp_tx_push_empty(ssk);
 }
@@ -456,7 +544,7 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 		return;
 	if (twr->mid == SDP_TX_PROBE)
 		ssk->conn.tx.probing = false;
-	else if (twr->mid == SDP_MID_DISCONN)
+	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.dev->iwarp)
 		sdp_sock_fin_acked(ssk);
 }
 

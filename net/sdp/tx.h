@@ -23,6 +23,7 @@ void sdp_tx_force(struct sdp_sock *ssk);
 void sdp_tx_probe(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
 bool sdp_tx_silent(const struct sdp_sock *ssk);
+void sdp_tx_heard(struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
 void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
 int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size);

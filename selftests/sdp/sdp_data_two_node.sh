@@ -3,7 +3,8 @@
 #
 # Data between two machines: run on both at once, with ROLE=a on the one and
 # ROLE=b on the other, SELF/PEER and SELF6/PEER6 their addresses, and a command
-# 'vm-barrier NAME' that waits until the other has come to the same point.
+# 'vm-barrier NAME' that waits until the other has come to the same point, or
+# fails because the other has said 'vm-barrier --leave SCOPE' of a case of $VM_SCOPES.
 # Every byte is verified where it arrives.
 
 set -euo pipefail
@@ -22,10 +23,10 @@ exchange() {
 	local mode_a=$1 mode_b=$2 mine=$3 its=$4 mode want
 	if [ "$ROLE" = a ]; then
 		start_server mine "$mode_a" "$mine" --bytes $bytes
-		vm-barrier "${FUNCNAME[1]}"
+		meet listening
 		mode=$mode_a
 	else
-		vm-barrier "${FUNCNAME[1]}"
+		meet listening
 		start_client mine "$mode_b" "$its" --bytes $bytes
 		mode=$mode_b
 	fi

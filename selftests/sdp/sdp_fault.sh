@@ -31,7 +31,7 @@ check_works() {
 }
 
 add_device() {
-	rdma link add "$server_rdma" type rxe netdev "$server_dev"
+	rdma link add "$server_rdma" type "$rdma_type" netdev "$server_dev"
 	wait_for "$BOUND" devices_ready
 }
 
@@ -40,7 +40,7 @@ add_device() {
 renew_devices() {
 	rdma link delete "$server_rdma"
 	rdma link delete "$client_rdma"
-	rdma link add "$client_rdma" type rxe netdev "$client_dev"
+	rdma link add "$client_rdma" type "$rdma_type" netdev "$client_dev"
 	add_device
 }
 
@@ -50,8 +50,9 @@ device_ready() {
 	local want bytes
 	IFS=. read -ra bytes <<< "$1"
 	want=$(printf ':%02x%02x:%02x%02x' "${bytes[@]}")
-	rdma link show "$2/1" | grep -q 'state ACTIVE' &&
-		grep -qs "$want\$" "/sys/class/infiniband/$2/ports/1/gids/"*
+	rdma link show "$2/1" | grep -q 'state ACTIVE' || return 1
+	[ "$rdma_type" = rxe ] || return 0
+	grep -qs "$want\$" "/sys/class/infiniband/$2/ports/1/gids/"*
 }
 
 devices_ready() {
@@ -126,6 +127,89 @@ link_down_in_transfer() {
 	check_works
 }
 
+# ---- the path's MTU ----
+
+bytes_read() { awk '$1 == "BytesIn" { print $2 }' /proc/net/sdpstats; }
+more_read_than() { (($(bytes_read) > $1)); }
+
+wait_progress() {
+	wait_for "$BOUND" more_read_than "$(($(bytes_read) + 1000000))" || fail "no data moves any more"
+}
+
+# IP remembers what did not fit.
+set_mtu() {
+	ip link set "$1" mtu "$2"
+	ip route flush cache
+}
+
+end_transfer() {
+	kill -KILL "${pid[client]}"
+	end_of client
+	end_of server
+}
+
+# Soft-RoCE's queue pairs keep the MTU of their beginning, and a packet that
+# could not leave is not repeated. TCP adapts.
+mtu_shrinks() {
+	local dev start
+	for dev in "$client_dev" "$server_dev"; do
+		start_transfer
+		start=$SECONDS
+		set_mtu "$dev" 1500
+		if [ "$rdma_type" = siw ]; then
+			wait_progress
+			end_transfer
+		else
+			expect_error client
+			expect_error server
+			((SECONDS - start <= BOUND)) || fail "it took $((SECONDS - start)) s"
+		fi
+		set_mtu "$dev" 4500
+	done
+	check_works
+}
+
+mtu_grows() {
+	local dev
+	start_transfer
+	for dev in "$client_dev" "$server_dev"; do
+		set_mtu "$dev" 9000
+		wait_progress
+	done
+	for dev in "$client_dev" "$server_dev"; do set_mtu "$dev" 4500; done
+	wait_progress
+	end_transfer
+}
+
+# ---- the connection manager ----
+
+# The connection manager's last message of a handshake does not arrive, ever:
+# an IPv4 packet of Soft-RoCE with UD SEND, management class 7, attribute 0x14.
+drop_rtu() {
+	tc qdisc add dev "$server_dev" clsact &&
+		tc filter add dev "$server_dev" ingress protocol ip u32 match u8 0x64 0xff at 28 \
+			match u8 0x07 0xff at 49 match u16 0x0014 0xffff at 64 action drop
+}
+
+rtu_dropped() { ! tc -s filter show dev "$server_dev" ingress | grep -q 'dropped 0,'; }
+
+# The server speaks first, so that only what the client's side does by itself
+# can tell the server's that the connection is there. It would take the
+# connection manager a minute.
+lost_rtu_heals() {
+	local start
+	[ "$rdma_type" = rxe ] || skip "only InfiniBand's connection manager has this message"
+	drop_rtu 2> "$work/tc" || skip "this kernel cannot drop one kind of packet: $(< "$work/tc")"
+	start=$SECONDS
+	start_server server send "$server" --bytes 1000
+	start_client client recv "$server"
+	expect_orderly client received=1000
+	expect_orderly server sent=1000
+	rtu_dropped || fail "no such message came: $(tc -s filter show dev "$server_dev" ingress)"
+	tc qdisc del dev "$server_dev" clsact
+	((SECONDS - start < 40)) || fail "it took $((SECONDS - start)) s"
+}
+
 # ---- the module ----
 
 sdp_in_use() { [ "$(awk '$1 == "sdp" { print $3 }' /proc/modules)" != 0 ]; }
@@ -173,5 +257,8 @@ client_rdma=$(rdma_of "$client_dev")
 [ "$server_rdma" != "$client_rdma" ] ||
 	skip_all "$server and $client are on one device"
 
-run_cases device_deleted_in_transfer device_added_again device_deleted_when_idle \
+rdma_type=${server_rdma%%[0-9]*}
+
+run_cases lost_rtu_heals mtu_grows mtu_shrinks \
+	device_deleted_in_transfer device_added_again device_deleted_when_idle \
 	rmmod_refused_in_use rmmod_when_unused link_down_in_transfer

@@ -17,6 +17,8 @@ ktap_passed=0
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 peer=$here/sdp_peer
+# What comes before the peers' program on its command line.
+via=()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -74,11 +76,14 @@ run_case() {
 	local status=0
 	ktap_count=$((ktap_count + 1))
 	rm -f "$work"/*
+	scope=${0##*/}-$1
 	(
 		trap end_children EXIT
 		"$1"
 	) &
 	wait $! || status=$?
+	# Whatever became of it, the other machine waits for this end no longer.
+	[ -z "${PEER:-}" ] || vm-barrier --leave "$scope"
 	case $status in
 	0)
 		echo "ok $ktap_count $1"
@@ -112,7 +117,7 @@ declare -A pid
 start_server() {
 	local name=$1 mode=$2 address=$3
 	shift 3
-	"$peer" --role server --mode "$mode" --address "$address" \
+	"${via[@]}" "$peer" --role server --mode "$mode" --address "$address" \
 		--ready "$work/$name.ready" --moving "$work/$name.moving" "$@" \
 		> "$work/$name.out" 2>&1 &
 	pid[$name]=$!
@@ -124,7 +129,7 @@ start_server() {
 start_client() {
 	local name=$1 mode=$2 address=$3
 	shift 3
-	"$peer" --role client --mode "$mode" --address "$address" \
+	"${via[@]}" "$peer" --role client --mode "$mode" --address "$address" \
 		--moving "$work/$name.moving" "$@" > "$work/$name.out" 2>&1 &
 	pid[$name]=$!
 }
@@ -161,6 +166,13 @@ expect_orderly() {
 	end_of "$1"
 	[ "$status" = 0 ] || fail "$1: expected an orderly end, got status $status"
 	[ $# = 1 ] || grep -q "$2" "$work/$1.out" || fail "$1: expected $2"
+}
+
+# On two machines: wait until the other has come to the same point of this case.
+# meet NAME
+meet() {
+	VM_SCOPES="${VM_SCOPES:-} $scope" vm-barrier "$scope-$1" ||
+		fail "the other machine did not come to '$1'"
 }
 
 # The netdev with an address, and the RDMA device on that netdev.

@@ -342,4 +342,74 @@ TEST(Credit, BufferThatGoesAwayTakesNothingBack)
 	EXPECT_EQ(bsdh.mseq_ack + bsdh.bufs, 8U);
 }
 
+bool is_probe(const sdp_credit &c, const sdp_bsdh &bsdh)
+{
+	return sdp_credit_is_probe(&c, &bsdh);
+}
+
+TEST(Credit, EmptyMessageWithoutCreditsIsProbe)
+{
+	sdp_credit c = start(8, 8);
+
+	EXPECT_TRUE(is_probe(c, from_peer(1, 0, 8)));
+	transmit(c);
+	/* Acknowledging alone gives nothing: the buffer is still taken. */
+	EXPECT_TRUE(is_probe(c, from_peer(1, 1, 7)));
+	EXPECT_FALSE(is_probe(c, from_peer(1, 1, 8)));
+	EXPECT_FALSE(is_probe(c, from_peer(1, 0, 9)));
+}
+
+TEST(Credit, OnlyDataIsProbe)
+{
+	sdp_credit c = start(8, 8);
+	sdp_bsdh bsdh = from_peer(1, 0, 8);
+
+	bsdh.mid = SDP_MID_DISCONN;
+	EXPECT_FALSE(is_probe(c, bsdh));
+}
+
+/** Whatever is asked, the answer asks nothing. */
+TEST(Credit, AnswerToProbeIsNoProbe)
+{
+	sdp_credit a = start(8, 8);
+	sdp_credit b = start(8, 8);
+	sdp_bsdh question = transmit(a);
+
+	question.mid = SDP_MID_DATA;
+	ASSERT_TRUE(is_probe(b, question));
+	ASSERT_EQ(receive(b, question), 0);
+	sdp_credit_posted(&b, 1);
+	sdp_bsdh answer = transmit(b);
+
+	answer.mid = SDP_MID_DATA;
+	EXPECT_FALSE(is_probe(a, answer));
+	EXPECT_EQ(receive(a, answer), 0);
+	EXPECT_EQ(sdp_credit_available(&a), 8U);
+}
+
+TEST(Credit, ProbeMayNotCarryCredits)
+{
+	sdp_credit c = start(8, 8);
+
+	EXPECT_TRUE(sdp_credit_may_probe(&c));
+	ASSERT_EQ(receive(c, from_peer(1, 0, 8)), 0);
+	sdp_credit_posted(&c, 1);
+	EXPECT_FALSE(sdp_credit_may_probe(&c));
+	transmit(c);
+	EXPECT_TRUE(sdp_credit_may_probe(&c));
+}
+
+TEST(Credit, LastCreditForProbeOnlyIfPeerCanAnswer)
+{
+	sdp_credit c = start(2, 1);
+
+	EXPECT_TRUE(sdp_credit_may_probe(&c));
+	ASSERT_EQ(receive(c, from_peer(1, 0, 1)), 0);
+	ASSERT_EQ(receive(c, from_peer(2, 0, 1)), 0);
+	EXPECT_FALSE(sdp_credit_may_probe(&c));
+	c = start(8, 1);
+	transmit(c);
+	EXPECT_FALSE(sdp_credit_may_probe(&c));
+}
+
 } // namespace

@@ -25,8 +25,11 @@ def _options(parser):
     parser.add_argument("--smp", type=int, help="virtual CPUs per node (default 2)")
     parser.add_argument("--mem", type=int, help="memory per node in MB (default 2048, debug 3072)")
     parser.add_argument("--topology", choices=("self", "pair", "none"),
-                        help="self: two rxe devices on a veth pair (one node's default); "
+                        help="self: two RDMA devices on a veth pair (one node's default); "
                              "pair: one device on the wire between two nodes; none")
+    parser.add_argument("--rdma", choices=("rxe", "siw"), default="rxe",
+                        help="kind of the RDMA devices: Soft-RoCE (default), or software iWARP, "
+                             "which only the debug kernel has")
     parser.add_argument("--icount", action="store_true", help="one instruction is one nanosecond")
     parser.add_argument("--nullcrc", action="store_true", help="free checksums for Soft-RoCE")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for the command (default 600)")
@@ -73,6 +76,8 @@ def _complete(options):
     options.topology = options.topology or ("self" if options.nodes == 1 else "pair")
     if options.topology == "pair" and options.nodes == 1:
         raise BedError("topology 'pair' needs --nodes 2")
+    if options.rdma == "siw" and options.kernel != "debug":
+        raise BedError("--rdma siw needs --kernel debug")
     if options.icount and options.nodes == 2:
         raise BedError("--icount needs one node: two guests' clocks run freely against each other")
     for word in options.env:

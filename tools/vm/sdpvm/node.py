@@ -34,6 +34,7 @@ class Node:
         self.monitor = self._line()
         self.output = self._line()
         self.last_serial = time.monotonic()
+        self._asleep_until = None
 
     def _line(self):
         ours, theirs = socket.socketpair()
@@ -133,6 +134,18 @@ class Node:
     def command_monitor(self, line):
         """Give QEMU's monitor one command; its answer is not waited for."""
         self.monitor.send(line.encode() + b"\n")
+
+    def serve_suspend(self):
+        """Stop the processors for as long as the other node has asked for."""
+        request = self.path("suspend")
+        if self._asleep_until:
+            if time.monotonic() > self._asleep_until:
+                self._asleep_until = None
+                self.command_monitor("cont")
+                request.unlink()
+        elif request.exists():
+            self._asleep_until = time.monotonic() + float(request.read_text(encoding="ascii"))
+            self.command_monitor("stop")
 
     def sysrq(self, key):
         """Send the magic system request KEY over the serial line."""

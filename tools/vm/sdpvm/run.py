@@ -72,7 +72,7 @@ class Run:
             "VM_NODES": self.options.nodes, "VM_MODULES": self.kernel.modules,
             "VM_CWD": os.getcwd(), "VM_SHELL": int(self.options.shell),
             "VM_ROWS": rows, "VM_COLS": columns,
-            "VM_TOPOLOGY": self.options.topology,
+            "VM_TOPOLOGY": self.options.topology, "VM_RDMA": self.options.rdma,
             "VM_NULLCRC": module.provide("nullcrc", BED / "nullcrc", self.kernel) if self.options.nullcrc else "",
             "KERNEL": self.options.kernel, "TERM": os.environ.get("TERM", "dumb"),
         }
@@ -101,6 +101,8 @@ class Run:
         ready, alone_since = set(), None
         while any(node.process.poll() is None for node in self.nodes):
             self._pump(0.1)
+            for node in self.nodes:
+                node.serve_suspend()
             if self._announce_ready(ready):
                 limit = self.options.timeout
                 deadline = time.monotonic() + limit
