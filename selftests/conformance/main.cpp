@@ -183,8 +183,6 @@ Arguments parse(int argc, char **argv)
 	app.add_option("--server6", arguments.options.server[1], "IPv6 address of the servers");
 	app.add_option("--client6", arguments.options.client[1], "IPv6 address of the clients");
 	app.add_flag("--list", arguments.list, "list the cases");
-	app.add_flag("--rst", arguments.rst,
-		     "print the accepted differences for the documentation");
 	app.add_flag("--tcp-twice", arguments.tcp_twice, "compare TCP with itself");
 	app.add_flag("--verbose", arguments.verbose, "print the traces");
 	try {
