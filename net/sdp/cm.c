@@ -354,9 +354,6 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -ETIMEDOUT;
 	case RDMA_CM_EVENT_REJECTED:
-		/* The peer may think better of it after its answer. */
-		if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
-			return -ECONNRESET;
 		return sdp_cm_rejected(ssk, id, event);
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return -ECONNRESET;
