@@ -353,7 +353,7 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_alive_stalled(ssk);
 			return true;
 		}
-	if (!sdp_tx_room(tx, SDP_TX_RESERVED))
+		if (!sdp_tx_room(tx, SDP_TX_RESERVED))
 			return true;
 		if (sdp_tx_hold(ssk, msg)) {
 			sdp_tx_held(ssk);
