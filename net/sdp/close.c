@@ -179,10 +179,12 @@ void sdp_sock_close(struct sock *sk)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	listening = sk->sk_state == TCP_LISTEN;
 	/* Between two attempts to connect there is nothing to tear down. */
-	if (listening)
+	if (listening) {
 		sdp_sock_set_state(sk, TCP_CLOSING);
-	else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id)
+	} else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id) {
+		sdp_timer_disarm_all(ssk);
 		sdp_sock_set_state(sk, TCP_CLOSE);
+	}
 	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
 	if (!listening && sk->sk_state != TCP_CLOSE)
 		sdp_sock_close_connected(ssk);
