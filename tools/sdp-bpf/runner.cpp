@@ -49,7 +49,7 @@ public:
 		sigprocmask(SIG_SETMASK, &before_, nullptr);
 	}
 
-	siginfo_t next() const
+	[[nodiscard]] siginfo_t next() const
 	{
 		siginfo_t info{};
 
