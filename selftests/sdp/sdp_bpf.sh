@@ -37,8 +37,6 @@ protocols() { python3 -c "$ask" | sort -u | tr '\n' ' '; }
 # expect_protocols WANT GOT
 expect_protocols() { [ "$2" = "$1 " ] || fail "expected protocol $1, got: $2"; }
 
-counter() { awk -v name="$1" '$1 == name { print $2 }' /proc/net/sdpstats; }
-
 # start_server and start_client run what $peer names.
 use_static() {
 	export SDP_TEST_FAMILY=tcp

@@ -10,11 +10,6 @@ cd "$(dirname "$0")"
 # shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
-# rerun PROGRAM: its own report becomes a comment
-rerun() {
-	SDP_TEST_FAMILY=inet "$here/$1" 2>&1 | sed 's/^/# /' || fail "$1 fails"
-}
-
 api() { rerun sdp_api; }
 option() { rerun sdp_option; }
 connect() { rerun sdp_connect; }
@@ -23,4 +18,5 @@ close() { rerun sdp_close; }
 poll() { rerun sdp_poll; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
+export SDP_TEST_FAMILY=inet
 run_cases api option connect data close poll

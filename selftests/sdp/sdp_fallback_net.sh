@@ -16,8 +16,6 @@ ns=sdpfb
 near=10.7.0.1
 far=10.7.0.2
 
-counter() { awk -v name="$1" '$1 == name { print $2 }' /proc/net/sdpstats; }
-
 counter_is() { [ "$(counter "$1")" = "$2" ]; }
 
 fallback_is() { sysctl -qw net.sdp.tcp_fallback="$1"; }

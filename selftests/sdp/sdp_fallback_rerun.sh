@@ -12,13 +12,6 @@ cd "$(dirname "$0")"
 
 setting=/proc/sys/net/sdp/tcp_fallback
 
-# rerun PROGRAM: its own report becomes a comment
-rerun() {
-	SDP_TEST_SERVER=127.0.0.1 SDP_TEST_CLIENT=127.0.0.1 \
-		SDP_TEST_SERVER6=::1 SDP_TEST_CLIENT6=::1 \
-		"$here/$1" 2>&1 | sed 's/^/# /' || fail "$1 fails"
-}
-
 connect() { rerun sdp_connect; }
 data() { rerun sdp_data; }
 stream() { rerun sdp_stream; }
@@ -40,4 +33,6 @@ have_family || skip_all "no AF_SDP sockets in this kernel"
 trap 'echo 0 > $setting; rm -rf "$work"' EXIT
 echo 1 > $setting
 before=$(awk '/^(PassiveOpens|DataOut) / { print $2 }' /proc/net/sdpstats | sort -u)
+export SDP_TEST_SERVER=127.0.0.1 SDP_TEST_CLIENT=127.0.0.1
+export SDP_TEST_SERVER6=::1 SDP_TEST_CLIENT6=::1
 run_cases connect data stream option poll close signal thread nothing_over_rdma

@@ -22,14 +22,6 @@ start_transfer() {
 	wait_moving server
 }
 
-# What a whole life of a connection looks like.
-check_works() {
-	start_server after recv "$server" --port 4792
-	start_client before send "$server" --port 4792 --bytes 1000000
-	expect_orderly after received=1000000
-	expect_orderly before sent=1000000
-}
-
 add_device() {
 	rdma link add "$server_rdma" type "$rdma_type" netdev "$server_dev"
 	wait_for "$BOUND" devices_ready
@@ -129,17 +121,21 @@ link_down_in_transfer() {
 
 # ---- the path's MTU ----
 
-bytes_read() { awk '$1 == "BytesIn" { print $2 }' /proc/net/sdpstats; }
-more_read_than() { (($(bytes_read) > $1)); }
+more_read_than() { (($(counter BytesIn) > $1)); }
 
 wait_progress() {
-	wait_for "$BOUND" more_read_than "$(($(bytes_read) + 1000000))" || fail "no data moves any more"
+	wait_for "$BOUND" more_read_than "$(($(counter BytesIn) + 1000000))" || fail "no data moves any more"
 }
 
 # IP remembers what did not fit.
 set_mtu() {
 	ip link set "$1" mtu "$2"
 	ip route flush cache
+}
+
+# Whatever becomes of the case, the next ones find the links as they were.
+restore_mtu_at_end() {
+	trap 'end_children; set_mtu "$client_dev" 4500; set_mtu "$server_dev" 4500' EXIT
 }
 
 end_transfer() {
@@ -152,6 +148,7 @@ end_transfer() {
 # could not leave is not repeated. TCP adapts.
 mtu_shrinks() {
 	local dev start
+	restore_mtu_at_end
 	for dev in "$client_dev" "$server_dev"; do
 		start_transfer
 		start=$SECONDS
@@ -171,6 +168,7 @@ mtu_shrinks() {
 
 mtu_grows() {
 	local dev
+	restore_mtu_at_end
 	start_transfer
 	for dev in "$client_dev" "$server_dev"; do
 		set_mtu "$dev" 9000

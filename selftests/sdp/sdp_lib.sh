@@ -117,6 +117,7 @@ declare -A pid
 start_server() {
 	local name=$1 mode=$2 address=$3
 	shift 3
+	rm -f "$work/$name.ready" "$work/$name.moving"
 	"${via[@]}" "$peer" --role server --mode "$mode" --address "$address" \
 		--ready "$work/$name.ready" --moving "$work/$name.moving" "$@" \
 		> "$work/$name.out" 2>&1 &
@@ -129,6 +130,7 @@ start_server() {
 start_client() {
 	local name=$1 mode=$2 address=$3
 	shift 3
+	rm -f "$work/$name.moving"
 	"${via[@]}" "$peer" --role client --mode "$mode" --address "$address" \
 		--moving "$work/$name.moving" "$@" > "$work/$name.out" 2>&1 &
 	pid[$name]=$!
@@ -166,6 +168,28 @@ expect_orderly() {
 	end_of "$1"
 	[ "$status" = 0 ] || fail "$1: expected an orderly end, got status $status"
 	[ $# = 1 ] || grep -q "$2" "$work/$1.out" || fail "$1: expected $2"
+}
+
+# What a whole life of a connection looks like. The caller sets $server.
+check_works() {
+	start_server after recv "${server:?}" --port 4792
+	start_client before send "${server:?}" --port 4792 --bytes 1000000
+	expect_orderly after received=1000000
+	expect_orderly before sent=1000000
+}
+
+# Another program of these tests as a case: its own report becomes a comment.
+# rerun PROGRAM
+rerun() {
+	"$here/$1" 2>&1 | sed 's/^/# /' || fail "$1 fails"
+}
+
+# The value of a counter of the module, read by COMMAND if there is one.
+# counter NAME [COMMAND...]
+counter() {
+	local name=$1
+	shift
+	"$@" cat /proc/net/sdpstats | awk -v name="$name" '$1 == name { print $2 }'
 }
 
 # On two machines: wait until the other has come to the same point of this case.

