@@ -346,11 +346,14 @@ std::size_t Sock::fill()
 	const std::string piece = pattern(16384);
 	const std::string what = fmt::format("{} can take no more", name_);
 	std::size_t total = 0;
+	constexpr int enough = 60;
 	long last = now_ms();
+	int in_vain = 0;
 
 	/*
 	 * What is on its way may make room once more when it arrives, and TCP
-	 * fills the rest of a window only when it probes it.
+	 * fills the rest of a window only when it probes it. Time alone does not
+	 * tell: a virtual machine may not have been scheduled meanwhile.
 	 */
 	run_->until(what, [&] {
 		ssize_t sent = 0;
@@ -363,9 +366,10 @@ std::size_t Sock::fill()
 				any = true;
 			}
 		}
+		in_vain = any ? 0 : in_vain + 1;
 		if (any)
 			last = now_ms();
-		return now_ms() - last >= 300;
+		return in_vain >= enough && now_ms() - last >= 300;
 	});
 	return total;
 }
