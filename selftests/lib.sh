@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the scripts that boot nodes have in common.
+
+# Say how a boot itself ended, as a test of its own: a splat or a hang is a
+# failure even if every program was content. What the kernel complained of
+# becomes the test's diagnostics.
+# report_boot NAME STATUS LOGS RESULTS
+report_boot() {
+	local name=$1 status=$2 logs=$3 results=$4 verdict="ok 1 $1"
+	[ "$status" = 0 ] || verdict="not ok 1 $name # status $status, see build/vm/${logs##*/}"
+	{
+		printf 'KTAP version 1\n1..1\n'
+		[ ! -e "$logs/splat.txt" ] || sed 's/^/# /' "$logs/splat.txt"
+		echo "$verdict"
+	} > "$results/$name.ktap"
+	echo 0 > "$results/$name.status"
+}
