@@ -117,6 +117,14 @@ void show(sockaddr *addr, const socklen_t *len)
 		show_v6(*reinterpret_cast<sockaddr_in6 *>(addr));
 }
 
+/** Passes on the result of a call that gave an address of @p fd. */
+int shown(int ret, int fd, sockaddr *addr, const socklen_t *len)
+{
+	if (ret >= 0 && is_sdp(fd))
+		show(addr, len);
+	return ret;
+}
+
 bool can_copy(int fd, const sockaddr *addr, socklen_t len)
 {
 	return addr && len >= sizeof(sa_family_t) && len <= sizeof(sockaddr_storage) && is_sdp(fd);
@@ -155,31 +163,15 @@ EXPORT int connect(int fd, const sockaddr *addr, socklen_t len)
 EXPORT int getsockname(int fd, sockaddr *addr, socklen_t *len) noexcept
 {
 	static auto *const original = next<int(int, sockaddr *, socklen_t *)>("getsockname");
-	const int ret = original(fd, addr, len);
 
-	if (ret == 0 && is_sdp(fd))
-		show(addr, len);
-	return ret;
+	return shown(original(fd, addr, len), fd, addr, len);
 }
 
 EXPORT int getpeername(int fd, sockaddr *addr, socklen_t *len) noexcept
 {
 	static auto *const original = next<int(int, sockaddr *, socklen_t *)>("getpeername");
-	const int ret = original(fd, addr, len);
 
-	if (ret == 0 && is_sdp(fd))
-		show(addr, len);
-	return ret;
-}
-
-EXPORT int accept(int fd, sockaddr *addr, socklen_t *len)
-{
-	static auto *const original = next<int(int, sockaddr *, socklen_t *)>("accept");
-	const int ret = original(fd, addr, len);
-
-	if (ret >= 0 && is_sdp(ret))
-		show(addr, len);
-	return ret;
+	return shown(original(fd, addr, len), fd, addr, len);
 }
 
 EXPORT int accept4(int fd, sockaddr *addr, socklen_t *len, int flags)
@@ -187,7 +179,10 @@ EXPORT int accept4(int fd, sockaddr *addr, socklen_t *len, int flags)
 	static auto *const original = next<int(int, sockaddr *, socklen_t *, int)>("accept4");
 	const int ret = original(fd, addr, len, flags);
 
-	if (ret >= 0 && is_sdp(ret))
-		show(addr, len);
-	return ret;
+	return shown(ret, ret, addr, len);
+}
+
+EXPORT int accept(int fd, sockaddr *addr, socklen_t *len)
+{
+	return accept4(fd, addr, len, 0);
 }
