@@ -164,21 +164,19 @@ void sdp_accept_established(struct sdp_sock *child)
 /**
  * sdp_accept_first_data() - a child has something to read, or its end
  * @child: locked socket (by its owner or in softirq)
- *
- * The lists' lock is for process context, where the timer runs.
  */
 void sdp_accept_first_data(struct sdp_sock *child)
 {
-	if (unlikely(child->listener) &&
-	    !sdp_in_state(&child->sk, SDPF_CONNECTING))
-		sdp_timer_arm(child, SDP_TIMER_DEFER, 0);
+	if (likely(!child->listener) ||
+	    sdp_in_state(&child->sk, SDPF_CONNECTING))
+		return;
+	sdp_timer_disarm(child, SDP_TIMER_DEFER);
+	sdp_accept_ready(child);
 }
 
 /**
  * sdp_accept_ready() - let accept() have a child
- * @child: locked socket, connected
- *
- * Context: process context.
+ * @child: locked socket (by its owner or in softirq), connected
  */
 void sdp_accept_ready(struct sdp_sock *child)
 {

@@ -3,9 +3,10 @@
  * Whether the peer is still there: what waits for it must not wait for ever,
  * and programs may ask for closer watch (SO_KEEPALIVE, TCP_USER_TIMEOUT).
  *
- * All questions are asked with the same zero-byte write, sdp_tx_probe().  The
- * device repeats it by itself and fails the connection when it had no answer
- * for long enough; what is decided here can only be sooner than that.
+ * All questions are asked by sdp_tx_probe(): with a write of no bytes, or with
+ * a message where the completion of a write says nothing of the peer (iWARP).
+ * The device repeats either by itself and fails the connection when it had no
+ * answer for long enough; what is decided here can only be sooner than that.
  */
 #include <linux/jiffies.h>
 
