@@ -24,12 +24,11 @@ static void open_ring(void)
 	CHECK_EQ(err, 0);
 }
 
-static struct io_uring_sqe *new_sqe(uint64_t id)
+static struct io_uring_sqe *new_sqe(void)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
 
 	CHECK(sqe);
-	sqe->user_data = id;
 	return sqe;
 }
 
@@ -39,6 +38,15 @@ static void submit(struct io_uring_sqe *sqe, uint64_t id)
 	io_uring_sqe_set_data64(sqe, id);
 	CHECK_EQ(io_uring_submit(&ring), 1);
 }
+
+/* Submits what io_uring_prep_@what() prepares of the other arguments. */
+#define REQUEST(id, what, ...)						\
+	do {								\
+		struct io_uring_sqe *request = new_sqe();		\
+									\
+		io_uring_prep_##what(request, __VA_ARGS__);		\
+		submit(request, id);					\
+	} while (0)
 
 /* The next result, which must be that of this request. */
 static int result_flags(uint64_t id, unsigned int *flags)
@@ -70,13 +78,12 @@ static void no_result_yet(void)
 	CHECK_EQ(io_uring_wait_cqe_timeout(&ring, &cqe, &quiet), -ETIME);
 }
 
-static void cancel(uint64_t id)
-{
-	struct io_uring_sqe *sqe = new_sqe(0);
-
-	io_uring_prep_cancel64(sqe, id, 0);
-	submit(sqe, 1000);
-}
+/* As REQUEST(), of what cannot be done at once. */
+#define PENDING(id, what, ...)						\
+	do {								\
+		REQUEST(id, what, __VA_ARGS__);				\
+		no_result_yet();					\
+	} while (0)
 
 /* Two results in either order: the cancelled request's, and "done". */
 static void cancelled(uint64_t id)
@@ -84,7 +91,7 @@ static void cancelled(uint64_t id)
 	struct io_uring_cqe *cqe = NULL;
 	int i, of_request = 1, of_cancel = 1;
 
-	cancel(id);
+	REQUEST(1000, cancel64, id, 0);
 	for (i = 0; i < 2; i++) {
 		struct __kernel_timespec limit = {
 			.tv_sec = wait_limit_ms() / 1000 };
@@ -109,22 +116,14 @@ static void send_and_recv(void)
 {
 	unsigned char out[5000], in[5000];
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
 	pattern_fill(out, sizeof(out), 1, 0);
-	sqe = new_sqe(0);
-	io_uring_prep_recv(sqe, p.server, in, sizeof(in), MSG_WAITALL);
-	submit(sqe, 1);
-	no_result_yet();
-	sqe = new_sqe(0);
-	io_uring_prep_send(sqe, p.client, out, 2000, MSG_NOSIGNAL);
-	submit(sqe, 2);
+	PENDING(1, recv, p.server, in, sizeof(in), MSG_WAITALL);
+	REQUEST(2, send, p.client, out, 2000, MSG_NOSIGNAL);
 	CHECK_EQ(result(2), 2000);
 	no_result_yet();
-	sqe = new_sqe(0);
-	io_uring_prep_send(sqe, p.client, out + 2000, 3000, MSG_NOSIGNAL);
-	submit(sqe, 3);
+	REQUEST(3, send, p.client, out + 2000, 3000, MSG_NOSIGNAL);
 	CHECK_EQ(result(3), 3000);
 	CHECK_EQ(result(1), 5000);
 	pattern_verify(in, sizeof(in), 1, 0);
@@ -138,16 +137,11 @@ static void sendmsg_and_recvmsg(void)
 	struct msghdr mo = { .msg_iov = vo, .msg_iovlen = 2 };
 	struct msghdr mi = { .msg_iov = vi, .msg_iovlen = 2 };
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
 	pattern_fill(out, sizeof(out), 2, 0);
-	sqe = new_sqe(0);
-	io_uring_prep_recvmsg(sqe, p.server, &mi, 0);
-	submit(sqe, 1);
-	sqe = new_sqe(0);
-	io_uring_prep_sendmsg(sqe, p.client, &mo, MSG_NOSIGNAL);
-	submit(sqe, 2);
+	REQUEST(1, recvmsg, p.server, &mi, 0);
+	REQUEST(2, sendmsg, p.client, &mo, MSG_NOSIGNAL);
 	CHECK_EQ(result(2), 300);
 	CHECK_EQ(result(1), 300);
 	pattern_verify(in, sizeof(in), 2, 0);
@@ -157,16 +151,11 @@ static void read_and_write(void)
 {
 	unsigned char out[300], in[300];
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
 	pattern_fill(out, sizeof(out), 3, 0);
-	sqe = new_sqe(0);
-	io_uring_prep_read(sqe, p.server, in, sizeof(in), 0);
-	submit(sqe, 1);
-	sqe = new_sqe(0);
-	io_uring_prep_write(sqe, p.client, out, sizeof(out), 0);
-	submit(sqe, 2);
+	REQUEST(1, read, p.server, in, sizeof(in), 0);
+	REQUEST(2, write, p.client, out, sizeof(out), 0);
 	CHECK_EQ(result(2), 300);
 	CHECK_EQ(result(1), 300);
 	pattern_verify(in, sizeof(in), 3, 0);
@@ -177,20 +166,15 @@ static void recv_tells_of_more(void)
 {
 	unsigned char in[100];
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	unsigned int flags;
 
 	open_ring();
 	send_pattern(p.client, 4, 0, 150, 150);
 	wait_inq(p.server, 150);
-	sqe = new_sqe(0);
-	io_uring_prep_recv(sqe, p.server, in, 100, 0);
-	submit(sqe, 1);
+	REQUEST(1, recv, p.server, in, 100, 0);
 	CHECK_EQ(result_flags(1, &flags), 100);
 	CHECK(flags & IORING_CQE_F_SOCK_NONEMPTY);
-	sqe = new_sqe(0);
-	io_uring_prep_recv(sqe, p.server, in, 100, 0);
-	submit(sqe, 2);
+	REQUEST(2, recv, p.server, in, 100, 0);
 	CHECK_EQ(result_flags(2, &flags), 50);
 	CHECK(!(flags & IORING_CQE_F_SOCK_NONEMPTY));
 }
@@ -200,15 +184,11 @@ static void send_much(void)
 {
 	static unsigned char out[24 * MIB];
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
 	pattern_fill(out, sizeof(out), 5, 0);
-	sqe = new_sqe(0);
-	io_uring_prep_send(sqe, p.client, out, sizeof(out),
-			   MSG_NOSIGNAL | MSG_WAITALL);
-	submit(sqe, 1);
-	no_result_yet();
+	PENDING(1, send, p.client, out, sizeof(out),
+		MSG_NOSIGNAL | MSG_WAITALL);
 	recv_pattern(p.server, 5, 0, sizeof(out), 64 * KIB);
 	CHECK_EQ(result(1), sizeof(out));
 }
@@ -223,11 +203,9 @@ static void recv_multishot(void)
 	int res;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_provide_buffers(sqe, pool, sizeof(pool[0]), 8, 0, 0);
-	submit(sqe, 1);
+	REQUEST(1, provide_buffers, pool, sizeof(pool[0]), 8, 0, 0);
 	CHECK_EQ(result(1), 0);
-	sqe = new_sqe(0);
+	sqe = new_sqe();
 	io_uring_prep_recv_multishot(sqe, p.server, NULL, 0, 0);
 	sqe->flags |= IOSQE_BUFFER_SELECT;
 	submit(sqe, 2);
@@ -251,13 +229,10 @@ static void recv_multishot(void)
 static void send_without_copy(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	char byte;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_send_zc(sqe, p.client, "x", 1, MSG_NOSIGNAL, 0);
-	submit(sqe, 1);
+	REQUEST(1, send_zc, p.client, "x", 1, MSG_NOSIGNAL, 0);
 	CHECK_EQ(result(1), 1);
 	CHECK_EQ(recv(p.server, &byte, 1, 0), 1);
 	CHECK_EQ(byte, 'x');
@@ -267,20 +242,14 @@ static void splice_through(void)
 {
 	unsigned char in[1000];
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	int fd[2];
 
 	open_ring();
 	CHECK_OK(pipe(fd));
-	sqe = new_sqe(0);
-	io_uring_prep_splice(sqe, p.server, -1, fd[1], -1, sizeof(in), 0);
-	submit(sqe, 1);
-	no_result_yet();
+	PENDING(1, splice, p.server, -1, fd[1], -1, sizeof(in), 0);
 	send_pattern(p.client, 6, 0, sizeof(in), sizeof(in));
 	CHECK_EQ(result(1), sizeof(in));
-	sqe = new_sqe(0);
-	io_uring_prep_splice(sqe, fd[0], -1, p.server, -1, sizeof(in), 0);
-	submit(sqe, 2);
+	REQUEST(2, splice, fd[0], -1, p.server, -1, sizeof(in), 0);
 	CHECK_EQ(result(2), sizeof(in));
 	recv_pattern(p.client, 6, 0, sizeof(in), sizeof(in));
 }
@@ -290,22 +259,14 @@ static void splice_through(void)
 static void recv_until_shutdown(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	char c;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
-	submit(sqe, 1);
-	no_result_yet();
-	sqe = new_sqe(0);
-	io_uring_prep_shutdown(sqe, p.client, SHUT_WR);
-	submit(sqe, 2);
+	PENDING(1, recv, p.server, &c, 1, 0);
+	REQUEST(2, shutdown, p.client, SHUT_WR);
 	CHECK_EQ(result(2), 0);
 	CHECK_EQ(result(1), 0);
-	sqe = new_sqe(0);
-	io_uring_prep_close(sqe, p.server);
-	submit(sqe, 3);
+	REQUEST(3, close, p.server);
 	CHECK_EQ(result(3), 0);
 	CHECK_ERR(fcntl(p.server, F_GETFD), EBADF);
 	CHECK_EQ(recv(p.client, &c, 1, 0), 0);
@@ -314,13 +275,10 @@ static void recv_until_shutdown(void)
 static void recv_until_reset(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	char c;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
-	submit(sqe, 1);
+	REQUEST(1, recv, p.server, &c, 1, 0);
 	set_linger(p.client, 1, 0);
 	CHECK_OK(close(p.client));
 	CHECK_EQ(result(1), -ECONNRESET);
@@ -329,13 +287,10 @@ static void recv_until_reset(void)
 static void send_after_shutdown(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
 	CHECK_OK(shutdown(p.client, SHUT_WR));
-	sqe = new_sqe(0);
-	io_uring_prep_send(sqe, p.client, "x", 1, MSG_NOSIGNAL);
-	submit(sqe, 1);
+	REQUEST(1, send, p.client, "x", 1, MSG_NOSIGNAL);
 	CHECK_EQ(result(1), -EPIPE);
 }
 
@@ -346,17 +301,11 @@ static void connect_and_accept(void)
 	int listener = new_listener(4), client = new_client(0), server;
 	struct addr to = local_addr(listener), from = { .len = sizeof(from.ss) };
 	struct addr want;
-	struct io_uring_sqe *sqe;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_accept(sqe, listener, &from.sa, &from.len, SOCK_CLOEXEC);
-	submit(sqe, 1);
-	no_result_yet();
-	sqe = new_sqe(0);
-	io_uring_prep_connect(sqe, client, &to.sa, to.len);
-	CHECK_EQ(io_uring_submit(&ring), 1);
-	/* The connect has identifier 0, and either may be first. */
+	PENDING(1, accept, listener, &from.sa, &from.len, SOCK_CLOEXEC);
+	REQUEST(2, connect, client, &to.sa, to.len);
+	/* Either may be first. */
 	server = -1;
 	while (server < 0) {
 		struct io_uring_cqe *cqe = NULL;
@@ -378,25 +327,19 @@ static void connect_and_accept(void)
 static void connect_refused(void)
 {
 	struct addr to = server_addr(dead_port());
-	struct io_uring_sqe *sqe;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_connect(sqe, new_client(0), &to.sa, to.len);
-	submit(sqe, 1);
+	REQUEST(1, connect, new_client(0), &to.sa, to.len);
 	CHECK_EQ(result(1), -ECONNREFUSED);
 }
 
 static void accept_multishot(void)
 {
 	int listener = new_listener(8), i, client, server;
-	struct io_uring_sqe *sqe;
 	unsigned int flags;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_multishot_accept(sqe, listener, NULL, NULL, 0);
-	submit(sqe, 1);
+	REQUEST(1, multishot_accept, listener, NULL, NULL, 0);
 	for (i = 0; i < 5; i++) {
 		client = connect_to(listener);
 		server = result_flags(1, &flags);
@@ -412,18 +355,14 @@ static void accept_multishot(void)
 static unsigned int queue_flags(void)
 {
 	int listener = new_listener(4);
-	struct io_uring_sqe *sqe = new_sqe(0);
 	unsigned int first, second;
 
 	connect_to(listener);
 	connect_to(listener);
 	wait_poll(listener, POLLIN);
-	io_uring_prep_accept(sqe, listener, NULL, NULL, 0);
-	submit(sqe, 1);
+	REQUEST(1, accept, listener, NULL, NULL, 0);
 	CHECK(result_flags(1, &first) >= 0);
-	sqe = new_sqe(0);
-	io_uring_prep_accept(sqe, listener, NULL, NULL, 0);
-	submit(sqe, 2);
+	REQUEST(2, accept, listener, NULL, NULL, 0);
 	CHECK(result_flags(2, &second) >= 0);
 	CHECK(!(second & IORING_CQE_F_SOCK_NONEMPTY));
 	return first & IORING_CQE_F_SOCK_NONEMPTY;
@@ -447,34 +386,22 @@ static void accept_tells_of_more(void)
 static void poll_once(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_poll_add(sqe, p.server, POLLIN | POLLRDHUP);
-	submit(sqe, 1);
-	no_result_yet();
+	PENDING(1, poll_add, p.server, POLLIN | POLLRDHUP);
 	send_pattern(p.client, 9, 0, 1, 1);
 	CHECK_EQ(result(1), POLLIN);
-	sqe = new_sqe(0);
-	io_uring_prep_poll_add(sqe, p.client, POLLOUT | POLLIN);
-	submit(sqe, 2);
+	REQUEST(2, poll_add, p.client, POLLOUT | POLLIN);
 	CHECK_EQ(result(2), POLLOUT);
 }
 
 static void poll_removed(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_poll_add(sqe, p.server, POLLIN);
-	submit(sqe, 1);
-	no_result_yet();
-	sqe = new_sqe(0);
-	io_uring_prep_poll_remove(sqe, 1);
-	submit(sqe, 1);
+	PENDING(1, poll_add, p.server, POLLIN);
+	REQUEST(1, poll_remove, 1);
 	/* Both have this identifier, so that the order does not matter. */
 	CHECK_EQ(result(1) + result(1), -ECANCELED);
 }
@@ -482,15 +409,12 @@ static void poll_removed(void)
 static void poll_multishot(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	unsigned int flags;
 	int i;
 
 	open_ring();
 	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);
-	sqe = new_sqe(0);
-	io_uring_prep_poll_multishot(sqe, p.server, POLLIN);
-	submit(sqe, 1);
+	REQUEST(1, poll_multishot, p.server, POLLIN);
 	for (i = 0; i < 3; i++) {
 		send_pattern(p.client, 10, i, 1, 1);
 		CHECK_EQ(result_flags(1, &flags) & POLLIN, POLLIN);
@@ -505,14 +429,10 @@ static void poll_multishot(void)
 static void cancel_recv(void)
 {
 	struct pair p = new_pair();
-	struct io_uring_sqe *sqe;
 	char c;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
-	submit(sqe, 1);
-	no_result_yet();
+	PENDING(1, recv, p.server, &c, 1, 0);
 	cancelled(1);
 	/* Nothing was lost with it. */
 	send_pattern(p.client, 11, 0, 100, 100);
@@ -527,7 +447,7 @@ static void cancel_recv_in_thread(void)
 	char c;
 
 	open_ring();
-	sqe = new_sqe(0);
+	sqe = new_sqe();
 	io_uring_prep_recv(sqe, p.server, &c, 1, 0);
 	sqe->flags |= IOSQE_ASYNC;
 	submit(sqe, 1);
@@ -540,13 +460,9 @@ static void cancel_recv_in_thread(void)
 static void cancel_accept(void)
 {
 	int listener = new_listener(1);
-	struct io_uring_sqe *sqe;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_accept(sqe, listener, NULL, NULL, 0);
-	submit(sqe, 1);
-	no_result_yet();
+	PENDING(1, accept, listener, NULL, NULL, 0);
 	cancelled(1);
 	connect_to(listener);
 	CHECK_OK(accept(listener, NULL, NULL));
@@ -557,13 +473,9 @@ static void cancel_connect(void)
 	int filler, listener = full_listener(&filler);
 	struct addr to = local_addr(listener);
 	int client = new_client(0);
-	struct io_uring_sqe *sqe;
 
 	open_ring();
-	sqe = new_sqe(0);
-	io_uring_prep_connect(sqe, client, &to.sa, to.len);
-	submit(sqe, 1);
-	no_result_yet();
+	PENDING(1, connect, client, &to.sa, to.len);
 	cancelled(1);
 	CHECK_OK(close(client));
 }
