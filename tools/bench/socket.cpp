@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <unistd.h>
 
 #include "../../include/uapi/linux/sdp.h"
 
@@ -68,12 +67,6 @@ Stream connect_socket(Descriptor socket, const Address &server)
 }
 
 } // namespace
-
-Descriptor::~Descriptor()
-{
-	if (fd_ >= 0)
-		::close(fd_);
-}
 
 Address::Address(const std::string &text, std::uint16_t port)
 	: text_(fmt::format("{} port {}", text, port))

@@ -15,36 +15,12 @@
 
 #include <sys/socket.h>
 
+#include "../common/descriptor.h"
+
 namespace sdpbench
 {
 
-/** A file descriptor and the duty to close it. */
-class Descriptor
-{
-public:
-	explicit Descriptor(int fd = -1) : fd_(fd)
-	{
-	}
-	Descriptor(Descriptor &&other) noexcept : fd_(std::exchange(other.fd_, -1))
-	{
-	}
-	Descriptor &operator=(Descriptor &&other) noexcept
-	{
-		std::swap(fd_, other.fd_);
-		return *this;
-	}
-	Descriptor(const Descriptor &) = delete;
-	Descriptor &operator=(const Descriptor &) = delete;
-	~Descriptor();
-
-	[[nodiscard]] int get() const
-	{
-		return fd_;
-	}
-
-private:
-	int fd_;
-};
+using sdp::Descriptor;
 
 /** A numeric IPv4 or IPv6 address with a port. */
 class Address

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "cgroup.h"
-#include "descriptor.h"
+#include "../common/descriptor.h"
 
 #include <array>
 #include <cerrno>
@@ -143,7 +143,7 @@ OwnGroup::~OwnGroup()
 int OwnGroup::enter() const
 {
 	const fs::path path = directory_ / "cgroup.procs";
-	const Descriptor procs(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+	const sdp::Descriptor procs(open(path.c_str(), O_WRONLY | O_CLOEXEC));
 
 	if (!procs || write(procs.get(), "0", 1) != 1)
 		return errno;
@@ -153,7 +153,7 @@ int OwnGroup::enter() const
 void OwnGroup::wait_until_empty() const
 {
 	const fs::path path = directory_ / "cgroup.events";
-	const Descriptor events(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+	const sdp::Descriptor events(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 
 	if (!events)
 		throw_errno(path);

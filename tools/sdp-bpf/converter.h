@@ -7,7 +7,7 @@
 #define SDP_BPF_CONVERTER_H
 
 #include "cgroup.h"
-#include "descriptor.h"
+#include "../common/descriptor.h"
 
 #include <cstdint>
 #include <map>
@@ -19,6 +19,8 @@ struct convert_bpf;
 
 namespace sdpbpf
 {
+
+using sdp::Descriptor;
 
 /** This kernel cannot do it, whoever asks. */
 class Unsupported : public std::runtime_error

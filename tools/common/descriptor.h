@@ -3,20 +3,20 @@
  * @file
  * A file descriptor with an owner.
  */
-#ifndef SDP_BPF_DESCRIPTOR_H
-#define SDP_BPF_DESCRIPTOR_H
+#ifndef SDP_COMMON_DESCRIPTOR_H
+#define SDP_COMMON_DESCRIPTOR_H
 
 #include <utility>
 
 #include <unistd.h>
 
-namespace sdpbpf
+namespace sdp
 {
 
 class Descriptor
 {
 public:
-	explicit Descriptor(int fd) : fd_(fd)
+	explicit Descriptor(int fd = -1) : fd_(fd)
 	{
 	}
 	~Descriptor()
@@ -50,6 +50,6 @@ private:
 	int fd_;
 };
 
-} // namespace sdpbpf
+} // namespace sdp
 
-#endif // SDP_BPF_DESCRIPTOR_H
+#endif // SDP_COMMON_DESCRIPTOR_H
