@@ -264,19 +264,20 @@ static int sdp_cm_established(struct sdp_sock *ssk,
  * sdp_cm_heard() - a message has come from a peer whose handshake is not over
  * @ssk: locked socket (by its owner or in softirq) in state SYN_RECV
  *
- * With InfiniBand the message that ends the handshake, RTU, got lost or is
- * late; the connection manager would find out after a minute.  With iWARP the
- * handshake ends with the active side's first message: before that, the
- * passive side may not send (RFC 5044, section 7.1.3).
+ * With InfiniBand the message that ends the handshake, RTU, is late, or got lost
+ * and will be asked for again.  With iWARP the handshake ends with the active
+ * side's first message: before that, the passive side may not send (RFC 5044,
+ * section 7.1.3).
+ *
+ * rdma_notify() would have the connection manager believe that RTU has come,
+ * but then it may forget the HelloAck that it goes on to repeat: ib_cm keeps
+ * the identifier until it has repeated it often enough, for a minute, if one
+ * of the ends disconnects before ib_cm's work item has cancelled that.
  */
 void sdp_cm_heard(struct sdp_sock *ssk)
 {
 	int err;
 
-	if (!ssk->conn.dev->iwarp) {
-		rdma_notify(ssk->conn.id, IB_EVENT_COMM_EST);
-		return;
-	}
 	sdp_accept_established(ssk);
 	err = sdp_conn_check_flushed(ssk);
 	if (err)
@@ -469,6 +470,8 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return sdp_cm_request(ssk, id, event);
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		set_bit(SDP_CONN_SETTLED, &ssk->conn.flags);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
 		complete(&ssk->conn.disconnected);
 	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))

@@ -77,12 +77,9 @@ static void sdp_conn_qp_event(struct ib_event *event, void *context)
 {
 	struct sdp_sock *ssk = context;
 
-	/* Data came before the message that ends the connection's set-up. */
-	if (event->event == IB_EVENT_COMM_EST)
-		rdma_notify(ssk->conn.id, event->event);
-	else if (event->event == IB_EVENT_QP_FATAL ||
-		 event->event == IB_EVENT_QP_REQ_ERR ||
-		 event->event == IB_EVENT_QP_ACCESS_ERR)
+	if (event->event == IB_EVENT_QP_FATAL ||
+	    event->event == IB_EVENT_QP_REQ_ERR ||
+	    event->event == IB_EVENT_QP_ACCESS_ERR)
 		sdp_conn_end(ssk, -ECONNRESET);
 }
 
@@ -361,10 +358,15 @@ static void sdp_conn_silence(struct sdp_conn *conn)
 	rdma_unlock_handler(conn->id);
 }
 
-/* This end aborts an established connection, and the peer has to learn it. */
+/*
+ * This end aborts an established connection, and the peer has to learn it.  If
+ * the handshake is not over for the connection manager, it tells the peer when
+ * the id is destroyed.
+ */
 static bool sdp_conn_must_tell(const struct sdp_sock *ssk)
 {
 	return ssk->conn.reason == -ECONNABORTED && ssk->conn.qp &&
+	       test_bit(SDP_CONN_SETTLED, &ssk->conn.flags) &&
 	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
 }
 

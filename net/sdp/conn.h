@@ -54,6 +54,7 @@ struct sdp_sock;
 enum sdp_conn_flag {
 	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
 	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
+	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
 	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
 	SDP_CONN_DYING,		/* teardown has begun, events are ignored */

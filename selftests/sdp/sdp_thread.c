@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include <poll.h>
 
-#include "sdp_test.h"
+#include "sdp_memory.h"
 
 /* ---- shutdown() wakes ---- */
 
@@ -333,6 +333,26 @@ static void *listen_thread(void *arg)
 	return NULL;
 }
 
+/*
+ * A listener goes in the moment in which a peer has connected, be it in the
+ * middle of the handshake, or when the peer's first message has come before the
+ * handshake's last. Neither end may take long to go.
+ */
+static void listener_closed_at_once(void)
+{
+	unsigned int i, rounds = scaled_count(100);
+	long before = sdp_stat("Sockets");
+
+	for (i = 0; i < rounds; i++) {
+		int listener = new_listener(1), client = connect_to(listener);
+
+		CHECK_OK(close(listener));
+		CHECK_EQ(recv_until_end(client), ECONNRESET);
+		CHECK_OK(close(client));
+	}
+	WAIT_FOR(sdp_stat("Sockets") <= before);
+}
+
 /* One thread ends a listener while another makes it listen again. */
 static void listen_races_shutdown(void)
 {
@@ -376,6 +396,7 @@ static const struct sdp_case cases[] = {
 	CASE(close_under_connect, 0),
 	CASE(shutdown_in_mid_transfer, CASE_LONG),
 	CASE(listener_closed_in_flood, CASE_LONG),
+	CASE(listener_closed_at_once, CASE_SDP_ONLY | CASE_LONG),
 	CASE(listen_races_shutdown, 0),
 	CASE(reconnect_at_once, CASE_LONG),
 };
