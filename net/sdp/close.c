@@ -200,7 +200,7 @@ void sdp_sock_close(struct sock *sk)
 		sdp_conn_destroy_id(ssk);
 	/* As with TCP no request is on its way any more after close(). */
 	if (connecting)
-		flush_work(&ssk->conn.teardown);
+		sdp_conn_flush(ssk);
 }
 
 static bool sdp_sock_needs_reset(const struct sock *sk)
@@ -228,7 +228,7 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	if (listening)
 		sdp_listen_stop(sk);
 	else
-		flush_work(&ssk->conn.teardown);
+		sdp_conn_flush(ssk);
 	lock_sock(sk);
 }
 

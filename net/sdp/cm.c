@@ -470,12 +470,12 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return sdp_cm_request(ssk, id, event);
-	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-		set_bit(SDP_CONN_SETTLED, &ssk->conn.flags);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
-		complete(&ssk->conn.disconnected);
+		sdp_conn_told(ssk);
 	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))
 		return 0;
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		set_bit(SDP_CONN_SETTLED, &ssk->conn.flags);
 	err = sdp_cm_event(ssk, id, event);
 	if (err)
 		sdp_conn_end(ssk, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One RDMA connection: how it is set up, how its completions reach the
- * socket, and how it ends.  All endings go through one work item.
+ * One RDMA connection: how it is set up, and how its completions reach the
+ * socket.
  */
 #include <linux/slab.h>
 
@@ -14,18 +14,11 @@
 #include "sock.h"
 #include "tx.h"
 
-/*
- * How long an abortive close waits for the connection manager to tell the
- * peer: enough for the disconnect request to be repeated once.
- */
-#define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
-
 /* Work requests beyond the messages: the ones that mark a drained queue. */
 #define SDP_DRAIN_WR		1
 
-static struct workqueue_struct *sdp_wq;
-
-static void sdp_conn_teardown(struct work_struct *work);
+/* For what has to be done in process context. */
+struct workqueue_struct *sdp_wq;
 
 /**
  * sdp_conn_init() - prepare a new socket's connection
@@ -34,11 +27,11 @@ static void sdp_conn_teardown(struct work_struct *work);
 void sdp_conn_init(struct sdp_conn *conn)
 {
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
+	INIT_WORK(&conn->farewell, sdp_conn_farewell);
 	INIT_LIST_HEAD(&conn->dev_node);
 	INIT_WORK(&conn->grow, sdp_rx_grow);
 	INIT_LIST_HEAD(&conn->rx.queue);
 	INIT_LIST_HEAD(&conn->rx.unused);
-	init_completion(&conn->disconnected);
 	conn->rx_cqe.done = sdp_rx_done;
 	conn->tx_cqe.done = sdp_tx_done;
 }
@@ -139,8 +132,15 @@ out:
 	return err;
 }
 
-/* Gives back the queue pair, which may take the provider a while. */
-static void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+/**
+ * sdp_conn_destroy_qp() - give back the queue pair
+ * @ssk: socket
+ * @id: its cm_id, which stays
+ *
+ * Context: process context, without the socket lock, because it may take the
+ * provider a while.
+ */
+void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
@@ -153,11 +153,12 @@ static void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	conn->cq = NULL;
 }
 
-/*
- * Gives back the memory, and last the device.  The socket lock keeps the
- * program's calls away from what is freed.
+/**
+ * sdp_conn_free() - give back the memory, and last the device
+ * @ssk: locked socket, which keeps the program's calls away from what is freed;
+ *	nothing happens if it was never set up
  */
-static void sdp_conn_free(struct sdp_sock *ssk)
+void sdp_conn_free(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
@@ -314,28 +315,6 @@ void sdp_conn_kick(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_conn_end() - begin the end of a connection
- * @ssk: socket with a cm_id
- * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
- *	means that this end aborts.
- *
- * The first reason counts.  Nothing is posted from now on; a work item in
- * process context does the rest and tells the socket at its end.
- *
- * Context: any, with or without the socket lock.
- */
-void sdp_conn_end(struct sdp_sock *ssk, int reason)
-{
-	struct sdp_conn *conn = &ssk->conn;
-
-	if (test_and_set_bit(SDP_CONN_BROKEN, &conn->flags))
-		return;
-	conn->reason = reason;
-	sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
-	queue_work(sdp_wq, &conn->teardown);
-}
-
-/**
  * sdp_conn_grow() - have receive buffers allocated in process context
  * @ssk: socket
  *
@@ -348,108 +327,6 @@ void sdp_conn_grow(struct sdp_sock *ssk)
 	sock_hold(&ssk->sk);
 	if (!queue_work(sdp_wq, &ssk->conn.grow))
 		__sock_put(&ssk->sk);
-}
-
-/* After this no handler of the connection manager touches the connection. */
-static void sdp_conn_silence(struct sdp_conn *conn)
-{
-	rdma_lock_handler(conn->id);
-	set_bit(SDP_CONN_DYING, &conn->flags);
-	rdma_unlock_handler(conn->id);
-}
-
-/*
- * This end aborts an established connection, and the peer has to learn it.  If
- * the handshake is not over for the connection manager, it tells the peer when
- * the id is destroyed.
- */
-static bool sdp_conn_must_tell(const struct sdp_sock *ssk)
-{
-	return ssk->conn.reason == -ECONNABORTED && ssk->conn.qp &&
-	       test_bit(SDP_CONN_SETTLED, &ssk->conn.flags) &&
-	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
-}
-
-static void sdp_conn_teardown(struct work_struct *work)
-{
-	struct sdp_sock *ssk = container_of(work, struct sdp_sock,
-					    conn.teardown);
-	struct sdp_conn *conn = &ssk->conn;
-	struct sock *sk = &ssk->sk;
-	bool tell;
-
-	sdp_conn_silence(conn);
-	if (conn->qp) {
-		rdma_disconnect(conn->id);
-		ib_drain_qp(conn->qp);
-	}
-
-	/* What arrived before the end still counts. */
-	lock_sock(sk);
-	sdp_conn_process(ssk);
-	tell = sdp_conn_must_tell(ssk);
-	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
-		sdp_sock_failed(ssk, conn->reason);
-		sdp_sock_set_state(sk, TCP_TIME_WAIT);
-	}
-	WRITE_ONCE(conn->qp, NULL);
-	release_sock(sk);
-
-	sdp_conn_destroy_qp(ssk, conn->id);
-	lock_sock(sk);
-	sdp_conn_free(ssk);
-	release_sock(sk);
-
-	/* Destroying the id would end the repetition of a lost request. */
-	if (tell)
-		wait_for_completion_timeout(&conn->disconnected,
-					    SDP_DISCONNECT_TIMEOUT);
-	sdp_listen_end(ssk);
-	rdma_destroy_id(conn->id);
-
-	lock_sock(sk);
-	conn->id = NULL;
-	conn->rx_closed = false;
-	reinit_completion(&conn->disconnected);
-	WRITE_ONCE(conn->flags, 0);
-	sdp_sock_put(ssk, SDP_REF_CM);
-	/* Whoever sees the end may connect anew, and end that connection. */
-	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
-	sdp_sock_ended(ssk, conn->reason);
-	release_sock(sk);
-	sock_put(sk);
-}
-
-/**
- * sdp_conn_destroy_id() - end the cm_id of a socket that only listens or is
- *	bound
- * @ssk: socket, not locked; nothing happens if it has none
- *
- * Returns when the port is free and no handler runs any more.
- *
- * Context: process context; nobody else can begin to use the id, because the
- * socket is in state CLOSING or has no file any more.
- */
-void sdp_conn_destroy_id(struct sdp_sock *ssk)
-{
-	struct sdp_conn *conn = &ssk->conn;
-	struct rdma_cm_id *id;
-	bool ending;
-
-	/* The device may be on its way out, and take the id with it. */
-	lock_sock(&ssk->sk);
-	id = conn->id;
-	ending = id && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
-	release_sock(&ssk->sk);
-	if (ending)
-		flush_work(&conn->teardown);
-	if (ending || !id)
-		return;
-	sdp_listen_end(ssk);
-	rdma_destroy_id(id);
-	conn->id = NULL;
-	clear_bit(SDP_CONN_BROKEN, &conn->flags);
-	sdp_sock_put(ssk, SDP_REF_CM);
 }
 
 /**

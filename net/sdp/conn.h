@@ -58,6 +58,8 @@ enum sdp_conn_flag {
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
 	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
 	SDP_CONN_DYING,		/* teardown has begun, events are ignored */
+	SDP_CONN_TOLD,		/* the peer knows that the connection is over */
+	SDP_CONN_PARTING,	/* waits for that, or for SDP_TIMER_PART */
 };
 
 /**
@@ -266,8 +268,8 @@ struct sdp_conn_stats {
  * @retry: the peer asked us to try again later
  * @rx_closed: the peer violated the protocol, its messages are dropped
  * @teardown: releases everything above, in process context
+ * @farewell: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
- * @disconnected: the connection manager has nothing more to say
  * @credit: flow control
  * @rx: receive side
  * @tx: send side
@@ -288,8 +290,8 @@ struct sdp_conn {
 	bool retry;
 	bool rx_closed;
 	struct work_struct teardown;
+	struct work_struct farewell;
 	struct work_struct grow;
-	struct completion disconnected;
 	struct sdp_credit credit;
 	struct sdp_rx rx;
 	struct sdp_tx tx;
@@ -305,15 +307,26 @@ void sdp_conn_init(struct sdp_conn *conn);
 int sdp_conn_create_id(struct sdp_sock *ssk);
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id);
+void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id);
+void sdp_conn_free(struct sdp_sock *ssk);
 void sdp_conn_kick(struct sdp_sock *ssk);
 void sdp_conn_process(struct sdp_sock *ssk);
-void sdp_conn_end(struct sdp_sock *ssk, int reason);
 void sdp_conn_grow(struct sdp_sock *ssk);
 void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc);
 int sdp_conn_check_flushed(struct sdp_sock *ssk);
-void sdp_conn_destroy_id(struct sdp_sock *ssk);
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param);
+
+/* teardown.c */
+void sdp_conn_teardown(struct work_struct *work);
+void sdp_conn_farewell(struct work_struct *work);
+void sdp_conn_end(struct sdp_sock *ssk, int reason);
+void sdp_conn_part(struct sdp_sock *ssk);
+void sdp_conn_told(struct sdp_sock *ssk);
+void sdp_conn_flush(struct sdp_sock *ssk);
+void sdp_conn_destroy_id(struct sdp_sock *ssk);
+
+extern struct workqueue_struct *sdp_wq;
 
 int __init sdp_conn_init_module(void);
 void sdp_conn_exit_module(void);

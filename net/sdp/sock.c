@@ -290,7 +290,7 @@ void sdp_sock_closed(struct sdp_sock *ssk)
 void sdp_sock_settle(struct sock *sk)
 {
 	if (sdp_in_state(sk, TCPF_TIME_WAIT))
-		flush_work(&sdp_sk(sk)->conn.teardown);
+		sdp_conn_flush(sdp_sk(sk));
 }
 
 /**

@@ -28,6 +28,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_QUIET] = sdp_tx_trim,
 	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
+	[SDP_TIMER_PART] = sdp_conn_part,
 };
 
 /* A pending work item holds a reference to its socket. */

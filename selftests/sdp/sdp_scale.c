@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <linux/sock_diag.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 
@@ -147,8 +148,49 @@ static void thousands_of_connections(void)
 	run_and_undo(open_use_close, restore_mem);
 }
 
+/*
+ * All of one side's ends are reset at once, each while its peer waits for it:
+ * none may have to wait until the others have been told.
+ */
+static void reset_and_count(void)
+{
+	unsigned int count = connections() / 2, i;
+	struct pair *p = calloc(count, sizeof(*p));
+	uint64_t start;
+
+	CHECK(p);
+	raise_file_limit(2 * count + 64);
+	raise_mem();
+	wait_until_gone();
+	open_all(p, count);
+	for (i = 0; i < count; i++)
+		CHECK_EQ(send(p[i].client, "x", 1, 0), 1);
+	for (i = 0; i < count; i++)
+		wait_poll(p[i].server, POLLIN);
+	start = now_ms();
+	for (i = 0; i < count; i++)
+		CHECK_OK(close(p[i].server));
+	for (i = 0; i < count; i++)
+		CHECK_EQ(recv_until_end(p[i].client), ECONNRESET);
+	printf("# %u connections: reset in %llu ms\n", count,
+	       (unsigned long long)(now_ms() - start));
+	for (i = 0; i < count; i++)
+		CHECK_OK(close(p[i].client));
+	wait_until_gone();
+	printf("# gone after %llu ms\n",
+	       (unsigned long long)(now_ms() - start));
+	free(p);
+}
+
+static void thousands_of_resets(void)
+{
+	file_read(SYSCTL_MEM, old_mem, sizeof(old_mem));
+	run_and_undo(reset_and_count, restore_mem);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(thousands_of_connections, CASE_SDP_ONLY | CASE_LONG),
+	CASE(thousands_of_resets, CASE_SDP_ONLY | CASE_LONG),
 };
 
 int main(int argc, char **argv)

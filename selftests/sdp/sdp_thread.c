@@ -346,6 +346,7 @@ static void listener_closed_at_once(void)
 	for (i = 0; i < rounds; i++) {
 		int listener = new_listener(1), client = connect_to(listener);
 
+		set_timeout(client, SO_RCVTIMEO, wait_limit_ms() / 2);
 		CHECK_OK(close(listener));
 		CHECK_EQ(recv_until_end(client), ECONNRESET);
 		CHECK_OK(close(client));
