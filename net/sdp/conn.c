@@ -206,8 +206,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	if (err)
 		return err;
 	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
-	sdp_device_link(conn->dev, ssk);
-	return 0;
+	return sdp_device_link(conn->dev, ssk) ? 0 : -ENETDOWN;
 }
 
 /**

@@ -45,12 +45,20 @@ void sdp_device_put(struct sdp_device *dev)
  * sdp_device_link() - let a connection take part in the device's events
  * @dev: device, held by the connection
  * @ssk: the connection's socket
+ *
+ * Return: false if the device is being removed and waits for this connection,
+ * too, to let go of it.
  */
-void sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk)
+bool sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk)
 {
+	bool present;
+
 	spin_lock_bh(&dev->lock);
-	list_add_tail(&ssk->conn.dev_node, &dev->conns);
+	present = !dev->removed;
+	if (present)
+		list_add_tail(&ssk->conn.dev_node, &dev->conns);
 	spin_unlock_bh(&dev->lock);
+	return present;
 }
 
 /**
@@ -144,7 +152,8 @@ static int sdp_device_add(struct ib_device *ibdev)
 
 /*
  * Ends all connections of the device and waits until they have let go of it.
- * No new ones can come: whoever looks now finds no client data.
+ * No new ones can come: whoever looks now finds no client data, and whoever has
+ * looked before is refused when he wants to be among the connections.
  */
 static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 {
@@ -157,6 +166,7 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 	ib_unregister_event_handler(&dev->events);
 
 	spin_lock_bh(&dev->lock);
+	dev->removed = true;
 	list_for_each_entry(conn, &dev->conns, dev_node)
 		sdp_conn_end(container_of(conn, struct sdp_sock, conn),
 			     -ENETDOWN);

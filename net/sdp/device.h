@@ -21,8 +21,9 @@ struct sdp_sock;
  *	and the side that connects has to send the first message
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
- * @lock: protects @conns
+ * @lock: protects @conns and @removed
  * @conns: connections, by sdp_conn::dev_node
+ * @removed: there shall be no new ones
  * @events: tells us of ports that go down
  */
 struct sdp_device {
@@ -31,14 +32,15 @@ struct sdp_device {
 	bool iwarp;
 	refcount_t refs;
 	struct completion released;
-	spinlock_t lock; /* protects @conns */
+	spinlock_t lock; /* protects @conns and @removed */
 	struct list_head conns;
+	bool removed;
 	struct ib_event_handler events;
 };
 
 struct sdp_device *sdp_device_get(struct ib_device *ibdev);
 void sdp_device_put(struct sdp_device *dev);
-void sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk);
+bool sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk);
 void sdp_device_unlink(struct sdp_sock *ssk);
 
 int __init sdp_device_init_module(void);
