@@ -214,38 +214,19 @@ static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
  * @child: locked socket
  *
  * The list's reference to the child is dropped: the caller needs its own.
- *
- * Return: whether it was on the list.
  */
-bool sdp_accept_unlink(struct sdp_sock *child)
+void sdp_accept_unlink(struct sdp_sock *child)
 {
 	struct sock *listener = child->listener;
 
 	if (!listener)
-		return false;
+		return;
 	child->listener = NULL;
 	/* Nobody will accept it any more. */
 	sock_set_flag(&child->sk, SOCK_DEAD);
 	if (sdp_accept_remove(sdp_sk(listener), child))
 		sock_put(&child->sk);
 	sock_put(listener);
-	return true;
-}
-
-/**
- * sdp_accept_abandon() - drop a child that could not be set up
- * @child: socket without a cm_id
- */
-void sdp_accept_abandon(struct sdp_sock *child)
-{
-	struct sock *sk = &child->sk;
-
-	sock_hold(sk);
-	lock_sock(sk);
-	sdp_sock_set_state(sk, TCP_CLOSE);
-	sdp_accept_unlink(child);
-	release_sock(sk);
-	sock_put(sk);
 }
 
 static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)

@@ -19,8 +19,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 void sdp_accept_established(struct sdp_sock *child);
 void sdp_accept_first_data(struct sdp_sock *child);
 void sdp_accept_ready(struct sdp_sock *child);
-bool sdp_accept_unlink(struct sdp_sock *child);
-void sdp_accept_abandon(struct sdp_sock *child);
+void sdp_accept_unlink(struct sdp_sock *child);
 void sdp_accept_purge(struct sdp_sock *parent);
 bool sdp_accept_waiting(const struct sock *sk);
 struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err);

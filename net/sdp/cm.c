@@ -408,8 +408,9 @@ static void sdp_cm_child_addrs(struct sdp_sock *child,
 }
 
 /*
- * A Hello has come in.  A value other than 0 makes rdma_cm destroy @id, which
- * the child must have let go of by then.
+ * A Hello has come in.  A value other than 0 makes rdma_cm destroy @id; once
+ * the child has it that is for the child to do, as with any other connection,
+ * because its device or queue pair may have ended it by now.
  */
 static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 			  const struct rdma_cm_event *event)
@@ -441,18 +442,16 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	id->context = child;
 	child->conn.id = id;
 	sdp_sock_hold(child, SDP_REF_CM);
-	if (!sdp_conn_setup(child, id) && !sdp_cm_accept(child, id, &hello)) {
+	err = sdp_conn_setup(child, id);
+	if (!err)
+		err = sdp_cm_accept(child, id, &hello);
+	if (!err) {
 		sdp_cm_await_greeting(child);
-		return 0;
+	} else {
+		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
+		sdp_conn_end(child, err);
 	}
-
-	sdp_cm_reject(id, SDP_REJECT_RESOURCES);
-	sdp_conn_discard(child, id);
-	id->context = parent;
-	child->conn.id = NULL;
-	sdp_sock_put(child, SDP_REF_CM);
-	sdp_accept_abandon(child);
-	return -ECONNREFUSED;
+	return 0;
 }
 
 /**

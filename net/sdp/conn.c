@@ -186,7 +186,7 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
  * @id: its cm_id, with a device
  *
  * Context: the connection manager's handler; may sleep.
- * Return: 0, or a negative errno; sdp_conn_discard() cleans up after both.
+ * Return: 0, or a negative errno; sdp_conn_end() is due in both cases.
  */
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 {
@@ -207,24 +207,6 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		return err;
 	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
 	return sdp_device_link(conn->dev, ssk) ? 0 : -ENETDOWN;
-}
-
-/**
- * sdp_conn_discard() - undo sdp_conn_setup() of a connection that never was
- * @ssk: socket
- * @id: its cm_id, which stays
- *
- * Context: process context.
- */
-void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id)
-{
-	if (ssk->conn.qp)
-		ib_drain_qp(ssk->conn.qp);
-	ssk->conn.qp = NULL;
-	sdp_conn_destroy_qp(ssk, id);
-	lock_sock(&ssk->sk);
-	sdp_conn_free(ssk);
-	release_sock(&ssk->sk);
 }
 
 /**

@@ -306,7 +306,6 @@ static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)
 void sdp_conn_init(struct sdp_conn *conn);
 int sdp_conn_create_id(struct sdp_sock *ssk);
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
-void sdp_conn_discard(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_free(struct sdp_sock *ssk);
 void sdp_conn_kick(struct sdp_sock *ssk);
