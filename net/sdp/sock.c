@@ -341,9 +341,27 @@ void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 		sdp_sock_ended(ssk, -ETIMEDOUT);
 }
 
+/*
+ * What an attempt has fixed, a family and a port, is not for the next one.  The
+ * state keeps others away while the lock is given up; who came nevertheless
+ * waits for it to change.
+ */
+static void sdp_sock_drop_id(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	sdp_sock_set_state(sk, TCP_CLOSING);
+	release_sock(sk);
+	sdp_conn_destroy_id(ssk);
+	lock_sock(sk);
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	sk->sk_state_change(sk);
+}
+
 /**
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
- * @ssk: locked socket with its peer set
+ * @ssk: locked socket with its peer set; the lock is given up for a while if
+ *	this fails
  *
  * Return: 0 when the connection manager is at work, or a negative errno.
  */
@@ -376,6 +394,8 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	/* The id is bound at most, and has seen no event that we act upon. */
 	sdp_timer_disarm_all(ssk);
 	sdp_sock_set_state(sk, TCP_CLOSE);
+	if (!ssk->bound)
+		sdp_sock_drop_id(ssk);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	return err;
 }

@@ -179,14 +179,41 @@ static bool has_route(const struct addr *a)
 	return yes;
 }
 
-static void unreachable_network(void)
+/* A socket whose connect() has failed at once. */
+static int unreachable_socket(bool ipv6)
 {
-	struct addr a = make_addr(opts.ipv6 ? "2001:db8::1" : "198.51.100.1",
-				  7777);
+	struct addr a = make_addr(ipv6 ? "2001:db8::1" : "198.51.100.1", 7777);
+	int fd = new_socket(0);
 
 	if (has_route(&a))
 		sdp_skip("a default route leads to every network");
-	CHECK_ERR(connect(new_socket(0), &a.sa, a.len), ENETUNREACH);
+	CHECK_ERR(connect(fd, &a.sa, a.len), ENETUNREACH);
+	return fd;
+}
+
+static void unreachable_network(void)
+{
+	unreachable_socket(opts.ipv6);
+}
+
+static void unreachable_then_listening(void)
+{
+	int listener = unreachable_socket(opts.ipv6), client;
+	struct addr a = server_addr(0);
+
+	CHECK_OK(bind(listener, &a.sa, a.len));
+	CHECK_OK(listen(listener, 1));
+	client = connect_to(listener);
+	check_connected(client, CHECK_OK(accept(listener, NULL, NULL)));
+}
+
+static void unreachable_then_connected(void)
+{
+	int listener = new_listener(1), client = unreachable_socket(!opts.ipv6);
+	struct addr a = local_addr(listener);
+
+	CHECK_OK(connect(client, &a.sa, a.len));
+	check_connected(client, CHECK_OK(accept(listener, NULL, NULL)));
 }
 
 static struct addr silent_neighbour(void)
@@ -410,6 +437,8 @@ static const struct sdp_case cases[] = {
 	CASE(refused_then_connected_nonblocking, 0),
 	CASE(refused_after_listener_closed, 0),
 	CASE(unreachable_network, CASE_IPV6),
+	CASE(unreachable_then_listening, CASE_IPV6 | CASE_TCP),
+	CASE(unreachable_then_connected, CASE_SDP_ONLY | CASE_FAMILY),
 	CASE(unreachable_host, CASE_IPV6),
 	CASE(unreachable_host_nonblocking, 0),
 	CASE(connect_multicast, 0),
