@@ -38,7 +38,7 @@ static void sdp_timer_queue(struct sdp_sock *ssk, unsigned long expires)
 	long delay = expires - jiffies;
 
 	timers->next = expires;
-	if (!mod_delayed_work(system_wq, &timers->work, max(delay, 0L)))
+	if (!mod_delayed_work(sdp_wq, &timers->work, max(delay, 0L)))
 		sock_hold(&ssk->sk);
 }
 
