@@ -85,10 +85,13 @@ static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 	u32 i;
 
 	rx->mask = slots - 1;
-	rx->bufs = kcalloc(rx->slots, sizeof(*rx->bufs), GFP_KERNEL);
-	rx->posted = kcalloc(slots, sizeof(*rx->posted), GFP_KERNEL);
+	rx->bufs = kvcalloc(rx->slots, sizeof(*rx->bufs), GFP_KERNEL);
+	rx->posted = kvcalloc(slots, sizeof(*rx->posted), GFP_KERNEL);
+	if (!rx->bufs || !rx->posted)
+		return -ENOMEM;
+	/* Last, because it is unmapped if it is there. */
 	rx->bsdh = kcalloc(rx->slots, SDP_BSDH_LEN, GFP_KERNEL);
-	if (!rx->bufs || !rx->posted || !rx->bsdh)
+	if (!rx->bsdh)
 		return -ENOMEM;
 	rx->bsdh_dma = ib_dma_map_single(ibdev, rx->bsdh,
 					 rx->slots * SDP_BSDH_LEN,
@@ -427,7 +430,7 @@ void sdp_rx_unmap(struct sdp_sock *ssk)
 				    rx->slots * SDP_BSDH_LEN,
 				    DMA_FROM_DEVICE);
 	kfree(rx->bsdh);
-	kfree(rx->posted);
+	kvfree(rx->posted);
 	rx->bsdh = NULL;
 	rx->posted = NULL;
 }
@@ -444,7 +447,7 @@ void sdp_rx_purge(struct sdp_sock *ssk)
 	for (i = 0; rx->bufs && i < rx->slots; i++)
 		if (rx->bufs[i].page)
 			sdp_rx_free_buf(ssk, &rx->bufs[i]);
-	kfree(rx->bufs);
+	kvfree(rx->bufs);
 	memset(rx, 0, sizeof(*rx));
 	INIT_LIST_HEAD(&rx->queue);
 	INIT_LIST_HEAD(&rx->unused);

@@ -66,10 +66,12 @@ int sdp_tx_init(struct sdp_sock *ssk)
 	err = sdp_tx_alloc_table(ssk, tx);
 	tx->wait = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wait), GFP_KERNEL);
 	tx->wr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wr), GFP_KERNEL);
-	tx->hdr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->hdr), GFP_KERNEL);
-	if (err || !tx->wait || !tx->wr || !tx->hdr)
+	if (err || !tx->wait || !tx->wr)
 		return -ENOMEM;
-
+	/* Last, because it is unmapped if it is there. */
+	tx->hdr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->hdr), GFP_KERNEL);
+	if (!tx->hdr)
+		return -ENOMEM;
 	tx->hdr_dma = ib_dma_map_single(ibdev, tx->hdr,
 					SDP_TX_DEPTH * sizeof(*tx->hdr),
 					DMA_TO_DEVICE);
