@@ -200,6 +200,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_rcvtimeo = parent->sk_rcvtimeo;
 	child->sk_sndtimeo = parent->sk_sndtimeo;
 	child->sk_mark = parent->sk_mark;
+	child->sk_tsflags = parent->sk_tsflags;
 	child->sk_reuse = parent->sk_reuse;
 	child->sk_bound_dev_if = parent->sk_bound_dev_if;
 	sdp_sk(child)->opt = sdp_sk(parent)->opt;

@@ -6,6 +6,7 @@
 #define _SDP_TIMESTAMP_H
 
 #include <linux/ktime.h>
+#include <linux/net_tstamp.h>
 #include <net/sock.h>
 
 struct msghdr;
@@ -13,8 +14,11 @@ struct msghdr;
 /* The clock is read only where somebody wants to know. */
 static inline ktime_t sdp_timestamp_now(const struct sock *sk)
 {
-	return unlikely(sk->sk_flags & SK_FLAGS_TIMESTAMP) ? ktime_get_real() :
-							     0;
+	bool wanted = sock_flag(sk, SOCK_RCVTSTAMP) ||
+		      (READ_ONCE(sk->sk_tsflags) &
+		       SOF_TIMESTAMPING_RX_SOFTWARE);
+
+	return unlikely(wanted) ? ktime_get_real() : 0;
 }
 
 void sdp_timestamp_put(struct msghdr *msg, const struct sock *sk,

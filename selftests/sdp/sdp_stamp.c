@@ -113,6 +113,27 @@ static void new_of_software(void)
 		   SOF_TIMESTAMPING_SOFTWARE, 48, NSEC);
 }
 
+/* The listener's options are those of the sockets that it accepts. */
+static void check_inherited(int opt, int value)
+{
+	int listener = new_listener(1);
+	struct pair p;
+
+	set_int(listener, SOL_SOCKET, opt, value);
+	p.client = connect_to(listener);
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_EQ(get_int(p.server, SOL_SOCKET, opt), value);
+	WAIT_FOR(stamps(p));
+}
+
+static void inherited(void)
+{
+	check_inherited(SO_TIMESTAMP, 1);
+	check_inherited(SO_TIMESTAMPNS, 1);
+	check_inherited(SO_TIMESTAMPING, SOF_TIMESTAMPING_RX_SOFTWARE |
+			SOF_TIMESTAMPING_SOFTWARE);
+}
+
 static void none_unless_asked(void)
 {
 	struct pair p = new_nodelay_pair();
@@ -154,6 +175,7 @@ static const struct sdp_case cases[] = {
 	CASE(new_nanoseconds, CASE_TCP),
 	CASE(of_software, CASE_TCP),
 	CASE(new_of_software, CASE_TCP),
+	CASE(inherited, CASE_TCP),
 	CASE(none_unless_asked, CASE_TCP),
 	CASE(no_room_for_it, CASE_TCP),
 };
