@@ -36,9 +36,24 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 	return 0;
 }
 
+/*
+ * One identifier of two may listen, and have children already.  The state keeps
+ * others away while the lock is given up.
+ */
+static void sdp_listen_undo(struct sock *sk)
+{
+	sdp_sock_set_state(sk, TCP_CLOSING);
+	release_sock(sk);
+	sdp_listen_end(sdp_sk(sk));
+	sdp_accept_purge(sdp_sk(sk));
+	lock_sock(sk);
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	sk->sk_state_change(sk);
+}
+
 /**
  * sdp_listen_start() - make a socket a listener, or change its backlog
- * @sk: locked socket
+ * @sk: locked socket; the lock is given up for a while if this fails
  * @backlog: connections that may wait for accept(), TCP's rule: one more
  *
  * Return: 0 or a negative errno.
@@ -64,7 +79,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	if (!err)
 		err = sdp_listen_rdma(ssk);
 	if (err)
-		sdp_sock_set_state(sk, TCP_CLOSE);
+		sdp_listen_undo(sk);
 	return err;
 }
 

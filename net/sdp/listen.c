@@ -23,7 +23,8 @@ static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
 	sdp_netns_enter(&visit, net);
 	err = rdma_listen(id, 0);
 	sdp_netns_leave(&visit);
-	return err;
+	/* It says that of the unspecified address. */
+	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
 static bool sdp_listen_dual(const struct sdp_sock *ssk)
@@ -41,27 +42,18 @@ static int sdp_listen_bind_v4(struct sdp_sock *ssk)
 		.sin_family = AF_INET,
 		.sin_port = ssk->local.port,
 	};
-	struct rdma_cm_id *id = ssk->conn.id_v4;
-	int err;
+	struct rdma_cm_id *id;
 
-	if (!id) {
-		id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk,
-				    RDMA_PS_IB, IB_QPT_RC);
-		if (IS_ERR(id))
-			return PTR_ERR(id);
-		sdp_sock_hold(ssk, SDP_REF_CM_V4);
-		ssk->conn.id_v4 = id;
-	}
-	/* An earlier listen() may have failed after this. */
-	if (id->route.addr.src_addr.ss_family)
-		return 0;
+	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk, RDMA_PS_IB,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	sdp_sock_hold(ssk, SDP_REF_CM_V4);
+	ssk->conn.id_v4 = id;
 	rdma_set_afonly(id, 1);
 	if (ssk->sk.sk_reuse)
 		rdma_set_reuseaddr(id, 1);
-	err = rdma_bind_addr(id, (struct sockaddr *)&any);
-	if (err)
-		id->route.addr.src_addr.ss_family = AF_UNSPEC;
-	return err;
+	return rdma_bind_addr(id, (struct sockaddr *)&any);
 }
 
 /**

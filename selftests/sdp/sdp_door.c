@@ -277,6 +277,28 @@ static void v6only_shares_port(void)
 	CHECK_OK(accept(v4, NULL, NULL));
 }
 
+/* IPv4 listens already when it turns out that IPv6 cannot. */
+static void listen_after_failure(void)
+{
+	int other = door(AF_INET6), listener = door(AF_INET6);
+	struct addr any = make_addr("::", 0), a;
+
+	set_int(other, SOL_IPV6, IPV6_V6ONLY, 1);
+	set_int(other, SOL_SOCKET, SO_REUSEADDR, 1);
+	set_int(listener, SOL_SOCKET, SO_REUSEADDR, 1);
+	CHECK_OK(bind(other, &any.sa, any.len));
+	any = local_addr(other);
+	CHECK_OK(bind(listener, &any.sa, any.len));
+	CHECK_ERR(listen(listener, 1), EADDRINUSE);
+	a = make_addr(opts.server[0], addr_port(&any));
+	CHECK_EQ(connect_door(AF_INET, a), -1);
+	CHECK_EQ(errno, ECONNREFUSED);
+	CHECK_OK(close(other));
+	CHECK_OK(listen(listener, 1));
+	CHECK_OK(connect_door(AF_INET, a));
+	CHECK_OK(accept(listener, NULL, NULL));
+}
+
 static void v6only_refuses_mapped(void)
 {
 	struct addr a = mapped(opts.server[0], 0);
@@ -495,6 +517,7 @@ static const struct sdp_case cases[] = {
 	CASE(accepted_like_listener, 0),
 	CASE(inet6_listens_to_both, 0),
 	CASE(v6only_shares_port, 0),
+	CASE(listen_after_failure, CASE_SDP_ONLY),
 	CASE(v6only_refuses_mapped, 0),
 	CASE(v6only_by_sysctl, 0),
 	CASE(inet_listens_unbound, 0),
