@@ -300,7 +300,8 @@ static void sndbuf_raised_when_full(void)
 	set_int(p.client, SOL_SOCKET, SO_SNDBUFFORCE, 2 * MIB);
 	wait_poll(p.client, POLLOUT);
 	more = refill(p.client, 8, sent);
-	CHECK(more >= sent + 3 * MIB);
+	/* Only so many messages may wait, and the first ones may be short. */
+	CHECK(more >= sent + MIB);
 	recv_pattern(p.server, 8, 0, more, 64 * KIB);
 	exchange(p.client, p.server, scaled(MIB));
 }
