@@ -10,6 +10,10 @@ export TESTS
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# What make bench measures: one figure instead of all, with the checksum if 1.
+FIGURE ?=
+CRC ?=
+
 # Where a module is installed for: the running kernel, unless told otherwise.
 KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
@@ -38,6 +42,8 @@ help:
 	@echo "  KERNEL=6.12      kernel of the nodes: 6.1 (default), 6.12 or debug"
 	@echo "  TESTS=sdp_close  run only these test programs; a shell pattern"
 	@echo "  TESTS=sdp_api:connect_*   run only these cases of one program"
+	@echo "  FIGURE=4b        measure only this figure; tools/bench/bench --help names them"
+	@echo "  CRC=1            measure with the checksum that Soft-RoCE computes in software"
 	@echo "  V=1              show the commands"
 	@echo "Logs of the nodes are kept in $(BUILD)/vm, results in $(BUILD)/results."
 
@@ -88,9 +94,10 @@ lint: deps
 demo: module tools
 	@tools/demo/demo $(KERNEL)
 
-##bench: measure; deterministic figures by counting instructions
+##bench: measure beside verbs, rsockets, SMC-R and TCP; draw the figures
 bench: module tools
-	@tools/bench/bench --kernel $(KERNEL)
+	@tools/bench/bench --kernel $(KERNEL) $(if $(FIGURE),--figure $(FIGURE)) \
+		$(if $(filter 1,$(CRC)),--crc software)
 
 ##shell: open a shell inside a node with the module at hand
 shell: deps

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Run the test bed's own unit tests and report them as KTAP."""
+"""Run the unit tests of the tools in Python and report them as KTAP."""
 
 import pathlib
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "tools/vm"))
+REPO = pathlib.Path(__file__).resolve().parents[2]
+# Where tests are, and where what they test is.
+SUITES = {"bed": "tools/vm", "bench": "tools/bench"}
 
 
 def _cases(suite):
@@ -19,18 +20,24 @@ def _cases(suite):
             yield item
 
 
+def _suite(name, tested):
+    sys.path.insert(0, str(REPO / tested))
+    found = unittest.TestLoader().discover(str(REPO / "selftests" / name))
+    return [(name, case) for case in _cases(found)]
+
+
 def main():
     """Run each case by itself; fail if one does."""
-    cases = list(_cases(unittest.defaultTestLoader.discover(str(HERE))))
+    cases = [case for name, tested in SUITES.items() for case in _suite(name, tested)]
     failed = 0
     print(f"KTAP version 1\n1..{len(cases)}")
-    for number, case in enumerate(cases, 1):
+    for number, (suite, case) in enumerate(cases, 1):
         result = unittest.TestResult()
         case.run(result)
         for _, trace in result.errors + result.failures:
             print("".join(f"# {line}\n" for line in trace.splitlines()), end="")
         name = case.id().split(".", 1)[-1]
-        print(f"{'ok' if result.wasSuccessful() else 'not ok'} {number} bed.{name}")
+        print(f"{'ok' if result.wasSuccessful() else 'not ok'} {number} {suite}.{name}")
         failed += not result.wasSuccessful()
     return 1 if failed else 0
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cpu.h"
 #include "pattern.h"
 
 namespace sdpbench
@@ -50,36 +51,54 @@ void await_verdict(Stream &stream, const Request &request)
 		report_wrong(request, "server", *verdict.wrong);
 }
 
-Pass bandwidth_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
+void send_burst(Stream &stream, const Request &request, Range burst, std::vector<std::byte> &buffer)
 {
-	const Clock::time_point start = Clock::now();
-
-	for_each_message(request, buffer, [&](std::span<std::byte> message, std::uint64_t offset) {
-		if (request.verify)
-			fill(message, client_stream, offset);
-		stream.send(message);
-	});
-	await_verdict(stream, request);
-	return {seconds_since(start), {}};
+	for_each_message(request, burst, buffer,
+			 [&](std::span<std::byte> message, std::uint64_t offset) {
+				 if (request.verify)
+					 fill(message, client_stream, offset);
+				 stream.send(message);
+			 });
 }
 
-Pass latency_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
+void receive_burst(Stream &stream, const Request &request, Range burst,
+		   std::vector<std::byte> &buffer)
+{
+	for_each_message(request, burst, buffer,
+			 [&](std::span<std::byte> message, std::uint64_t offset) {
+				 stream.receive(message);
+				 if (request.verify)
+					 check_echo(request, message, offset);
+			 });
+}
+
+Pass bandwidth_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
+{
+	const BusyMeter meter;
+	const Clock::time_point start = Clock::now();
+
+	send_burst(stream, request, {0, request.total}, buffer);
+	await_verdict(stream, request);
+	const double seconds = seconds_since(start);
+	return {seconds, meter.busy(seconds), {}};
+}
+
+Pass exchange_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
 {
 	Pass pass{};
 
 	pass.one_way.reserve(static_cast<std::size_t>(request.total / request.message) + 1);
+	const BusyMeter meter;
 	const Clock::time_point start = Clock::now();
-	for_each_message(request, buffer, [&](std::span<std::byte> message, std::uint64_t offset) {
-		if (request.verify)
-			fill(message, client_stream, offset);
+	for_each_burst(request, [&](Range burst) {
 		const Clock::time_point sent = Clock::now();
-		stream.send(message);
-		stream.receive(message);
+		send_burst(stream, request, burst, buffer);
+		compute(request);
+		receive_burst(stream, request, burst, buffer);
 		pass.one_way.push_back(seconds_since(sent) / 2);
-		if (request.verify)
-			check_echo(request, message, offset);
 	});
 	pass.seconds = seconds_since(start);
+	pass.busy = meter.busy(pass.seconds);
 	await_verdict(stream, request);
 	std::sort(pass.one_way.begin(), pass.one_way.end());
 	return pass;
@@ -88,9 +107,25 @@ Pass latency_pass(Stream &stream, const Request &request, std::vector<std::byte>
 Pass run_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
 {
 	request.send(stream);
-	if (request.test == Test::latency)
-		return latency_pass(stream, request, buffer);
-	return bandwidth_pass(stream, request, buffer);
+	if (request.test == Test::bandwidth)
+		return bandwidth_pass(stream, request, buffer);
+	return exchange_pass(stream, request, buffer);
+}
+
+// What the server's last word takes on its way is not the data's.
+double one_way_of_verdict(Stream &stream, bool nodelay)
+{
+	constexpr std::uint64_t round_trips = 20;
+	std::vector<std::byte> word(sizeof(std::uint64_t));
+	const Request request{
+		Test::latency, false, nodelay, word.size(), word.size() * round_trips, 1, {}};
+
+	return run_pass(stream, request, word).seconds / 2 / round_trips;
+}
+
+Request request_of(const Plan &plan, bool verify, std::uint64_t total)
+{
+	return {plan.test, verify, plan.nodelay, plan.message, total, plan.burst, plan.computation};
 }
 
 // It warms the connection up as well.
@@ -98,7 +133,7 @@ Request verifying_request(const Plan &plan)
 {
 	const std::uint64_t wanted = std::max(verified_bytes, verified_messages * plan.message);
 
-	return {plan.test, true, plan.nodelay, plan.message, std::min(plan.total, wanted)};
+	return request_of(plan, true, std::min(plan.total, wanted));
 }
 
 } // namespace
@@ -107,13 +142,16 @@ std::vector<Pass> run_plan(Stream &stream, const Plan &plan)
 {
 	std::vector<std::byte> buffer(static_cast<std::size_t>(plan.message));
 	std::vector<Pass> passes;
+	double last_word = 0;
 
 	stream.set_nodelay(plan.nodelay);
 	run_pass(stream, verifying_request(plan), buffer);
-	for (unsigned i = 0; i < plan.repeat; i++)
-		passes.push_back(
-			run_pass(stream, {plan.test, false, plan.nodelay, plan.message, plan.total},
-				 buffer));
+	if (plan.test == Test::bandwidth)
+		last_word = one_way_of_verdict(stream, plan.nodelay);
+	for (unsigned i = 0; i < plan.repeat; i++) {
+		passes.push_back(run_pass(stream, request_of(plan, false, plan.total), buffer));
+		passes.back().seconds -= last_word;
+	}
 	return passes;
 }
 

@@ -6,7 +6,9 @@
 #ifndef SDPBENCH_CLIENT_H
 #define SDPBENCH_CLIENT_H
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "protocol.h"
@@ -18,15 +20,19 @@ namespace sdpbench
 struct Plan {
 	Test test;
 	bool nodelay;
-	std::uint64_t message; /**< bytes */
-	std::uint64_t total;   /**< bytes in one direction, timed */
-	unsigned repeat;       /**< timed passes */
+	std::uint64_t message;		       /**< bytes */
+	std::uint64_t total;		       /**< bytes in one direction, timed */
+	std::uint64_t burst;		       /**< messages of a burst; 1 but for Test::progress */
+	std::chrono::microseconds computation; /**< after each burst */
+	unsigned repeat;		       /**< timed passes */
 };
 
 /** What one timed pass gave. */
 struct Pass {
 	double seconds;
-	/** Half a round trip each, in seconds, ascending; none for bandwidth. */
+	/** Seconds that processors of this node were busy, if the kernel tells. */
+	std::optional<double> busy;
+	/** Half a round trip each, in seconds, ascending; none but for latency. */
 	std::vector<double> one_way;
 };
 

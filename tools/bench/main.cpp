@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * sdpbench: bandwidth and latency of stream sockets of one address family.
+ * sdpbench: bandwidth, latency and communication progress of stream sockets of
+ * one address family.
  */
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +24,7 @@
 #include "local_server.h"
 #include "report.h"
 #include "server.h"
+#include "smc.h"
 #include "socket.h"
 
 namespace
@@ -35,7 +38,8 @@ constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
 
 const std::map<std::string, Family> families{
 	{"sdp", Family::sdp}, {"tcp", Family::tcp}, {"smc", Family::smc}};
-const std::map<std::string, Test> tests{{"bw", Test::bandwidth}, {"lat", Test::latency}};
+const std::map<std::string, Test> tests{
+	{"bw", Test::bandwidth}, {"lat", Test::latency}, {"progress", Test::progress}};
 
 struct Options {
 	bool local = false;
@@ -49,6 +53,8 @@ struct Options {
 	std::vector<std::uint64_t> sizes{65536};
 	std::uint64_t iterations = 1000;
 	std::uint64_t bytes = 0;
+	std::uint64_t burst = 100;
+	std::uint64_t computation = 0;
 	std::string nodelay = "on";
 	unsigned repeat = 1;
 	std::string json;
@@ -86,7 +92,8 @@ void describe_role(CLI::App &app, Options &options)
 void describe_test(CLI::App &app, Options &options)
 {
 	app.add_option("-t,--test", options.test,
-		       "bw: the client streams to the server; lat: a message to and fro")
+		       "bw: the client streams to the server; lat: a message to and fro; progress: "
+		       "a burst of messages to and fro, each end computing when it has sent one")
 		->check(CLI::IsMember(names(tests)))
 		->capture_default_str();
 	app.add_option("--size", options.sizes, "bytes of a message; several with commas; K, M")
@@ -95,7 +102,8 @@ void describe_test(CLI::App &app, Options &options)
 		->transform(CLI::AsSizeValue(false))
 		->check(CLI::Range(std::uint64_t{1}, largest_message));
 	auto *const iterations =
-		app.add_option("-n,--iterations", options.iterations, "messages of a pass")
+		app.add_option("-n,--iterations", options.iterations,
+			       "messages of a pass; bursts, for progress")
 			->type_name("COUNT")
 			->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
 			->capture_default_str();
@@ -104,6 +112,15 @@ void describe_test(CLI::App &app, Options &options)
 		->transform(CLI::AsSizeValue(false))
 		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
 		->excludes(iterations);
+	app.add_option("--burst", options.burst, "messages of a burst, for progress")
+		->type_name("COUNT")
+		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
+		->capture_default_str();
+	app.add_option("--compute", options.computation,
+		       "computation after a burst, done by sleeping, for progress")
+		->type_name("MICROSECONDS")
+		->check(CLI::Range(std::uint64_t{0}, std::uint64_t{60'000'000}))
+		->capture_default_str();
 	app.add_option("--nodelay", options.nodelay, "TCP_NODELAY at both ends")
 		->check(CLI::IsMember({"on", "off"}))
 		->capture_default_str();
@@ -133,16 +150,29 @@ Stream connect_as_told(const Options &options, std::uint16_t port)
 	const Family family = families.at(options.family);
 	const Address server(options.server, port);
 
-	if (options.client.empty())
-		return connect(family, server);
-	return connect_from(family, Address(options.client, 0), server);
+	Stream stream = options.client.empty()
+				? connect(family, server)
+				: connect_from(family, Address(options.client, 0), server);
+
+	if (family == Family::smc)
+		require_smc_r(stream.local_port());
+	return stream;
 }
 
 Plan plan_for(const Options &options, std::uint64_t size)
 {
-	const std::uint64_t total = options.bytes != 0 ? options.bytes : size * options.iterations;
+	const Test test = tests.at(options.test);
+	const std::uint64_t burst = test == Test::progress ? options.burst : 1;
+	const std::uint64_t total =
+		options.bytes != 0 ? options.bytes : size * burst * options.iterations;
 
-	return {tests.at(options.test), options.nodelay == "on", size, total, options.repeat};
+	return {.test = test,
+		.nodelay = options.nodelay == "on",
+		.message = size,
+		.total = total,
+		.burst = burst,
+		.computation = std::chrono::microseconds(options.computation),
+		.repeat = options.repeat};
 }
 
 // A connection of its own for each size: none inherits what another one warmed up.
@@ -187,8 +217,8 @@ int run_client(const Options &options)
 int run(int argc, char **argv)
 {
 	Options options;
-	CLI::App app("Measure bandwidth or latency of stream sockets. Every byte of a first pass, "
-		     "which is not timed, is checked.");
+	CLI::App app("Measure bandwidth, latency or communication progress of stream sockets. "
+		     "Every byte of a first pass, which is not timed, is checked.");
 
 	describe(app, options);
 	try {

@@ -5,8 +5,10 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <thread>
 
 #include <endian.h>
+#include <sys/prctl.h>
 
 namespace sdpbench
 {
@@ -14,10 +16,12 @@ namespace sdpbench
 namespace
 {
 
-constexpr std::uint64_t magic = 0x736470626e636831; // "sdpbnch1"
+constexpr std::uint64_t magic = 0x736470626e636832; // "sdpbnch2"
 constexpr std::uint64_t nothing_wrong = std::numeric_limits<std::uint64_t>::max();
 // A server must not be made to allocate what its client made up.
 constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
+constexpr std::uint64_t largest_burst = std::uint64_t{1} << 20;
+constexpr std::uint64_t longest_computation = 60'000'000; // microseconds
 
 // In network order, so that nodes may differ.
 template <std::size_t count> void send_words(Stream &stream, std::array<std::uint64_t, count> words)
@@ -39,21 +43,29 @@ void Request::send(Stream &stream) const
 {
 	const std::uint64_t flags = (verify ? 1U : 0U) | (nodelay ? 2U : 0U);
 
-	send_words<5>(stream, {magic, static_cast<std::uint64_t>(test), flags, message, total});
+	send_words<7>(stream, {magic, static_cast<std::uint64_t>(test), flags, message, total,
+			       burst, static_cast<std::uint64_t>(computation.count())});
 }
 
 std::optional<Request> Request::receive(Stream &stream)
 {
-	std::array<std::uint64_t, 5> words{};
+	std::array<std::uint64_t, 7> words{};
 
 	if (!stream.receive_or_end(std::as_writable_bytes(std::span(words))))
 		return std::nullopt;
 	to_host(words);
-	const auto [sign, test, flags, message, total] = words;
-	if (sign != magic || test > static_cast<std::uint64_t>(Test::latency) || message == 0 ||
-	    message > largest_message)
+	const auto [sign, test, flags, message, total, burst, computation] = words;
+	if (sign != magic || test > static_cast<std::uint64_t>(Test::progress) || message == 0 ||
+	    message > largest_message || burst == 0 || burst > largest_burst ||
+	    computation > longest_computation)
 		throw std::runtime_error("the client's request makes no sense; is it sdpbench?");
-	return Request{static_cast<Test>(test), (flags & 1) != 0, (flags & 2) != 0, message, total};
+	return Request{static_cast<Test>(test),
+		       (flags & 1) != 0,
+		       (flags & 2) != 0,
+		       message,
+		       total,
+		       burst,
+		       std::chrono::microseconds(computation)};
 }
 
 void Verdict::send(Stream &stream) const
@@ -70,6 +82,15 @@ Verdict Verdict::receive(Stream &stream)
 	if (words[0] == nothing_wrong)
 		return {};
 	return {words[0]};
+}
+
+void compute(const Request &request)
+{
+	if (request.computation.count() == 0)
+		return;
+	// Sleepers are gathered for up to 50 us otherwise.
+	::prctl(PR_SET_TIMERSLACK, 1UL);
+	std::this_thread::sleep_for(request.computation);
 }
 
 } // namespace sdpbench

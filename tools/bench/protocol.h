@@ -9,6 +9,7 @@
 #define SDPBENCH_PROTOCOL_H
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,7 @@ namespace sdpbench
 enum class Test : std::uint32_t {
 	bandwidth, /**< the client sends, the server receives */
 	latency,   /**< each message comes back as one of the same size */
+	progress,  /**< as latency, but with bursts of messages and computation between them */
 };
 
 /** Streams of the pattern, by direction. */
@@ -32,8 +34,10 @@ struct Request {
 	Test test;
 	bool verify;
 	bool nodelay;
-	std::uint64_t message; /**< bytes of a message; the last may be shorter */
-	std::uint64_t total;   /**< bytes of the pass in each direction used */
+	std::uint64_t message;		       /**< bytes of a message; the last may be shorter */
+	std::uint64_t total;		       /**< bytes of the pass in each direction used */
+	std::uint64_t burst;		       /**< messages to one side before any to the other */
+	std::chrono::microseconds computation; /**< of each end after each burst it sent */
 
 	void send(Stream &stream) const;
 	/** @return nothing if the client has no more. @throw std::runtime_error if it is garbled.
@@ -49,22 +53,42 @@ struct Verdict {
 	[[nodiscard]] static Verdict receive(Stream &stream);
 };
 
+/** Bytes of a pass, from one offset to another. */
+struct Range {
+	std::uint64_t begin;
+	std::uint64_t end;
+};
+
 /**
- * Call @p action(message, offset) for each message of the pass that
+ * Call @p action(message, offset) for each message in @p range of the pass that
  * @p request describes, with the part of @p buffer that holds the message.
  */
 template <typename Action>
-void for_each_message(const Request &request, std::vector<std::byte> &buffer, Action action)
+void for_each_message(const Request &request, Range range, std::vector<std::byte> &buffer,
+		      Action action)
 {
-	std::uint64_t offset = 0;
-
-	while (offset < request.total) {
-		const std::uint64_t size = std::min(request.message, request.total - offset);
+	for (std::uint64_t offset = range.begin; offset < range.end; offset += request.message) {
+		const std::uint64_t size = std::min(request.message, range.end - offset);
 
 		action(std::span(buffer).first(static_cast<std::size_t>(size)), offset);
-		offset += size;
 	}
 }
+
+/** Call @p action(range) for each burst of the pass that @p request describes. */
+template <typename Action> void for_each_burst(const Request &request, Action action)
+{
+	const std::uint64_t size = request.message * request.burst;
+
+	for (std::uint64_t offset = 0; offset < request.total; offset += size)
+		action(Range{offset, std::min(offset + size, request.total)});
+}
+
+/**
+ * Stand for the computation of a program on a processor of its own: let the
+ * time pass, and leave the processor, of which there may be only one, to the
+ * device and to the peer.
+ */
+void compute(const Request &request);
 
 } // namespace sdpbench
 

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "stats.h"
 
 namespace sdpbench
 {
@@ -15,19 +18,57 @@ namespace
 
 constexpr double micro = 1e6;
 
+/** What a test and its columns are called. */
+struct Names {
+	const char *test;
+	const char *figure; /**< in JSON */
+	const char *count;
+	const char *unit;
+	const char *last; /**< column */
+};
+
+const Names &names_of(Test test)
+{
+	static const std::map<Test, Names> names{
+		{Test::bandwidth, {"bw", "mbit_per_s", "total B", "Mbit/s", "highest"}},
+		{Test::latency, {"lat", "one_way_us", "round trips", "one-way us", "median"}},
+		{Test::progress, {"progress", "exchange_us", "exchanges", "us each", "median"}}};
+
+	return names.at(test);
+}
+
 std::uint64_t messages_of(const Plan &plan)
 {
 	return (plan.total + plan.message - 1) / plan.message;
+}
+
+std::uint64_t bursts_of(const Plan &plan)
+{
+	return (messages_of(plan) + plan.burst - 1) / plan.burst;
 }
 
 double figure(const Plan &plan, const Pass &pass)
 {
 	if (plan.test == Test::bandwidth)
 		return static_cast<double>(plan.total) * 8 / pass.seconds / micro;
-	return pass.seconds / 2 / static_cast<double>(messages_of(plan)) * micro;
+	const double exchange = pass.seconds / static_cast<double>(bursts_of(plan)) * micro;
+	return plan.test == Test::latency ? exchange / 2 : exchange;
 }
 
-/** In Mbit/s or microseconds, one for each pass. */
+/** Microseconds of processors for a message, whichever way it went. */
+std::vector<double> busy_per_message(const Result &result)
+{
+	const double ways = result.plan.test == Test::bandwidth ? 1 : 2;
+	const double messages = static_cast<double>(messages_of(result.plan)) * ways;
+	std::vector<double> values;
+
+	for (const Pass &pass : result.passes)
+		if (pass.busy)
+			values.push_back(*pass.busy * micro / messages);
+	return values;
+}
+
+/** In the unit of the test, one for each pass. */
 std::vector<double> figures(const Result &result)
 {
 	std::vector<double> values;
@@ -47,25 +88,6 @@ std::vector<double> all_one_way(const Result &result)
 	return values;
 }
 
-double median(std::vector<double> values)
-{
-	std::sort(values.begin(), values.end());
-	const std::size_t middle = values.size() / 2;
-	if (values.size() % 2 == 1)
-		return values[middle];
-	return (values[middle - 1] + values[middle]) / 2;
-}
-
-double smallest(const std::vector<double> &values)
-{
-	return *std::min_element(values.begin(), values.end());
-}
-
-double largest(const std::vector<double> &values)
-{
-	return *std::max_element(values.begin(), values.end());
-}
-
 std::string bandwidth_line(const Result &result)
 {
 	const std::vector<double> values = figures(result);
@@ -75,30 +97,43 @@ std::string bandwidth_line(const Result &result)
 			   largest(values));
 }
 
-std::string latency_line(const Result &result)
+std::string exchange_line(const Result &result)
 {
 	const std::vector<double> single = all_one_way(result);
+	const double ways = result.plan.test == Test::latency ? 1 : 2;
 
 	return fmt::format("{:<10} {:>9} {:>12} {:>12.2f} {:>12.2f} {:>12.2f}\n", result.label,
-			   result.plan.message, messages_of(result.plan), median(figures(result)),
-			   smallest(single) * micro, median(single) * micro);
+			   result.plan.message, bursts_of(result.plan), median(figures(result)),
+			   smallest(single) * ways * micro, median(single) * ways * micro);
 }
 
 nlohmann::ordered_json object_of(const Result &result)
 {
-	const bool bandwidth = result.plan.test == Test::bandwidth;
+	const Names &names = names_of(result.plan.test);
 	nlohmann::ordered_json object{
-		{"label", result.label},       {"test", bandwidth ? "bw" : "lat"},
+		{"label", result.label},       {"test", names.test},
 		{"size", result.plan.message}, {"messages", messages_of(result.plan)},
 		{"bytes", result.plan.total},  {"nodelay", result.plan.nodelay}};
 
-	object[bandwidth ? "mbit_per_s" : "one_way_us"] = median(figures(result));
-	if (!bandwidth) {
+	object[names.figure] = median(figures(result));
+	if (result.plan.test == Test::latency) {
 		object["min_us"] = smallest(all_one_way(result)) * micro;
 		object["median_us"] = median(all_one_way(result)) * micro;
 	}
+	if (result.plan.test == Test::progress) {
+		object["burst"] = result.plan.burst;
+		object["computation_us"] = result.plan.computation.count();
+	}
+	if (const std::vector<double> busy = busy_per_message(result); !busy.empty())
+		object["busy_us_per_message"] = median(busy);
 	object["runs"] = figures(result);
 	return object;
+}
+
+std::string heading(const Names &names)
+{
+	return fmt::format("{:<10} {:>9} {:>12} {:>12} {:>12} {:>12}\n", "transport", "message B",
+			   names.count, names.unit, "lowest", names.last);
 }
 
 } // namespace
@@ -109,14 +144,10 @@ std::string as_table(const std::vector<Result> &results)
 
 	if (results.empty())
 		return text;
-	const bool bandwidth = results.front().plan.test == Test::bandwidth;
-	constexpr const char *heading = "{:<10} {:>9} {:>12} {:>12} {:>12} {:>12}\n";
-	text = bandwidth ? fmt::format(heading, "transport", "message B", "total B", "Mbit/s",
-				       "lowest", "highest")
-			 : fmt::format(heading, "transport", "message B", "round trips",
-				       "one-way us", "lowest", "median");
+	const Test test = results.front().plan.test;
+	text = heading(names_of(test));
 	for (const Result &result : results)
-		text += bandwidth ? bandwidth_line(result) : latency_line(result);
+		text += test == Test::bandwidth ? bandwidth_line(result) : exchange_line(result);
 	return text;
 }
 

@@ -23,22 +23,43 @@ void note_wrong(Verdict &verdict, std::span<const std::byte> message, std::uint6
 		verdict.wrong = find_wrong(message, client_stream, offset);
 }
 
+void receive_burst(Stream &stream, const Request &request, Range burst,
+		   std::vector<std::byte> &buffer, Verdict &verdict)
+{
+	for_each_message(request, burst, buffer,
+			 [&](std::span<std::byte> message, std::uint64_t offset) {
+				 stream.receive(message);
+				 if (request.verify)
+					 note_wrong(verdict, message, offset);
+			 });
+}
+
+void answer_burst(Stream &stream, const Request &request, Range burst,
+		  std::vector<std::byte> &buffer)
+{
+	for_each_message(request, burst, buffer,
+			 [&](std::span<std::byte> message, std::uint64_t offset) {
+				 if (request.verify)
+					 fill(message, server_stream, offset);
+				 stream.send(message);
+			 });
+}
+
 void serve_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
 {
 	Verdict verdict;
 
-	for_each_message(request, buffer, [&](std::span<std::byte> message, std::uint64_t offset) {
-		stream.receive(message);
-		if (request.verify)
-			note_wrong(verdict, message, offset);
-		if (request.test != Test::latency)
+	for_each_burst(request, [&](Range burst) {
+		receive_burst(stream, request, burst, buffer, verdict);
+		if (request.test == Test::bandwidth)
 			return;
-		if (request.verify)
-			fill(message, server_stream, offset);
-		stream.send(message);
+		answer_burst(stream, request, burst, buffer);
+		compute(request);
 	});
 	verdict.send(stream);
 }
+
+} // namespace
 
 void serve_client(Stream stream)
 {
@@ -50,8 +71,6 @@ void serve_client(Stream stream)
 		serve_pass(stream, *request, buffer);
 	}
 }
-
-} // namespace
 
 void serve(Listener &listener)
 {

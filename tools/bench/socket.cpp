@@ -59,6 +59,18 @@ void bind_to(const Descriptor &socket, const Address &address)
 		fail(fmt::format("cannot bind to {}", address.text()));
 }
 
+std::uint16_t port_of(const Descriptor &socket)
+{
+	sockaddr_storage name{};
+	socklen_t size = sizeof(name);
+
+	if (::getsockname(socket.get(), reinterpret_cast<sockaddr *>(&name), &size) != 0)
+		fail("cannot ask for the port");
+	// The port is at the same place in an address of either family.
+	static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+	return ntohs(reinterpret_cast<const sockaddr_in *>(&name)->sin_port);
+}
+
 Stream connect_socket(Descriptor socket, const Address &server)
 {
 	if (::connect(socket.get(), server.get(), server.size()) != 0)
@@ -93,6 +105,11 @@ void Stream::set_nodelay(bool on)
 
 	if (::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value)) != 0)
 		fail("cannot set TCP_NODELAY");
+}
+
+std::uint16_t Stream::local_port() const
+{
+	return port_of(socket_);
 }
 
 void Stream::send(std::span<const std::byte> data)
@@ -153,14 +170,7 @@ Listener::Listener(Family family, const Address &address)
 
 std::uint16_t Listener::port() const
 {
-	sockaddr_storage name{};
-	socklen_t size = sizeof(name);
-
-	if (::getsockname(socket_.get(), reinterpret_cast<sockaddr *>(&name), &size) != 0)
-		fail("cannot ask for the port");
-	// The port is at the same place in an address of either family.
-	static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
-	return ntohs(reinterpret_cast<const sockaddr_in *>(&name)->sin_port);
+	return port_of(socket_);
 }
 
 Stream Listener::accept()

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Both ends of the tool, over a pair of local sockets: every test runs to its
+ * end, and a wrong byte is found.
+ */
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "client.h"
+#include "pattern.h"
+#include "protocol.h"
+#include "server.h"
+#include "socket.h"
+
+using namespace sdpbench;
+
+namespace
+{
+
+// The name alone is GoogleTest's in a test.
+using Kind = sdpbench::Test;
+
+/** A server for one client, in a thread of its own. */
+class Served
+{
+public:
+	Served() : listener_(Family::tcp, Address("127.0.0.1", 0))
+	{
+		server_ = std::thread([this] { serve_client(listener_.accept()); });
+		stream_.emplace(connect(Family::tcp, Address("127.0.0.1", listener_.port())));
+	}
+	Served(const Served &) = delete;
+	Served &operator=(const Served &) = delete;
+	Served(Served &&) = delete;
+	Served &operator=(Served &&) = delete;
+	~Served()
+	{
+		stream_.reset();
+		server_.join();
+	}
+
+	Stream &stream()
+	{
+		return *stream_;
+	}
+
+private:
+	Listener listener_;
+	std::thread server_;
+	std::optional<Stream> stream_;
+};
+
+Plan plan(Kind test, std::uint64_t burst, std::chrono::microseconds computation = {})
+{
+	return {.test = test,
+		.nodelay = true,
+		.message = 1000,
+		.total = 30500,
+		.burst = burst,
+		.computation = computation,
+		.repeat = 2};
+}
+
+} // namespace
+
+TEST(stream, bandwidth)
+{
+	Served served;
+	const std::vector<Pass> passes = run_plan(served.stream(), plan(Kind::bandwidth, 1));
+
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_TRUE(passes[0].one_way.empty());
+}
+
+TEST(stream, every_round_trip_is_timed)
+{
+	Served served;
+	const std::vector<Pass> passes = run_plan(served.stream(), plan(Kind::latency, 1));
+
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_EQ(passes[1].one_way.size(), 31U);
+	EXPECT_GT(passes[1].seconds, 0);
+}
+
+TEST(stream, computation_takes_its_time)
+{
+	Served served;
+	const std::vector<Pass> passes = run_plan(
+		served.stream(), plan(Kind::progress, 10, std::chrono::microseconds(3000)));
+
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_EQ(passes[0].one_way.size(), 4U);
+	// Not less than what one end computes after each of four bursts.
+	EXPECT_GE(passes[0].seconds, 4 * 0.003);
+}
+
+TEST(stream, the_server_says_where_a_byte_was_wrong)
+{
+	Served served;
+	std::vector<std::byte> data(1000);
+
+	const Request request{Kind::bandwidth, true, true, data.size(), data.size(), 1, {}};
+	request.send(served.stream());
+	fill(data, client_stream, 0);
+	data[517] ^= std::byte{1};
+	served.stream().send(data);
+	EXPECT_EQ(Verdict::receive(served.stream()).wrong, 517U);
+}
+
+TEST(stream, what_is_no_request_is_refused)
+{
+	Listener listener(Family::tcp, Address("127.0.0.1", 0));
+	Stream client = connect(Family::tcp, Address("127.0.0.1", listener.port()));
+	Stream server = listener.accept();
+	const std::array<std::byte, 7 * sizeof(std::uint64_t)> garbage{};
+
+	client.send(garbage);
+	EXPECT_THROW((void)Request::receive(server), std::runtime_error);
+	const Request endless{Kind::progress, false, true, 1, 1, 0, {}};
+	endless.send(client);
+	EXPECT_THROW((void)Request::receive(server), std::runtime_error);
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which jobs a node gets, in which order."""
+
+import unittest
+
+from figures import BenchError, plan
+
+
+class Jobs(unittest.TestCase):
+    """From figures to jobs."""
+
+    def test_runs_are_interleaved(self):
+        """All cells are measured once before any is again."""
+        experiments = plan.experiments([plan.FIGURES["4b"]], False)
+        jobs = plan.jobs(experiments, 3)
+        third = len(jobs) // 3
+        cells = [(job.transport, job.point) for job in jobs]
+        self.assertEqual(len(set(cells[:third])), third)
+        self.assertEqual(cells[:third], cells[third:2 * third])
+        self.assertEqual(cells[:third], cells[2 * third:])
+
+    def test_transports_of_a_point_are_neighbours(self):
+        """No other point is measured between the modes of one."""
+        jobs = plan.jobs(plan.experiments([plan.FIGURES["4b"]], False), 1)
+        self.assertEqual([job.transport for job in jobs[:3]], list(plan.MODES))
+        self.assertEqual(len({job.point for job in jobs[:3]}), 1)
+
+    def test_an_experiment_of_two_figures_is_done_once(self):
+        """The figure of processor time needs no measurement of its own."""
+        chosen = plan.figures(["peers", "cpu"])
+        self.assertEqual([item.name for item in plan.experiments(chosen, False)], ["peers"])
+
+    def test_wall_clock_repeats_the_papers_figures_only(self):
+        """The others say nothing on a shared machine."""
+        names = [item.name for item in plan.experiments(plan.figures([]), True)]
+        self.assertEqual(names, ["bandwidth", "progress"])
+
+    def test_numbers_are_unique(self):
+        """Each job's results have a file of their own."""
+        jobs = plan.jobs(list(plan.EXPERIMENTS.values()), 2)
+        self.assertEqual([job.number for job in jobs], list(range(len(jobs))))
+
+    def test_an_unknown_figure_is_named(self):
+        """A typing error does not measure everything."""
+        with self.assertRaisesRegex(BenchError, "'7b'.*4a"):
+            plan.figures(["7b"])
+
+
+class Commands(unittest.TestCase):
+    """What a node is told."""
+
+    def test_computation_is_the_point(self):
+        """The message of Figure 5 is the same everywhere."""
+        command = plan.EXPERIMENTS["progress"].command("nic", 1500)
+        self.assertEqual(command, f"nic progress 4096 {plan.EXCHANGES} 1500 {plan.PAPER_BUFFERS}")
+
+    def test_small_messages_are_many(self):
+        """A pass has a steady state, and an end."""
+        self.assertEqual(plan.messages(1), plan.messages(64))
+        self.assertGreater(plan.messages(64), plan.messages(1 << 16))
+        self.assertGreaterEqual(plan.messages(1 << 20), 16)
+
+    def test_sizes_read_well(self):
+        """As people write them."""
+        names = [plan.human(size) for size in (1, 512, 1024, 1536, 65536, 1 << 20)]
+        self.assertEqual(names, ["1 B", "512 B", "1 KiB", "1536 B", "64 KiB", "1 MiB"])

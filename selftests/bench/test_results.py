@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From what a node leaves to cells, tables and pictures."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from figures import plan, plot, results, table
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import samples  # noqa: E402  pylint: disable=wrong-import-position
+
+
+class Cells(unittest.TestCase):
+    """Statistics, and how they are kept."""
+
+    def test_median_and_spread(self):
+        """The spread is from the least to the greatest."""
+        cell = results.Cell((90.0, 100.0, 130.0))
+        self.assertEqual(cell.median, 100)
+        self.assertAlmostEqual(cell.spread, 0.4)
+
+    def test_json_and_back(self):
+        """Nothing is lost in the file."""
+        made = samples.fill("latency", {"credit": 1}, jitter=0.1)
+        made.notes["smc"] = "why"
+        back = results.Results.from_json(made.to_json())
+        self.assertEqual(back.to_json(), made.to_json())
+        self.assertEqual(back.cell("latency", "one_way_us", "credit", 64).runs, (900, 1000, 1100))
+
+    def test_medians_are_in_the_file(self):
+        """Other programs need not compute them."""
+        cells = json.loads(samples.fill("latency", {"credit": 2}).to_json())["cells"]
+        self.assertEqual({cell["median"] for cell in cells}, {2000})
+
+    def test_a_new_measurement_replaces_only_its_experiment(self):
+        """One figure by itself does not lose the others."""
+        kept = samples.fill("latency", {"credit": 1})
+        samples.add(kept, "bandwidth", {"credit": 1, "nic": 1})
+        kept.replace(samples.fill("bandwidth", {"credit": 3}))
+        self.assertTrue(kept.has("latency"))
+        self.assertEqual(kept.cell("bandwidth", "mbit_per_s", "credit", 64).median, 3000)
+        self.assertIsNone(kept.cell("bandwidth", "mbit_per_s", "nic", 64))
+
+
+class Collect(unittest.TestCase):
+    """What a node leaves in its directory."""
+
+    def setUp(self):
+        self.jobs = plan.jobs([plan.EXPERIMENTS["latency"]], 1)[:4]
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+
+    def _leave(self, name, text):
+        (self.directory / name).write_text(text, encoding="ascii")
+
+    def test_each_kind_of_outcome(self):
+        """Measured, skipped, failed, and not done."""
+        self._leave("00000.json", '[{"one_way_us": 5.5, "busy_us_per_message": 4}]')
+        self._leave("00001.skipped", "no such mode\n")
+        self._leave("00002.failed", "connection refused\n")
+        made, failures = results.collect(self.directory, self.jobs, samples.METHOD)
+        first = self.jobs[0]
+        self.assertEqual(made.cell("latency", "one_way_us", first.transport, first.point).median, 5.5)
+        self.assertEqual(
+            made.cell("latency", "busy_us_per_message", first.transport, first.point).median, 4)
+        self.assertEqual(made.notes, {self.jobs[1].transport: "no such mode"})
+        self.assertEqual(len(failures), 2)
+        self.assertIn("connection refused", failures[0])
+        self.assertIn("ended before", failures[1])
+
+
+class Output(unittest.TestCase):
+    """Tables and pictures."""
+
+    def setUp(self):
+        self.made = samples.fill("bandwidth", {"credit": 1, "nic": 2.5}, jitter=0.01)
+
+    def test_table(self):
+        """Median, spread and ratio in every cell; transports without figures have no column."""
+        text = table.render(self.made, [plan.FIGURES["4b"]])
+        rows = [line for line in text.splitlines() if line.lstrip().startswith("64 B")]
+        self.assertEqual(len(rows), 1)
+        self.assertEqual(rows[0].split(), ["64", "B", "1000", "2.0%", "2500", "2.0%", "2.50x"])
+        self.assertNotIn("AF_SDP rdma", text)
+
+    def test_the_method_is_under_the_table(self):
+        """Nobody takes the figures for a speed."""
+        for clock, words in (("instructions", "Instruction-counted"), ("wall", "Wall-clock")):
+            made = samples.fill("bandwidth", {"credit": 1}, dict(samples.METHOD, clock=clock))
+            text = " ".join(table.render(made, [plan.FIGURES["4b"]]).split())
+            self.assertIn(words, text)
+            self.assertIn("median of 3 interleaved runs", text)
+
+    def test_a_figure_without_results_is_left_out(self):
+        """No empty tables."""
+        self.assertEqual(table.render(self.made, [plan.FIGURES["5"]]), "")
+        self.assertIsNone(plot.script(self.made, plan.FIGURES["5"], "x.png"))
+
+    def test_gnuplot_gets_least_and_greatest(self):
+        """The spread is drawn, too."""
+        script = plot.script(self.made, plan.FIGURES["4b"], "x.png")
+        self.assertIn("64 2500.0 2475.0 2525.0", script)
+        self.assertIn("Instruction-counted", script)
+        self.assertNotIn("$rdma", script)
+
+    def test_the_figure_is_drawn(self):
+        """gnuplot takes the script."""
+        with tempfile.TemporaryDirectory() as directory:
+            png = plot.draw(self.made, plan.FIGURES["4b"], pathlib.Path(directory))
+            self.assertEqual(png.read_bytes()[:4], b"\x89PNG")
+
+    def test_numbers(self):
+        """As many digits as mean anything."""
+        texts = [table.number(value) for value in (0.123, 12.345, 123.45, 12345.6)]
+        self.assertEqual(texts, ["0.12", "12.35", "123.5", "12346"])

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run jobs in a node of the test bed, and show how far it is."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from . import BenchError
+
+REPO = pathlib.Path(__file__).resolve().parents[3]
+BUILD = REPO / "build"
+_LIMIT_SECONDS = 5400
+_BAR_WIDTH = 40
+
+
+def _output(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"'{command[0]}' failed")
+    return done.stdout.strip()
+
+
+def build(kernel):
+    """Build module and tools; return the module's path."""
+    tools = BUILD / "tools"
+    _output("cmake", "-S", str(REPO / "tools"), "-B", str(tools), "-DSDP_TESTS=ON")
+    _output("cmake", "--build", str(tools), "--target", "sdpbench", "smc-setup", "--",
+            "--no-print-directory", "-s")
+    return _output(str(REPO / "tools/build-module"), kernel)
+
+
+class Progress:
+    """A bar on a terminal, else a line now and then."""
+
+    def __init__(self, total, title):
+        self.total, self.title = total, title
+        self.started = time.monotonic()
+        self.shown = -1
+
+    def show(self, done):
+        """Bring it up to date."""
+        terminal = sys.stderr.isatty()
+        step = done if terminal else done * 10 // max(self.total, 1)
+        if step == self.shown:
+            return
+        self.shown = step
+        filled = done * _BAR_WIDTH // max(self.total, 1)
+        print(f"{self.title} [{'#' * filled:<{_BAR_WIDTH}}] {done}/{self.total} runs, "
+              f"{time.monotonic() - self.started:.0f} s", end="\r" if terminal else "\n",
+              file=sys.stderr, flush=True)
+
+    def finish(self, done):
+        """Leave the last state behind."""
+        self.show(done)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+
+def _command(setup, module, out):
+    options = ["--nullcrc"] if setup.crc == "free" else []
+    options += ["--icount"] if setup.clock == "instructions" else ["--smp", "2"]
+    tools = BUILD / "tools/bench"
+    return [str(REPO / "tools/vm/vm"), "run", "--kernel", setup.kernel, "--topology", "self",
+            "--timeout", str(_LIMIT_SECONDS), *options, "--log-name", f"bench-{setup.name}",
+            "--out", str(out), "--env", f"SDP_MODULE={module}",
+            "--env", f"SDPBENCH={tools / 'sdpbench'}", "--env", f"SMC_SETUP={tools / 'smc-setup'}",
+            "--", str(REPO / "tools/bench/in-node")]
+
+
+def _finished(out):
+    return sum(1 for name in os.listdir(out) if name.endswith((".json", ".skipped", ".failed")))
+
+
+def run(setup, jobs, out):
+    """Boot a node, do the jobs, leave what they say in a directory; return the kernel's release."""
+    module = build(setup.kernel)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    (out / "jobs").write_text("".join(f"{job.line()}\n" for job in jobs), encoding="ascii")
+    log = out / "node.log"
+    progress = Progress(len(jobs), setup.name)
+    with open(log, "wb") as output, subprocess.Popen(
+            _command(setup, module, out), stdout=output, stderr=subprocess.STDOUT) as node:
+        try:
+            while node.poll() is None:
+                progress.show(_finished(out))
+                time.sleep(0.5)
+        finally:
+            if node.poll() is None:
+                node.terminate()
+    progress.finish(_finished(out))
+    if node.returncode:
+        raise BenchError(f"the node failed with status {node.returncode}; see {log}")
+    return (out / "release").read_text(encoding="ascii").strip()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Pictures, by gnuplot."""
+
+import subprocess
+import textwrap
+
+from . import BenchError, plan, table
+
+_COLOURS = {
+    "credit": "#d62728", "rdma": "#1f77b4", "nic": "#2ca02c", "verbs": "#000000",
+    "verbs_write": "#7f7f7f", "rsockets": "#9467bd", "smc": "#ff7f0e", "tcp": "#8c564b",
+}
+
+
+def data(results, figure, transport):
+    """Lines for gnuplot: point, median, least, greatest."""
+    experiment = plan.EXPERIMENTS[figure.experiment]
+    lines = []
+    for point in figure.points():
+        cell = results.cell(experiment.name, figure.metric or experiment.metric, transport, point)
+        if cell:
+            lines.append(f"{point} {cell.median} {min(cell.runs)} {max(cell.runs)}")
+    return lines
+
+
+def _axes(experiment, figure):
+    """What the axes say and how they are divided."""
+    yield f'set ylabel "{figure.unit or experiment.unit}"'
+    if experiment.axis == "computation":
+        yield 'set xlabel "computation after a burst (us)"'
+        yield "set yrange [0:*]"
+        return
+    ticks = ", ".join(f'"{plan.human(point)}" {point}' for point in figure.points())
+    yield 'set xlabel "message"'
+    yield "set logscale xy"
+    yield f"set xtics ({ticks}) rotate by -45"
+
+
+def script(results, figure, png):
+    """What gnuplot is told; None if nothing was measured."""
+    experiment = plan.EXPERIMENTS[figure.experiment]
+    blocks, curves = [], []
+    for transport in figure.transports:
+        lines = data(results, figure, transport)
+        if lines:
+            blocks += [f"${transport} << END", *lines, "END"]
+            style = f'lc rgb "{_COLOURS[transport]}"'
+            curves += [f'${transport} using 1:2:3:4 with yerrorbars {style} pt 7 ps 0.6 notitle',
+                       f'${transport} using 1:2 with lines {style} lw 2 '
+                       f'title "{plan.NAMES[transport]}"']
+    if not curves:
+        return None
+    note = "\\n".join(textwrap.wrap(table.method(results), 150))
+    return "\n".join([
+        'set terminal pngcairo size 1000,760 font "DejaVu Sans,11"',
+        f'set output "{png}"', f'set title "{figure.title}"', "set grid", "set key left top",
+        "set bmargin 13", f'set label 1 "{note}" at screen 0.02, screen 0.15 font "DejaVu Sans,8"',
+        *_axes(experiment, figure), *blocks, "plot " + ", \\\n\t".join(curves), ""])
+
+
+def draw(results, figure, directory):
+    """Make the figure's picture; return its path, or None if nothing was measured."""
+    png = directory / f"figure-{figure.name}.png"
+    text = script(results, figure, png)
+    if text is None:
+        return None
+    done = subprocess.run(["gnuplot"], input=text, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise BenchError(f"gnuplot: {done.stderr.strip()}")
+    return png

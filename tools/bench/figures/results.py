@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From the runs of a node to cells: median and spread of each."""
+
+import json
+import statistics
+from dataclasses import dataclass
+
+from . import plan
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What all runs of one transport at one point say."""
+
+    runs: tuple
+
+    @property
+    def median(self):
+        """The middle of the runs."""
+        return statistics.median(self.runs)
+
+    @property
+    def spread(self):
+        """From the least run to the greatest, as a share of the median."""
+        return (max(self.runs) - min(self.runs)) / self.median if self.median else 0.0
+
+
+class Results:
+    """Cells of one set-up, by experiment, metric, transport and point."""
+
+    def __init__(self, method=None):
+        self.method = dict(method or {})
+        self.notes = {}  # why a transport has no figures
+        self._runs = {}
+
+    def add(self, experiment, metric, transport, point, value):
+        """Take one more run."""
+        self._runs.setdefault((experiment, metric, transport, point), []).append(value)
+
+    def cell(self, experiment, metric, transport, point):
+        """The cell, or None if there was no run."""
+        runs = self._runs.get((experiment, metric, transport, point))
+        return Cell(tuple(runs)) if runs else None
+
+    def has(self, experiment):
+        """Whether the experiment has been done."""
+        return any(key[0] == experiment for key in self._runs)
+
+    def replace(self, other):
+        """Forget what the other results measured anew, and take it from there."""
+        done = {key[0] for key in other._runs}
+        self._runs = {key: runs for key, runs in self._runs.items() if key[0] not in done}
+        self._runs.update(other._runs)
+        self.method = other.method
+        self.notes.update(other.notes)
+        measured = {key[2] for key in self._runs}
+        self.notes = {name: why for name, why in self.notes.items() if name not in measured}
+
+    def to_json(self):
+        """As text that from_json() reads; the medians are for other programs."""
+        cells = [
+            {"experiment": experiment, "metric": metric, "transport": transport, "point": point,
+             "median": statistics.median(runs), "lowest": min(runs), "highest": max(runs),
+             "runs": runs}
+            for (experiment, metric, transport, point), runs in sorted(self._runs.items())]
+        return json.dumps({"method": self.method, "notes": self.notes, "cells": cells}, indent=1)
+
+    @classmethod
+    def from_json(cls, text):
+        """What to_json() made the text of."""
+        document = json.loads(text)
+        results = cls(document["method"])
+        results.notes = document["notes"]
+        for cell in document["cells"]:
+            key = (cell["experiment"], cell["metric"], cell["transport"], cell["point"])
+            results._runs[key] = cell["runs"]
+        return results
+
+
+def load(path):
+    """The results in a file; none, if it is not there."""
+    return Results.from_json(path.read_text(encoding="utf-8")) if path.exists() else Results()
+
+
+def collect(directory, jobs, method):
+    """
+    Read what a node left for each job.
+
+    Return the results, and for each job that gave none the reason.
+    """
+    results, failures = Results(method), []
+    for job in jobs:
+        stem = directory / f"{job.number:05d}"
+        skipped, measured = stem.with_suffix(".skipped"), stem.with_suffix(".json")
+        if skipped.exists():
+            results.notes[job.transport] = skipped.read_text(encoding="utf-8").strip()
+        elif measured.exists():
+            _take(results, job, json.loads(measured.read_text(encoding="utf-8"))[0])
+        else:
+            failed = stem.with_suffix(".failed")
+            reason = failed.read_text(encoding="utf-8", errors="replace").strip() \
+                if failed.exists() else "the node ended before"
+            failures.append(f"{job.command}: {reason}")
+    return results, failures
+
+
+def _take(results, job, measured):
+    """Add a run's figure, and the processor time that goes with it."""
+    for metric in (plan.EXPERIMENTS[job.experiment].metric, "busy_us_per_message"):
+        if metric in measured:
+            results.add(job.experiment, metric, job.transport, job.point, measured[metric])

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables for people."""
+
+import textwrap
+
+from . import plan
+
+WIDTH = 100
+_COLUMN = 22
+_CLOCKS = {
+    "instructions": """\
+Instruction-counted virtual time: one guest instruction is one nanosecond, both ends on one virtual \
+CPU, two Soft-RoCE devices on one veth pair. The figures are path lengths: what program, kernel and \
+emulated device of both ends execute. They know no caches, no parallel work of the two ends, no wire \
+and no interrupts between CPUs, so compare columns, and take none for a speed of hardware. They \
+hardly depend on what else the machine does. Computation is modelled as sleeping: virtual time \
+passes and the CPU is free for the device.""",
+    "wall": """\
+Wall-clock time of an emulated node with two virtual CPUs: it depends on the machine, and on what \
+else it does. It shows whether the order of the modes is the same where both ends run at once.""",
+}
+_CRC = {
+    "free": "Soft-RoCE's packet checksum, which adapters have for free, is removed.",
+    "software": "Soft-RoCE's packet checksum is computed in software, and dominates.",
+}
+_TCP = "TCP has no device to pay for in software and its segments cross the pair whole (GSO)."
+
+
+def method(results):
+    """The sentences that say how figures came about."""
+    how = results.method
+    words = [_CLOCKS[how["clock"]], _CRC[how["crc"]], _TCP,
+             f"Linux {how['release']}; median of {how['runs']} interleaved runs, each on a "
+             "connection of its own, behind it the spread: from the least run to the greatest, as "
+             "a share of the median."]
+    return " ".join(words)
+
+
+def point_name(experiment, point):
+    """A point of an experiment as people write it."""
+    return f"{point} us" if experiment.axis == "computation" else plan.human(point)
+
+
+def cell_text(cell, yardstick):
+    """A cell: median, spread, and ratio to the yardstick's cell if there is one."""
+    if cell is None:
+        return f"{'-':>8}{'':>{_COLUMN - 8}}"
+    text = f"{number(cell.median):>8} {cell.spread * 100:>4.1f}%"
+    if yardstick and yardstick.median:
+        text += f"{number(cell.median / yardstick.median):>6}x"
+    return f"{text:<{_COLUMN}}"
+
+
+def number(value):
+    """Three digits or more, and no more behind the point than mean anything."""
+    return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 2}f}"
+
+
+def figure_table(results, figure):
+    """The lines of one figure's table; none if it was not measured."""
+    experiment = plan.EXPERIMENTS[figure.experiment]
+    metric = figure.metric or experiment.metric
+
+    def cell(transport, point):
+        return results.cell(experiment.name, metric, transport, point)
+
+    points = figure.points()
+    columns = [name for name in figure.transports if any(cell(name, point) for point in points)]
+    if not columns:
+        return []
+    lines = [f"Figure {figure.name}: {figure.title}",
+             f"  {experiment.title}; {figure.unit or experiment.unit}, "
+             f"{'smaller' if figure.metric else experiment.better} is better; "
+             f"x: ratio to {plan.NAMES[figure.yardstick]}",
+             f"  {experiment.axis:>12} " + 
+             "".join(f"{plan.NAMES[name]:^{_COLUMN}}" for name in columns).rstrip()]
+    for point in points:
+        cells = [cell_text(cell(name, point),
+                           None if name == figure.yardstick else cell(figure.yardstick, point))
+                 for name in columns]
+        lines.append(f"  {point_name(experiment, point):>12} " + "".join(cells).rstrip())
+    return lines
+
+
+def render(results, figures):
+    """The text of several figures, the method under each."""
+    parts = []
+    for figure in figures:
+        lines = figure_table(results, figure)
+        if lines:
+            parts.append("\n".join(lines + ["", textwrap.fill(method(results), WIDTH)]))
+    for transport, why in sorted(results.notes.items()):
+        parts.append(f"{plan.NAMES[transport]} was not measured: {why}")
+    return "\n\n".join(parts)
