@@ -84,7 +84,7 @@ TEST(report, bandwidth)
 	const nlohmann::json object =
 		parsed({"x",
 			plan(Kind::bandwidth, 100, 1000),
-			{{0.001, 0.0005, {}}, {0.002, 0.001, {}}, {0.004, 0.002, {}}}});
+			{{0.001, 0.0005, 0, {}}, {0.002, 0.001, 0, {}}, {0.004, 0.002, 0, {}}}});
 
 	EXPECT_EQ(object.at("test"), "bw");
 	EXPECT_EQ(object.at("messages"), 10);
@@ -95,9 +95,10 @@ TEST(report, bandwidth)
 
 TEST(report, latency_is_half_a_round_trip)
 {
-	const nlohmann::json object = parsed({"x",
-					      plan(Kind::latency, 10, 40),
-					      {{0.0008, std::nullopt, {1e-4, 1e-4, 1e-4, 1e-4}}}});
+	const nlohmann::json object =
+		parsed({"x",
+			plan(Kind::latency, 10, 40),
+			{{0.0008, std::nullopt, 0, {1e-4, 1e-4, 1e-4, 1e-4}}}});
 
 	EXPECT_EQ(object.at("test"), "lat");
 	EXPECT_DOUBLE_EQ(object.at("one_way_us").get<double>(), 100);
@@ -108,7 +109,7 @@ TEST(report, latency_is_half_a_round_trip)
 TEST(report, an_exchange_is_a_burst_to_and_fro)
 {
 	const nlohmann::json object =
-		parsed({"x", plan(Kind::progress, 10, 600, 20), {{0.003, 0.0012, {}}}});
+		parsed({"x", plan(Kind::progress, 10, 600, 20), {{0.003, 0.0012, 0, {}}}});
 
 	EXPECT_EQ(object.at("test"), "progress");
 	EXPECT_DOUBLE_EQ(object.at("exchange_us").get<double>(), 1000);
@@ -118,9 +119,30 @@ TEST(report, an_exchange_is_a_burst_to_and_fro)
 	EXPECT_EQ(object.at("computation_us"), 250);
 }
 
+TEST(report, fill_is_what_the_server_saw)
+{
+	const nlohmann::json object = parsed({"x",
+					      plan(Kind::fill, 10, 600),
+					      {{1, {}, 5, {}}, {1, {}, 40, {}}, {1, {}, 30, {}}}});
+
+	EXPECT_EQ(object.at("test"), "fill");
+	EXPECT_DOUBLE_EQ(object.at("unread_bytes").get<double>(), 30);
+}
+
+TEST(stats, mean_of_samples)
+{
+	Mean mean;
+
+	EXPECT_EQ(mean.get(), 0U);
+	mean.add(1);
+	mean.add(5);
+	mean.add(6);
+	EXPECT_EQ(mean.get(), 4U);
+}
+
 TEST(report, a_line_for_each_result)
 {
-	const Result result{"label", plan(Kind::bandwidth, 100, 1000), {{0.002, {}, {}}}};
+	const Result result{"label", plan(Kind::bandwidth, 100, 1000), {{0.002, {}, 0, {}}}};
 	const std::string text = as_table({result, result});
 
 	EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -104,6 +105,35 @@ TEST(stream, computation_takes_its_time)
 	EXPECT_EQ(passes[0].one_way.size(), 4U);
 	// Not less than what one end computes after each of four bursts.
 	EXPECT_GE(passes[0].seconds, 4 * 0.003);
+}
+
+TEST(stream, what_is_not_read_yet_is_seen)
+{
+	Listener listener(Family::tcp, Address("127.0.0.1", 0));
+	Stream client = connect(Family::tcp, Address("127.0.0.1", listener.port()));
+	Stream server = listener.accept();
+	std::vector<std::byte> data(700);
+
+	EXPECT_EQ(server.unread(), 0U);
+	client.send(data);
+	const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+	while (server.unread() < 700 && std::chrono::steady_clock::now() < deadline)
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	EXPECT_EQ(server.unread(), 700U);
+	server.receive(std::span(data).first(300));
+	EXPECT_EQ(server.unread(), 400U);
+}
+
+TEST(stream, fill)
+{
+	Served served;
+	const std::vector<Pass> passes =
+		run_plan(served.stream(), plan(Kind::fill, 1, std::chrono::microseconds(5000)));
+
+	// The client is done long before the server, which reads 1000 bytes at a time.
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_GT(passes[0].unread, 8000U);
+	EXPECT_LT(passes[0].unread, 23500U);
 }
 
 TEST(stream, the_server_says_where_a_byte_was_wrong)

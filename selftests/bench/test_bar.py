@@ -56,6 +56,14 @@ class Check(unittest.TestCase):
         self.assertFalse(finding.met)
         self.assertAlmostEqual(finding.ratio, 1.2)
 
+    def test_a_figure_by_itself(self):
+        """Utilisation is held against a number, not against a transport."""
+        made = samples.fill("fill8", {"rdma": 0.095, "nic": 0.089})
+        finding = bar.check(_rule("at least 90 %"), made)
+        self.assertFalse(finding.met)
+        self.assertAlmostEqual(finding.ratio, 89)
+        self.assertEqual(finding.where, "nic at 512 B")
+
     def test_what_was_not_measured_is_not_met(self):
         """Nothing is claimed without figures."""
         finding = bar.check(_rule("nic within 5 %"), samples.fill("bandwidth", {"rdma": 1}))
@@ -77,7 +85,7 @@ class Report(unittest.TestCase):
         for rule in bar.RULES:
             transports = plan.EXPERIMENTS[rule.experiment].transports
             for pair in rule.pairs:
-                self.assertTrue(set(pair) <= set(transports), rule.text)
+                self.assertTrue(set(pair) <= {*transports, None}, rule.text)
             self.assertTrue(rule.points(), rule.text)
 
     def test_only_rules_for_the_kernel(self):

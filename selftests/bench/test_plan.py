@@ -54,6 +54,14 @@ class Commands(unittest.TestCase):
         command = plan.EXPERIMENTS["progress"].command("nic", 1500)
         self.assertEqual(command, f"nic progress 4096 {plan.EXCHANGES} 1500 {plan.PAPER_BUFFERS}")
 
+    def test_a_reader_is_slow_at_every_size(self):
+        """Else it, and not flow control, would decide how full the buffers are."""
+        for size in plan.FILL_SIZES:
+            words = plan.EXPERIMENTS["fill32"].command("nic", size).split()
+            self.assertGreaterEqual(int(words[4]), 50)
+            self.assertLessEqual(size * 8 / int(words[4]), 500)
+            self.assertGreaterEqual(int(words[3]) * size, 2 * plan.EXPERIMENTS["fill32"].ring)
+
     def test_small_messages_are_many(self):
         """A pass has a steady state, and an end."""
         self.assertEqual(plan.messages(1), plan.messages(64))

@@ -73,6 +73,15 @@ class Collect(unittest.TestCase):
         self.assertIn("ended before", failures[1])
 
 
+    def test_utilisation_is_a_share_of_the_ring(self):
+        """The node knows bytes only."""
+        jobs = plan.jobs([plan.EXPERIMENTS["fill8"]], 1)[:1]
+        self._leave("00000.json", '[{"unread_bytes": 16384}]')
+        made, _ = results.collect(self.directory, jobs, samples.METHOD)
+        cell = made.cell("fill8", "fill_percent", jobs[0].transport, jobs[0].point)
+        self.assertEqual(cell.median, 25)
+
+
 class Output(unittest.TestCase):
     """Tables and pictures."""
 

@@ -43,12 +43,13 @@ void check_echo(const Request &request, std::span<const std::byte> message, std:
 		report_wrong(request, "client", *wrong);
 }
 
-void await_verdict(Stream &stream, const Request &request)
+Verdict await_verdict(Stream &stream, const Request &request)
 {
 	const Verdict verdict = Verdict::receive(stream);
 
 	if (request.verify && verdict.wrong)
 		report_wrong(request, "server", *verdict.wrong);
+	return verdict;
 }
 
 void send_burst(Stream &stream, const Request &request, Range burst, std::vector<std::byte> &buffer)
@@ -78,9 +79,9 @@ Pass bandwidth_pass(Stream &stream, const Request &request, std::vector<std::byt
 	const Clock::time_point start = Clock::now();
 
 	send_burst(stream, request, {0, request.total}, buffer);
-	await_verdict(stream, request);
+	const Verdict verdict = await_verdict(stream, request);
 	const double seconds = seconds_since(start);
-	return {seconds, meter.busy(seconds), {}};
+	return {seconds, meter.busy(seconds), verdict.unread, {}};
 }
 
 Pass exchange_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
@@ -107,7 +108,7 @@ Pass exchange_pass(Stream &stream, const Request &request, std::vector<std::byte
 Pass run_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
 {
 	request.send(stream);
-	if (request.test == Test::bandwidth)
+	if (one_way(request.test))
 		return bandwidth_pass(stream, request, buffer);
 	return exchange_pass(stream, request, buffer);
 }
@@ -146,7 +147,7 @@ std::vector<Pass> run_plan(Stream &stream, const Plan &plan)
 
 	stream.set_nodelay(plan.nodelay);
 	run_pass(stream, verifying_request(plan), buffer);
-	if (plan.test == Test::bandwidth)
+	if (one_way(plan.test))
 		last_word = one_way_of_verdict(stream, plan.nodelay);
 	for (unsigned i = 0; i < plan.repeat; i++) {
 		passes.push_back(run_pass(stream, request_of(plan, false, plan.total), buffer));

@@ -32,6 +32,8 @@ struct Pass {
 	double seconds;
 	/** Seconds that processors of this node were busy, if the kernel tells. */
 	std::optional<double> busy;
+	/** Bytes that the server had not read yet, on average; for Test::fill. */
+	std::uint64_t unread;
 	/** Half a round trip each, in seconds, ascending; none but for latency. */
 	std::vector<double> one_way;
 };

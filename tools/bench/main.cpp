@@ -38,8 +38,10 @@ constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
 
 const std::map<std::string, Family> families{
 	{"sdp", Family::sdp}, {"tcp", Family::tcp}, {"smc", Family::smc}};
-const std::map<std::string, Test> tests{
-	{"bw", Test::bandwidth}, {"lat", Test::latency}, {"progress", Test::progress}};
+const std::map<std::string, Test> tests{{"bw", Test::bandwidth},
+					{"lat", Test::latency},
+					{"fill", Test::fill},
+					{"progress", Test::progress}};
 
 struct Options {
 	bool local = false;
@@ -92,7 +94,9 @@ void describe_role(CLI::App &app, Options &options)
 void describe_test(CLI::App &app, Options &options)
 {
 	app.add_option("-t,--test", options.test,
-		       "bw: the client streams to the server; lat: a message to and fro; progress: "
+		       "bw: the client streams to the server; lat: a message to and fro; fill: as "
+		       "bw, but for how much "
+		       "the server has not read yet; progress: "
 		       "a burst of messages to and fro, each end computing when it has sent one")
 		->check(CLI::IsMember(names(tests)))
 		->capture_default_str();

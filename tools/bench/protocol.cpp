@@ -70,18 +70,19 @@ std::optional<Request> Request::receive(Stream &stream)
 
 void Verdict::send(Stream &stream) const
 {
-	send_words<1>(stream, {wrong.value_or(nothing_wrong)});
+	send_words<2>(stream, {wrong.value_or(nothing_wrong), unread});
 }
 
 Verdict Verdict::receive(Stream &stream)
 {
-	std::array<std::uint64_t, 1> words{};
+	std::array<std::uint64_t, 2> words{};
 
 	stream.receive(std::as_writable_bytes(std::span(words)));
 	to_host(words);
-	if (words[0] == nothing_wrong)
-		return {};
-	return {words[0]};
+	const auto [wrong, unread] = words;
+	if (wrong == nothing_wrong)
+		return {std::nullopt, unread};
+	return {wrong, unread};
 }
 
 void compute(const Request &request)

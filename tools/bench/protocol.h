@@ -21,9 +21,17 @@ namespace sdpbench
 {
 
 enum class Test : std::uint32_t {
-	bandwidth, /**< the client sends, the server receives */
-	latency,   /**< each message comes back as one of the same size */
-	progress,  /**< as latency, but with bursts of messages and computation between them */
+	/** The client sends, the server receives. */
+	bandwidth,
+	/** Each message comes back as one of the same size. */
+	latency,
+	/**
+	 * As bandwidth, with a server that computes after each message; before it
+	 * reads one, it looks at how much is there to be read.
+	 */
+	fill,
+	/** As latency, but with bursts of messages and computation between them. */
+	progress,
 };
 
 /** Streams of the pattern, by direction. */
@@ -45,9 +53,16 @@ struct Request {
 	[[nodiscard]] static std::optional<Request> receive(Stream &stream);
 };
 
-/** The server's last word on a pass: nothing, or where the client's bytes were wrong. */
+/** @return whether data goes to the server only. */
+[[nodiscard]] constexpr bool one_way(Test test)
+{
+	return test == Test::bandwidth || test == Test::fill;
+}
+
+/** The server's last word on a pass. */
 struct Verdict {
-	std::optional<std::uint64_t> wrong;
+	std::optional<std::uint64_t> wrong; /**< where the client's bytes were, if they were */
+	std::uint64_t unread = 0;	    /**< bytes, on average, for Test::fill */
 
 	void send(Stream &stream) const;
 	[[nodiscard]] static Verdict receive(Stream &stream);

@@ -32,6 +32,7 @@ const Names &names_of(Test test)
 	static const std::map<Test, Names> names{
 		{Test::bandwidth, {"bw", "mbit_per_s", "total B", "Mbit/s", "highest"}},
 		{Test::latency, {"lat", "one_way_us", "round trips", "one-way us", "median"}},
+		{Test::fill, {"fill", "unread_bytes", "total B", "unread B", "highest"}},
 		{Test::progress, {"progress", "exchange_us", "exchanges", "us each", "median"}}};
 
 	return names.at(test);
@@ -49,6 +50,8 @@ std::uint64_t bursts_of(const Plan &plan)
 
 double figure(const Plan &plan, const Pass &pass)
 {
+	if (plan.test == Test::fill)
+		return static_cast<double>(pass.unread);
 	if (plan.test == Test::bandwidth)
 		return static_cast<double>(plan.total) * 8 / pass.seconds / micro;
 	const double exchange = pass.seconds / static_cast<double>(bursts_of(plan)) * micro;
@@ -58,7 +61,7 @@ double figure(const Plan &plan, const Pass &pass)
 /** Microseconds of processors for a message, whichever way it went. */
 std::vector<double> busy_per_message(const Result &result)
 {
-	const double ways = result.plan.test == Test::bandwidth ? 1 : 2;
+	const double ways = one_way(result.plan.test) ? 1 : 2;
 	const double messages = static_cast<double>(messages_of(result.plan)) * ways;
 	std::vector<double> values;
 
@@ -147,7 +150,7 @@ std::string as_table(const std::vector<Result> &results)
 	const Test test = results.front().plan.test;
 	text = heading(names_of(test));
 	for (const Result &result : results)
-		text += test == Test::bandwidth ? bandwidth_line(result) : exchange_line(result);
+		text += one_way(test) ? bandwidth_line(result) : exchange_line(result);
 	return text;
 }
 

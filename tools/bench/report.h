@@ -29,8 +29,8 @@ struct Result {
  * Latency: "one_way_us", the median of "runs", each half of a pass's average
  * round trip; "min_us" and "median_us" of the single round trips of all.
  * Progress: "exchange_us", the median of "runs", each the average time of a
- * burst to and fro with the computation. "busy_us_per_message", if the kernel
- * tells: what the processors of the node spent.
+ * burst to and fro with the computation. Fill: "unread_bytes", likewise. "busy_us_per_message", if
+ * the kernel tells: what the processors of the node spent.
  */
 [[nodiscard]] std::string as_json(const std::vector<Result> &results);
 

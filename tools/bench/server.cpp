@@ -10,6 +10,7 @@
 
 #include "pattern.h"
 #include "protocol.h"
+#include "stats.h"
 
 namespace sdpbench
 {
@@ -45,17 +46,26 @@ void answer_burst(Stream &stream, const Request &request, Range burst,
 			 });
 }
 
+// At its beginning the buffers are empty, in the end the client sends no more.
+bool in_middle(const Request &request, Range burst)
+{
+	return burst.begin >= request.total / 4 && burst.end <= request.total / 4 * 3;
+}
+
 void serve_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
 {
 	Verdict verdict;
+	Mean unread;
 
 	for_each_burst(request, [&](Range burst) {
+		if (request.test == Test::fill && in_middle(request, burst))
+			unread.add(stream.unread());
 		receive_burst(stream, request, burst, buffer, verdict);
-		if (request.test == Test::bandwidth)
-			return;
-		answer_burst(stream, request, burst, buffer);
+		if (!one_way(request.test))
+			answer_burst(stream, request, burst, buffer);
 		compute(request);
 	});
+	verdict.unread = unread.get();
 	verdict.send(stream);
 }
 

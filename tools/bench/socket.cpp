@@ -8,8 +8,10 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 #include "../../include/uapi/linux/sdp.h"
 
@@ -110,6 +112,15 @@ void Stream::set_nodelay(bool on)
 std::uint16_t Stream::local_port() const
 {
 	return port_of(socket_);
+}
+
+std::uint64_t Stream::unread() const
+{
+	int bytes = 0;
+
+	if (::ioctl(socket_.get(), SIOCINQ, &bytes) != 0)
+		fail("cannot ask how much is unread");
+	return static_cast<std::uint64_t>(bytes);
 }
 
 void Stream::send(std::span<const std::byte> data)

@@ -68,6 +68,8 @@ public:
 
 	void set_nodelay(bool on);
 	[[nodiscard]] std::uint16_t local_port() const;
+	/** @return bytes that have been received and not read. */
+	[[nodiscard]] std::uint64_t unread() const;
 	/** Send all of @p data. */
 	void send(std::span<const std::byte> data);
 	/** Receive as many bytes as @p data has. @throw std::runtime_error if the peer ends before.

@@ -6,6 +6,7 @@
 #ifndef SDPBENCH_STATS_H
 #define SDPBENCH_STATS_H
 
+#include <cstdint>
 #include <vector>
 
 namespace sdpbench
@@ -19,6 +20,26 @@ namespace sdpbench
 
 /** @return the greatest of @p values, which is not empty. */
 [[nodiscard]] double largest(const std::vector<double> &values);
+
+/** Adds samples up. */
+class Mean
+{
+public:
+	void add(std::uint64_t sample)
+	{
+		sum_ += sample;
+		count_++;
+	}
+	/** @return the mean of the samples, rounded down; 0 without any. */
+	[[nodiscard]] std::uint64_t get() const
+	{
+		return count_ == 0 ? 0 : sum_ / count_;
+	}
+
+private:
+	std::uint64_t sum_ = 0;
+	std::uint64_t count_ = 0;
+};
 
 } // namespace sdpbench
 

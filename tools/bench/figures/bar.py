@@ -13,12 +13,15 @@ EQUAL = 0.02
 
 @dataclass(frozen=True)
 class Rule:
-    """The ratio of two transports' figures, held against a limit at some points."""
+    """
+    The ratio of two transports' figures, held against a limit at some points;
+    the figure itself where there is nothing to compare it with.
+    """
 
     figure: str
     text: str
     experiment: str
-    pairs: tuple  # (the one judged, the one it is compared with)
+    pairs: tuple  # (the one judged, the one it is compared with, or None)
     limit: float
     at_least: bool = True  # else at most
     somewhere: bool = False  # else at every point
@@ -85,28 +88,41 @@ RULES = (
          least=1000),
     _at_most("5", "nic best or equal best everywhere", "progress",
              _against(["nic"], ("credit", "rdma")), 1.0 + EQUAL),
+    _at_most("6a", "credit fills at most 1/16 (%) at 512 B", "fill8", (("credit", None),), 6.25,
+             least=512, most=512),
+    Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
+         least=512, most=512),
 )
+
+
+def _median(results, experiment, transport, point):
+    """A transport's figure, None if it was not measured; 1 for no transport."""
+    if transport is None:
+        return 1.0
+    cell = results.cell(experiment.name, experiment.metric, transport, point)
+    return cell.median if cell else None
 
 
 def _ratios(rule, results):
     """Yield (ratio, where) of each pair at each point that was measured."""
     experiment = plan.EXPERIMENTS[rule.experiment]
     for subject, other in rule.pairs:
+        names = " to ".join(filter(None, (subject, other)))
         for point in rule.points():
-            cells = [results.cell(experiment.name, experiment.metric, name, point)
-                     for name in (subject, other)]
-            if None in cells:
+            judged = _median(results, experiment, subject, point)
+            against = _median(results, experiment, other, point)
+            if judged is None or against is None:
                 continue
-            ratio = cells[0].median / cells[1].median
+            ratio = judged / against
             if rule.either_way:
                 ratio = max(ratio, 1 / ratio)
-            yield ratio, f"{subject} to {other} at {table.point_name(experiment, point)}"
+            yield ratio, f"{names} at {table.point_name(experiment, point)}"
 
 
 def _missing(rule, results):
     """Transports of the rule that have no figures."""
     experiment = plan.EXPERIMENTS[rule.experiment]
-    names = dict.fromkeys(name for pair in rule.pairs for name in pair)
+    names = dict.fromkeys(name for pair in rule.pairs for name in pair if name)
     return tuple(name for name in names
                  if not any(results.cell(experiment.name, experiment.metric, name, point)
                             for point in rule.points()))

@@ -62,12 +62,19 @@ class Progress:
 def _command(setup, module, out):
     options = ["--nullcrc"] if setup.crc == "free" else []
     options += ["--icount"] if setup.clock == "instructions" else ["--smp", "2"]
-    tools = BUILD / "tools/bench"
     return [str(REPO / "tools/vm/vm"), "run", "--kernel", setup.kernel, "--topology", "self",
             "--timeout", str(_LIMIT_SECONDS), *options, "--log-name", f"bench-{setup.name}",
             "--out", str(out), "--env", f"SDP_MODULE={module}",
-            "--env", f"SDPBENCH={tools / 'sdpbench'}", "--env", f"SMC_SETUP={tools / 'smc-setup'}",
-            "--", str(REPO / "tools/bench/in-node")]
+            "--env", f"SDPBENCH={out / 'sdpbench'}", "--env", f"SMC_SETUP={out / 'smc-setup'}",
+            "--", str(out / "in-node")]
+
+
+def _provide(module, out):
+    """Put all that the node uses into its directory: it may be built anew in the meantime."""
+    for path in (module, BUILD / "tools/bench/sdpbench", BUILD / "tools/bench/smc-setup",
+                 REPO / "tools/bench/in-node"):
+        shutil.copy2(path, out)
+    return out / pathlib.Path(module).name
 
 
 def _finished(out):
@@ -76,9 +83,10 @@ def _finished(out):
 
 def run(setup, jobs, out):
     """Boot a node, do the jobs, leave what they say in a directory; return the kernel's release."""
-    module = build(setup.kernel)
+    built = build(setup.kernel)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
+    module = _provide(built, out)
     (out / "jobs").write_text("".join(f"{job.line()}\n" for job in jobs), encoding="ascii")
     log = out / "node.log"
     progress = Progress(len(jobs), setup.name)

@@ -17,6 +17,7 @@ NAMES = {
     "smc": "SMC-R", "tcp": "TCP",
 }
 
+_MANY = 3000
 DEFAULT_BUFFERS = "16x65536"
 PAPER_BUFFERS = "8x8192"
 # An exchange is a burst to and fro; few of them make a long pass.
@@ -27,9 +28,22 @@ _PAPER_SIZES = (1, 4, 16, 64, 256, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB
 _LARGE_SIZES = (256 * KIB, MIB)
 
 
+def human(size):
+    """A size as people write it."""
+    for unit, name in ((MIB, "MiB"), (KIB, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
 def messages(size):
     """Messages of a pass: enough for a steady state, few enough for an emulated node."""
     return max(32, min(1000, (16 * MIB) // size))
+
+
+def _slow(size):
+    """Microseconds that make a receiver slower than any sender: 500 Mbit/s, 20,000 messages/s."""
+    return max(50, -(-size * 8 // 500))
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,13 @@ class Experiment:
     axis: str  # what a point is
     buffers: str = DEFAULT_BUFFERS
     size: int = 0  # of a message, where it is not the point
+    passes: int = 0  # how often the receiver's ring is filled, where that counts
+
+    @property
+    def ring(self):
+        """Bytes of all buffers of one end."""
+        number, size = self.buffers.split("x")
+        return int(number) * int(size)
 
     def command(self, transport, point):
         """What the node is told, but for the job's number."""
@@ -54,6 +75,9 @@ class Experiment:
         if self.test == "progress":
             return f"{transport} progress {size} {EXCHANGES} {point} {self.buffers}"
         count = ROUND_TRIPS if self.test == "lat" else messages(size)
+        if self.passes:
+            count = min(_MANY, self.passes * self.ring // size)
+            return f"{transport} {self.test} {size} {count} {_slow(size)} {self.buffers}"
         return f"{transport} {self.test} {size} {count} 0 {self.buffers}"
 
 
@@ -74,6 +98,20 @@ EXPERIMENTS = {experiment.name: experiment for experiment in (
         "progress", "exchange_us", "us", "smaller", MODES,
         (0, 250, 500, 1000, 1500, 2000, 3000, 4000), "computation", PAPER_BUFFERS, 4 * KIB),
 )}
+
+
+FILL_SIZES = (256, 512, KIB, 4 * KIB, 8 * KIB, 32 * KIB)
+
+
+def _fill(name, number, size):
+    return Experiment(
+        name, f"Share of the receiver's buffers that holds data, {number} buffers of "
+        f"{human(size)}, slow reader", "fill", "fill_percent", "%", "larger", MODES, FILL_SIZES,
+        "message", f"{number}x{size}", passes=16)
+
+
+for _experiment in (_fill("fill8", 8, 8 * KIB), _fill("fill32", 8, 32 * KIB)):
+    EXPERIMENTS[_experiment.name] = _experiment
 
 
 @dataclass(frozen=True)
@@ -101,6 +139,8 @@ FIGURES = {figure.name: figure for figure in (
     Figure("4b", "Uni-directional bandwidth of the modes", "bandwidth", MODES, paper=True,
            yardstick="credit"),
     Figure("5", "Communication progress", "progress", MODES, paper=True, yardstick="credit"),
+    Figure("6a", "Buffer utilisation, 8 KiB x 8", "fill8", MODES),
+    Figure("6b", "Buffer utilisation, 32 KiB x 8", "fill32", MODES),
     Figure("peers", "Uni-directional bandwidth beside the peers", "peers", MODES + PEERS,
            yardstick="verbs"),
     Figure("cpu", "Processor time for a message", "peers", MODES + ("rsockets", "smc", "tcp"),
@@ -151,11 +191,3 @@ def jobs(chosen, runs):
                     todo.append(Job(len(todo), experiment.name, transport, point,
                                     experiment.command(transport, point)))
     return todo
-
-
-def human(size):
-    """A size as people write it."""
-    for unit, name in ((MIB, "MiB"), (KIB, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"

@@ -32,7 +32,9 @@ def _axes(experiment, figure):
         return
     ticks = ", ".join(f'"{plan.human(point)}" {point}' for point in figure.points())
     yield 'set xlabel "message"'
-    yield "set logscale xy"
+    yield "set logscale x" if experiment.unit == "%" else "set logscale xy"
+    if experiment.unit == "%":
+        yield "set yrange [0:100]"
     yield f"set xtics ({ticks}) rotate by -45"
 
 

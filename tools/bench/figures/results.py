@@ -106,6 +106,9 @@ def collect(directory, jobs, method):
 
 def _take(results, job, measured):
     """Add a run's figure, and the processor time that goes with it."""
-    for metric in (plan.EXPERIMENTS[job.experiment].metric, "busy_us_per_message"):
+    experiment = plan.EXPERIMENTS[job.experiment]
+    if "unread_bytes" in measured:
+        measured["fill_percent"] = 100 * measured["unread_bytes"] / experiment.ring
+    for metric in (experiment.metric, "busy_us_per_message"):
         if metric in measured:
             results.add(job.experiment, metric, job.transport, job.point, measured[metric])

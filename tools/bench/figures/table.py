@@ -70,8 +70,8 @@ def figure_table(results, figure):
         return []
     lines = [f"Figure {figure.name}: {figure.title}",
              f"  {experiment.title}; {figure.unit or experiment.unit}, "
-             f"{'smaller' if figure.metric else experiment.better} is better; "
-             f"x: ratio to {plan.NAMES[figure.yardstick]}",
+             f"{'smaller' if figure.metric else experiment.better} is better"
+             + (f"; x: ratio to {plan.NAMES[figure.yardstick]}" if figure.yardstick else ""),
              f"  {experiment.axis:>12} " + 
              "".join(f"{plan.NAMES[name]:^{_COLUMN}}" for name in columns).rstrip()]
     for point in points:
