@@ -57,6 +57,7 @@ const Option options[] = {
 	O(SOL_SOCKET, SO_OOBINLINE, 1, 0),
 	O(SOL_SOCKET, SO_NO_CHECK, 1, 0),
 	O(SOL_SOCKET, SO_PRIORITY, 3, 0, 7, -1),
+	O(SOL_SOCKET, SO_RCVLOWAT, 0, 1, 17, -1, INT_MAX, INT_MIN),
 	O(SOL_SOCKET, SO_SNDLOWAT, 1, 100),
 	O(SOL_SOCKET, SO_PASSCRED, 1, 0),
 	O(SOL_SOCKET, SO_PASSSEC, 1),
@@ -66,6 +67,7 @@ const Option options[] = {
 	O(SOL_SOCKET, SO_MARK, 5, 0),
 	O(SOL_SOCKET, SO_RXQ_OVFL, 1, 0),
 	O(SOL_SOCKET, SO_WIFI_STATUS, 1, 0),
+	O(SOL_SOCKET, SO_PEEK_OFF, 0, 5, -1, -2),
 	O(SOL_SOCKET, SO_NOFCS, 1, 0),
 	O(SOL_SOCKET, SO_LOCK_FILTER, 1, 0),
 	O(SOL_SOCKET, SO_SELECT_ERR_QUEUE, 1, 0),
@@ -74,12 +76,38 @@ const Option options[] = {
 	O(SOL_SOCKET, SO_BUSY_POLL_BUDGET, 8, 65536),
 	O(SOL_SOCKET, SO_INCOMING_NAPI_ID, 1),
 	O(SOL_SOCKET, SO_ZEROCOPY, 1, 0, 2, -1),
+	O(SOL_SOCKET, SO_TXREHASH, 1, 0, -1, 2),
 	O(SOL_SOCKET, SO_RESERVE_MEM, 0),
 	O(SOL_SOCKET, SO_BUF_LOCK, 3, 0, 4),
 	O(SOL_SOCKET, 999, 1),
 	O(SOL_TCP, TCP_NODELAY, 1, 0, 2),
+	O_SIZED(SOL_TCP, TCP_MAXSEG, 1, 87, 88, 1000, 32768, 0),
 	O(SOL_TCP, TCP_CORK, 1, 0, 2),
+	O(SOL_TCP, TCP_KEEPIDLE, 10, 0, 32767, 32768, -1),
+	O(SOL_TCP, TCP_KEEPINTVL, 10, 0, 32767, 32768),
+	O(SOL_TCP, TCP_KEEPCNT, 3, 0, 127, 128),
+	O(SOL_TCP, TCP_SYNCNT, 3, 0, 127, 128),
+	O(SOL_TCP, TCP_LINGER2, 30, 0, -1, 100000),
+	O(SOL_TCP, TCP_DEFER_ACCEPT, 1, 5, 0, -1),
+	O(SOL_TCP, TCP_WINDOW_CLAMP, 0),
+	O(SOL_TCP, TCP_QUICKACK, 0, 1),
+	O(SOL_TCP, TCP_USER_TIMEOUT, 1000, 0, -1),
+	O(SOL_TCP, TCP_FASTOPEN, 5, 0, -1),
+	O(SOL_TCP, TCP_FASTOPEN_CONNECT, 1, 0, 2),
+	O(SOL_TCP, TCP_NOTSENT_LOWAT, 1000, 0),
+	O(SOL_TCP, TCP_INQ, 1, 0, 2),
+	O(SOL_TCP, TCP_THIN_LINEAR_TIMEOUTS, 1, 0, 2),
+	O(SOL_TCP, TCP_THIN_DUPACK, 1, 0),
+	O(SOL_TCP, TCP_REPAIR_QUEUE, 1),
 	O(SOL_TCP, 999, 1),
+	O(SOL_IP, IP_TOS, 0x10, 0, 0xff),
+	O(SOL_IP, IP_TTL, 64, 0, 255, 256, -1),
+	O(SOL_IP, IP_RECVTTL, 1, 0),
+	O(SOL_IP, IP_FREEBIND, 1, 0),
+	O(SOL_IP, IP_TRANSPARENT, 1, 0),
+	O(SOL_IP, IP_MTU_DISCOVER, 2, 0, 9),
+	O(SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1, 0),
+	O(SOL_IP, 999, 1),
 	O(999, 1, 1),
 };
 
@@ -144,7 +172,8 @@ void lengths(Run &t, const Option &option)
 const Option plain[] = {
 	O(SOL_SOCKET, SO_KEEPALIVE), O(SOL_SOCKET, SO_OOBINLINE), O(SOL_SOCKET, SO_RCVLOWAT),
 	O(SOL_SOCKET, SO_ERROR),     O(SOL_SOCKET, SO_LINGER),	  O(SOL_TCP, TCP_NODELAY),
-	O(SOL_TCP, TCP_CORK),
+	O(SOL_TCP, TCP_CORK),	     O(SOL_TCP, TCP_KEEPIDLE),	  O(SOL_TCP, TCP_USER_TIMEOUT),
+	O(SOL_IP, IP_TOS),
 };
 
 const Register all{[] {
@@ -186,10 +215,19 @@ INHERITED(SOL_SOCKET, SO_REUSEADDR, 1)
 INHERITED(SOL_SOCKET, SO_DONTROUTE, 1)
 INHERITED(SOL_SOCKET, SO_BROADCAST, 1)
 INHERITED(SOL_SOCKET, SO_TIMESTAMP, 1)
+INHERITED(SOL_SOCKET, SO_ZEROCOPY, 1)
 INHERITED(SOL_SOCKET, SO_SNDBUF, 50000)
 INHERITED(SOL_SOCKET, SO_RCVBUF, 50000)
+INHERITED(SOL_SOCKET, SO_PEEK_OFF, 3)
 INHERITED(SOL_TCP, TCP_NODELAY, 1)
 INHERITED(SOL_TCP, TCP_CORK, 1)
+INHERITED(SOL_TCP, TCP_KEEPIDLE, 77)
+INHERITED(SOL_TCP, TCP_KEEPINTVL, 7)
+INHERITED(SOL_TCP, TCP_KEEPCNT, 5)
+INHERITED(SOL_TCP, TCP_USER_TIMEOUT, 9000)
+INHERITED(SOL_TCP, TCP_LINGER2, 5)
+INHERITED(SOL_TCP, TCP_DEFER_ACCEPT, 5)
+INHERITED(SOL_IP, IP_TOS, 0x10)
 
 CASE(options, of_listener)
 {
@@ -259,6 +297,47 @@ CASE(options, bind_to_device)
 	       [&] { return ::setsockopt(u.fd(), SOL_SOCKET, SO_BINDTODEVICE, "nosuch", 7); });
 	t.call("set(SO_BINDTODEVICE, \"\")",
 	       [&] { return ::setsockopt(u.fd(), SOL_SOCKET, SO_BINDTODEVICE, "", 0); });
+}
+
+CASE(options, tcp_info)
+{
+	Pair pair = t.pair();
+	tcp_info info{};
+	socklen_t length = sizeof(info);
+
+	t.call("get(TCP_INFO)",
+	       [&] { return ::getsockopt(pair.c.fd(), SOL_TCP, TCP_INFO, &info, &length); });
+	t.note("state {}", info.tcpi_state);
+	pair.s.shutdown(SHUT_WR);
+	pair.c.await(POLLRDHUP);
+	::getsockopt(pair.c.fd(), SOL_TCP, TCP_INFO, &info, &length);
+	t.note("state {}", info.tcpi_state);
+}
+
+CASE(options, tcp_info_short)
+{
+	const Sock u = t.socket();
+	unsigned char info[8];
+	socklen_t length = 4;
+
+	memset(info, 0xee, sizeof(info));
+	t.call("get(TCP_INFO, 4 bytes)",
+	       [&] { return ::getsockopt(u.fd(), SOL_TCP, TCP_INFO, info, &length); });
+	t.note("length {}, state {}, byte 4 {:#x}", length, info[0], info[4]);
+	t.call("set(TCP_INFO)",
+	       [&] { return ::setsockopt(u.fd(), SOL_TCP, TCP_INFO, info, sizeof(info)); });
+}
+
+CASE(options, congestion)
+{
+	const Sock u = t.socket();
+	char name[16] = {};
+	socklen_t length = sizeof(name);
+
+	t.call("get(TCP_CONGESTION)",
+	       [&] { return ::getsockopt(u.fd(), SOL_TCP, TCP_CONGESTION, name, &length); });
+	t.call("set(TCP_CONGESTION, nosuch)",
+	       [&] { return ::setsockopt(u.fd(), SOL_TCP, TCP_CONGESTION, "nosuch", 6); });
 }
 
 CASE(options, ioctls_unknown)
