@@ -114,6 +114,8 @@ class Output(unittest.TestCase):
         script = plot.script(self.made, plan.FIGURES["4b"], "x.png")
         self.assertIn("64 2500.0 2475.0 2525.0", script)
         self.assertIn("Instruction-counted", script)
+        # An underscore in a name is no index.
+        self.assertIn("noenhanced", script)
         self.assertNotIn("$rdma", script)
 
     def test_the_figure_is_drawn(self):

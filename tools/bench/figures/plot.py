@@ -25,12 +25,14 @@ def data(results, figure, transport):
 
 def _axes(experiment, figure):
     """What the axes say and how they are divided."""
+    points = figure.points()
+    yield f"set xrange [{points[0]}:{points[-1]}]"
     yield f'set ylabel "{figure.unit or experiment.unit}"'
     if experiment.axis == "computation":
         yield 'set xlabel "computation after a burst (us)"'
         yield "set yrange [0:*]"
         return
-    ticks = ", ".join(f'"{plan.human(point)}" {point}' for point in figure.points())
+    ticks = ", ".join(f'"{plan.human(point)}" {point}' for point in points)
     yield 'set xlabel "message"'
     yield "set logscale x" if experiment.unit == "%" else "set logscale xy"
     if experiment.unit == "%":
@@ -54,7 +56,7 @@ def script(results, figure, png):
         return None
     note = "\\n".join(textwrap.wrap(table.method(results), 150))
     return "\n".join([
-        'set terminal pngcairo size 1000,760 font "DejaVu Sans,11"',
+        'set terminal pngcairo noenhanced size 1000,760 font "DejaVu Sans,11"',
         f'set output "{png}"', f'set title "{figure.title}"', "set grid", "set key left top",
         "set bmargin 13", f'set label 1 "{note}" at screen 0.02, screen 0.15 font "DejaVu Sans,8"',
         *_axes(experiment, figure), *blocks, "plot " + ", \\\n\t".join(curves), ""])
