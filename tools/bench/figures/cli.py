@@ -2,6 +2,7 @@
 """The command line of tools/bench/bench."""
 
 import argparse
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -106,8 +107,14 @@ def _run(options):
     return 1 if failures else 0
 
 
+def _terminate(_signal, _frame):
+    raise SystemExit(128 + signal.SIGTERM)
+
+
 def main():
     """Entry point; returns the exit status."""
+    # The node must not outlive the one who waits for it.
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         return _run(_parse())
     except BenchError as error:
