@@ -97,10 +97,13 @@ peer_unreachable() {
 	if [ "$ROLE" = b ]; then
 		tc qdisc add dev "$(netdev)" root netem loss 100%
 		expect_error mine 'ETIMEDOUT|ECONNRESET'
+		# If b is the first to notice, a must not hear that from it.
+		meet noticed
 		tc qdisc del dev "$(netdev)" root
 	else
 		expect_error mine 'ETIMEDOUT|EPIPE'
 		ended_within $silence $start
+		meet noticed
 	fi
 	meet end
 }
