@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "smc.h"
 
-#include <cerrno>
 #include <cstddef>
-#include <memory>
 #include <stdexcept>
-#include <system_error>
-#include <vector>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -16,6 +12,8 @@
 #include <linux/sock_diag.h>
 #include <sys/socket.h>
 
+#include "netlink.h"
+
 namespace sdpbench
 {
 
@@ -23,8 +21,6 @@ namespace
 {
 
 constexpr std::size_t dump_size = 32768;
-
-using Netlink = std::unique_ptr<mnl_socket, decltype(&mnl_socket_close)>;
 
 /** What the dump is searched for, and what was found. */
 struct Search {
@@ -57,40 +53,25 @@ int look_at(const nlmsghdr *header, void *data)
 	return mnl_attr_parse(header, sizeof(*socket), note_reason, search);
 }
 
-void ask(mnl_socket *netlink, std::vector<char> &buffer)
+void ask(Netlink &netlink)
 {
-	nlmsghdr *const header = mnl_nlmsg_put_header(buffer.data());
+	nlmsghdr *const header = netlink.begin();
 	header->nlmsg_type = SOCK_DIAG_BY_FAMILY;
 	header->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	auto *const request = static_cast<smc_diag_req *>(
 		mnl_nlmsg_put_extra_header(header, sizeof(smc_diag_req)));
 	request->diag_family = AF_SMC;
 	request->diag_ext = 1U << (SMC_DIAG_FALLBACK - 1);
-	if (mnl_socket_sendto(netlink, header, header->nlmsg_len) < 0)
-		throw std::system_error(errno, std::generic_category(), "cannot ask smc_diag");
+	netlink.send(header, "cannot ask smc_diag");
 }
 
 Search search_for(std::uint16_t port)
 {
-	std::vector<char> buffer(dump_size);
-	const Netlink netlink(mnl_socket_open(NETLINK_SOCK_DIAG), mnl_socket_close);
+	Netlink netlink(NETLINK_SOCK_DIAG, dump_size);
 	Search search{.port = port};
-	int more = MNL_CB_OK;
 
-	if (!netlink)
-		throw std::system_error(errno, std::generic_category(), "cannot open netlink");
-	ask(netlink.get(), buffer);
-	while (more > MNL_CB_STOP) {
-		const ssize_t got =
-			mnl_socket_recvfrom(netlink.get(), buffer.data(), buffer.size());
-
-		more = got < 0 ? MNL_CB_ERROR
-			       : mnl_cb_run(buffer.data(), static_cast<std::size_t>(got), 0, 0,
-					    look_at, &search);
-	}
-	if (more == MNL_CB_ERROR)
-		throw std::system_error(errno, std::generic_category(),
-					"smc_diag does not answer; is the module loaded?");
+	ask(netlink);
+	netlink.receive("smc_diag does not answer; is the module loaded?", look_at, &search);
 	return search;
 }
 

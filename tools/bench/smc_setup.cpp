@@ -7,23 +7,22 @@
  *
  *	smc-setup EID {PNETID INTERFACE DEVICE}...
  */
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/smc.h>
+
+#include "netlink.h"
 
 namespace
 {
@@ -42,20 +41,13 @@ int read_family(const nlmsghdr *header, void *data)
 	return mnl_attr_parse(header, sizeof(genlmsghdr), note_family, data);
 }
 
-/** A generic netlink socket on which one request at a time is made. */
+/** Generic netlink: requests of families that have names. */
 class Generic
 {
 public:
-	Generic() : socket_(mnl_socket_open(NETLINK_GENERIC), mnl_socket_close), buffer_(size)
-	{
-		if (!socket_)
-			throw std::system_error(errno, std::generic_category(),
-						"cannot open netlink");
-	}
-
 	nlmsghdr *request(std::uint16_t family, std::uint8_t command)
 	{
-		nlmsghdr *const header = mnl_nlmsg_put_header(buffer_.data());
+		nlmsghdr *const header = netlink_.begin();
 
 		header->nlmsg_type = family;
 		header->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
@@ -70,20 +62,8 @@ public:
 	void run(const nlmsghdr *header, const std::string &what, mnl_cb_t read = nullptr,
 		 void *data = nullptr)
 	{
-		int more = MNL_CB_OK;
-
-		if (mnl_socket_sendto(socket_.get(), header, header->nlmsg_len) < 0)
-			throw std::system_error(errno, std::generic_category(), what);
-		while (more > MNL_CB_STOP) {
-			const ssize_t got =
-				mnl_socket_recvfrom(socket_.get(), buffer_.data(), buffer_.size());
-
-			more = got < 0 ? MNL_CB_ERROR
-				       : mnl_cb_run(buffer_.data(), static_cast<std::size_t>(got),
-						    0, 0, read, data);
-		}
-		if (more == MNL_CB_ERROR)
-			throw std::system_error(errno, std::generic_category(), what);
+		netlink_.send(header, what);
+		netlink_.receive(what, read, data);
 	}
 
 	std::uint16_t family(const char *name)
@@ -100,8 +80,7 @@ public:
 private:
 	static constexpr std::size_t size = 8192;
 
-	std::unique_ptr<mnl_socket, decltype(&mnl_socket_close)> socket_;
-	std::vector<char> buffer_;
+	sdpbench::Netlink netlink_{NETLINK_GENERIC, size};
 };
 
 void add_pnet(Generic &netlink, const std::string &name, const std::string &interface,
