@@ -349,9 +349,11 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return sdp_cm_addr_errno(event->status);
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		/* Whoever has that TCP port does not speak iWARP. */
-		return rdma_cap_iw_cm(id->device, id->port_num) ?
-		       -ECONNREFUSED : -ETIMEDOUT;
+		/*
+		 * With iWARP, whoever has that TCP port does not speak it.  With
+		 * InfiniBand the listener went between its HelloAck and our RTU.
+		 */
+		return -ECONNREFUSED;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -ETIMEDOUT;
 	case RDMA_CM_EVENT_REJECTED:
