@@ -29,9 +29,9 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 {
 	int err = 0;
 
-	if (!ssk->fallback.alone)
+	if (!sdp_fallback_alone(ssk))
 		err = sdp_listen_begin(ssk);
-	if (err || ssk->fallback.alone)
+	if (err || sdp_fallback_alone(ssk))
 		return sdp_fallback_listen_alone(ssk) ? 0 : err;
 	return 0;
 }

@@ -108,7 +108,7 @@ static long sdp_wait_for_connect(struct sock *sk, long timeo)
 /* What is known to fail over RDMA without asking. */
 static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
 {
-	if (ssk->fallback.alone)
+	if (sdp_fallback_alone(ssk))
 		return -EADDRNOTAVAIL;
 	/* rdma_cm would try any device, and no request would be accepted. */
 	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer) ||

@@ -30,7 +30,31 @@
 void sdp_fallback_init(struct sdp_sock *ssk)
 {
 	ssk->fallback.wanted =
-		READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback);
+		READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback) ?
+			SDP_FALLBACK_ON : SDP_FALLBACK_OFF;
+}
+
+/**
+ * sdp_fallback_ready() - whether TCP can take what RDMA refuses
+ * @ssk: locked socket
+ *
+ * A TCP socket that was used stays even if it shall not be used any more.
+ */
+bool sdp_fallback_ready(const struct sdp_sock *ssk)
+{
+	return ssk->fallback.tcp && ssk->fallback.wanted;
+}
+
+/**
+ * sdp_fallback_alone() - whether TCP has to do without RDMA
+ * @ssk: locked socket
+ *
+ * Return: true if RDMA cannot use the local address or shall not be used.
+ */
+bool sdp_fallback_alone(const struct sdp_sock *ssk)
+{
+	return ssk->fallback.wanted == SDP_FALLBACK_ONLY ||
+	       (ssk->fallback.wanted && ssk->fallback.alone);
 }
 
 /* Nobody but us has used it: then it need not wait for close(). */
@@ -45,16 +69,23 @@ static void sdp_fallback_drop(struct sdp_sock *ssk)
 /**
  * sdp_fallback_want() - set SDP_TCP_FALLBACK
  * @ssk: locked socket
- * @on: whether it may fall back
+ * @mode: SDP_FALLBACK_OFF, SDP_FALLBACK_ON or SDP_FALLBACK_ONLY
  *
- * Return: 0; -EISCONN once the transport is chosen or being chosen.
+ * What bind() has reserved for a transport that is not used any more is kept or
+ * given back, and what it has not reserved for the other one is made up for by
+ * connect() or listen().
+ *
+ * Return: 0; -EINVAL for another mode; -EISCONN once the transport is chosen or
+ * being chosen.
  */
-int sdp_fallback_want(struct sdp_sock *ssk, bool on)
+int sdp_fallback_want(struct sdp_sock *ssk, int mode)
 {
 	if (ssk->sk.sk_state != TCP_CLOSE || ssk->fallback.active)
 		return -EISCONN;
-	ssk->fallback.wanted = on;
-	if (!on)
+	if (mode < SDP_FALLBACK_OFF || mode > SDP_FALLBACK_ONLY)
+		return -EINVAL;
+	ssk->fallback.wanted = mode;
+	if (mode == SDP_FALLBACK_OFF)
 		sdp_fallback_drop(ssk);
 	return 0;
 }
@@ -100,7 +131,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	/* It was bound before it was to fall back. */
-	if (ssk->bound && ssk->conn.id)
+	if ((ssk->bound && ssk->conn.id) || sdp_fallback_alone(ssk))
 		return 0;
 	err = sdp_cm_bind(ssk, dual);
 	if (err == -EADDRINUSE)
@@ -125,8 +156,9 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	int tries = port ? 1 : SDP_FALLBACK_PORTS;
 	int err;
 
-	if (ssk->bound && ssk->fallback.tcp &&
-	    (ssk->conn.id || ssk->fallback.alone))
+	/* An attempt that has failed may have cost TCP its port. */
+	if (ssk->bound && ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num &&
+	    (ssk->conn.id || sdp_fallback_alone(ssk)))
 		return 0;
 	do {
 		ssk->local.port = port;
@@ -223,9 +255,11 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	struct sdp_fallback *fb = &ssk->fallback;
 	int ret;
 
-	if (!fb->tcp)
+	if (!sdp_fallback_ready(ssk))
 		return false;
-	sdp_fallback_count(ssk, sdp_fallback_reason_of(*err));
+	sdp_fallback_count(ssk, fb->wanted == SDP_FALLBACK_ONLY ?
+				SDP_FALLBACK_CHOSEN :
+				sdp_fallback_reason_of(*err));
 	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
 	sdp_fallback_attach_tcp(ssk);
@@ -342,7 +376,7 @@ int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
 {
 	struct socket *tcp = ssk->fallback.tcp;
 
-	if (!tcp)
+	if (!sdp_fallback_ready(ssk))
 		return 0;
 	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
@@ -357,8 +391,10 @@ int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
  */
 bool sdp_fallback_listen_alone(struct sdp_sock *ssk)
 {
-	if (!ssk->fallback.tcp)
+	if (!sdp_fallback_ready(ssk))
 		return false;
+	if (ssk->fallback.wanted == SDP_FALLBACK_ONLY)
+		return true;
 	ssk->fallback.alone = true;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FALLBACKLISTENS);
 	return true;

@@ -52,7 +52,7 @@ struct sdp_fallback_opts {
  *	those who look at a listener without
  * @active: TCP carries the connection, or is being asked to; read without lock
  * @used: @active was true at some time
- * @wanted: SDP_TCP_FALLBACK
+ * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
  * @alone: RDMA cannot use the local address
  * @turn: accept() looks for a TCP connection first
  * @reason: enum sdp_fallback_reason
@@ -65,9 +65,9 @@ struct sdp_fallback {
 	struct socket *tcp;
 	bool active;
 	bool used;
-	bool wanted;
 	bool alone;
 	bool turn;
+	u8 wanted;
 	u8 reason;
 	int err;
 	struct sdp_fallback_opts opts;
@@ -89,7 +89,9 @@ struct sdp_fallback_view {
 
 /* The decision, and what leads to it: fallback.c */
 void sdp_fallback_init(struct sdp_sock *ssk);
-int sdp_fallback_want(struct sdp_sock *ssk, bool on);
+int sdp_fallback_want(struct sdp_sock *ssk, int mode);
+bool sdp_fallback_ready(const struct sdp_sock *ssk);
+bool sdp_fallback_alone(const struct sdp_sock *ssk);
 int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_prepare(struct sdp_sock *ssk);
 bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);

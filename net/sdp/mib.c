@@ -61,6 +61,8 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("FallbackResources", SDP_MIB_FALLBACKRESOURCES),
 	/* connections accepted that came over TCP */
 	SNMP_MIB_ITEM("FallbackAccepts", SDP_MIB_FALLBACKACCEPTS),
+	/* connect() calls on sockets that were to use TCP only */
+	SNMP_MIB_ITEM("FallbackChoices", SDP_MIB_FALLBACKCHOICES),
 	/* listeners that RDMA refused, or left, and that TCP serves alone */
 	SNMP_MIB_ITEM("FallbackListens", SDP_MIB_FALLBACKLISTENS),
 	SNMP_MIB_SENTINEL

@@ -384,7 +384,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	ssk->deadline = jiffies + timeout;
 	sdp_sock_set_state(sk, TCP_SYN_SENT);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
-	if (ssk->fallback.tcp)
+	if (sdp_fallback_ready(ssk))
 		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK,
 			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
 	err = sdp_cm_connect(ssk);

@@ -10,24 +10,6 @@
 
 #include "sdp_fallback.h"
 
-enum { NONE, NO_DEVICE, UNREACHABLE, REFUSED, TIMEOUT, RESOURCES, ACCEPTED };
-
-/* A counter of /proc/net/sdpstats. */
-static long counter(const char *name)
-{
-	FILE *f = fopen("/proc/net/sdpstats", "r");
-	char key[64];
-	long value;
-
-	CHECK(f);
-	while (fscanf(f, "%63s %ld", key, &value) == 2)
-		if (!strcmp(key, name)) {
-			fclose(f);
-			return value;
-		}
-	FAIL("no counter %s", name);
-}
-
 /* The column "flow" of the socket with this local port; "" if there is none. */
 static const char *flow_of(uint16_t port)
 {
@@ -46,23 +28,6 @@ static const char *flow_of(uint16_t port)
 	}
 	fclose(f);
 	return flow;
-}
-
-static int reason(int fd)
-{
-	return get_int(fd, SOL_SDP, SDP_FALLBACK_REASON);
-}
-
-static int listener_at(int fd, struct addr a, int backlog)
-{
-	CHECK_OK(bind(fd, &a.sa, a.len));
-	CHECK_OK(listen(fd, backlog));
-	return fd;
-}
-
-static int tcp_socket(void)
-{
-	return CHECK_OK(socket(opts.ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0));
 }
 
 static int tcp_listener(void)

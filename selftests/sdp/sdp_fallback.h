@@ -4,6 +4,7 @@
 #define SDP_FALLBACK_H
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "sdp_test.h"
@@ -11,6 +12,48 @@
 #define SOL_SDP			1025
 #define SDP_TCP_FALLBACK	1
 #define SDP_FALLBACK_REASON	2
+
+/* Values of SDP_TCP_FALLBACK. */
+enum { OFF, ON, ONLY };
+
+/* Values of SDP_FALLBACK_REASON. */
+enum {
+	NONE, NO_DEVICE, UNREACHABLE, REFUSED, TIMEOUT, RESOURCES, ACCEPTED,
+	CHOSEN
+};
+
+/* A counter of /proc/net/sdpstats. */
+static inline long counter(const char *name)
+{
+	FILE *f = fopen("/proc/net/sdpstats", "r");
+	char key[64];
+	long value;
+
+	CHECK(f);
+	while (fscanf(f, "%63s %ld", key, &value) == 2)
+		if (!strcmp(key, name)) {
+			fclose(f);
+			return value;
+		}
+	FAIL("no counter %s", name);
+}
+
+static inline int reason(int fd)
+{
+	return get_int(fd, SOL_SDP, SDP_FALLBACK_REASON);
+}
+
+static inline int tcp_socket(void)
+{
+	return CHECK_OK(socket(opts.ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0));
+}
+
+static inline int listener_at(int fd, struct addr a, int backlog)
+{
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	CHECK_OK(listen(fd, backlog));
+	return fd;
+}
 
 static inline int both_socket(int type_flags)
 {

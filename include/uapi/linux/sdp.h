@@ -38,9 +38,14 @@
 #endif
 
 /* Options at level SOL_SDP.  Take the next free number, and never reuse one. */
-#define SDP_TCP_FALLBACK	1	/* go on over TCP if RDMA refuses; int */
+#define SDP_TCP_FALLBACK	1	/* what TCP is used for, see below; int */
 #define SDP_FALLBACK_REASON	2	/* enum sdp_fallback_reason, get only; int */
 #define SDP_INFO		3	/* struct sdp_info, get only */
+
+/* Values of SDP_TCP_FALLBACK. */
+#define SDP_FALLBACK_OFF	0	/* nothing: RDMA or an error */
+#define SDP_FALLBACK_ON		1	/* whatever RDMA refuses */
+#define SDP_FALLBACK_ONLY	2	/* everything: RDMA is not asked */
 
 /* Why a socket has fallen back to TCP. */
 enum sdp_fallback_reason {
@@ -51,6 +56,7 @@ enum sdp_fallback_reason {
 	SDP_FALLBACK_TIMEOUT,		/* no answer in time */
 	SDP_FALLBACK_RESOURCES,		/* this host could not set it up */
 	SDP_FALLBACK_ACCEPTED,		/* the client came over TCP */
+	SDP_FALLBACK_CHOSEN,		/* the program wanted TCP only */
 };
 
 /* Engines of flow control. */
