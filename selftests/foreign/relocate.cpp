@@ -2,7 +2,7 @@
 /**
  * @file
  * Lets programs that talk to themselves over the loopback address do so over
- * an RDMA device: on AF_SDP sockets 127.0.0.1 and ::1 stand for a node's own
+ * an RDMA device: on SDP sockets 127.0.0.1 and ::1 stand for a node's own
  * addresses. All other sockets are left alone.
  *
  * Preloaded behind libsdp. Not a part of the product: test suites have the
@@ -21,7 +21,7 @@
 namespace
 {
 
-constexpr int address_family_sdp = 27;
+constexpr int protocol_sdp = 257;
 /** The node's addresses: the first stands in for loopback, both are shown as it. */
 constexpr std::array<const char *, 2> node_v4 = {"10.0.0.2", "10.0.0.1"};
 constexpr std::array<const char *, 2> node_v6 = {"fd00::2", "fd00::1"};
@@ -34,10 +34,10 @@ template <typename Function> Function *next(const char *name)
 bool is_sdp(int fd)
 {
 	const int errno_before = errno;
-	int domain = 0;
-	socklen_t len = sizeof(domain);
-	const bool yes = getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
-			 domain == address_family_sdp;
+	int protocol = 0;
+	socklen_t len = sizeof(protocol);
+	const bool yes = getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0 &&
+			 protocol == protocol_sdp;
 
 	errno = errno_before;
 	return yes;

@@ -4,8 +4,8 @@
  * A socket() to be preloaded behind libsdp.so, in the place of libc's. It
  * writes down each call and answers as the environment tells it:
  *   MOCK_LOG  file that gets a line "DOMAIN TYPE PROTOCOL" for each call
- *   MOCK_SDP  errno for sockets of family 27; 0 gives an AF_UNIX socket, which
- *             is never what was asked for, and so tells who answered
+ *   MOCK_SDP  errno for protocol 257; 0 gives an AF_UNIX socket, which is never
+ *             what was asked for, and so tells who answered
  *   MOCK_TCP  errno for all others; 0 passes them on to the kernel
  */
 #include <cerrno>
@@ -41,8 +41,8 @@ void write_down(int domain, int type, int protocol)
 
 extern "C" [[gnu::visibility("default")]] int socket(int domain, int type, int protocol) noexcept
 {
-	constexpr int family_sdp = 27;
-	const bool sdp = domain == family_sdp;
+	constexpr int protocol_sdp = 257;
+	const bool sdp = protocol == protocol_sdp;
 	const int error = setting(sdp ? "MOCK_SDP" : "MOCK_TCP");
 	const int errno_before = errno;
 

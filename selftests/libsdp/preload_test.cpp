@@ -20,7 +20,7 @@
 namespace
 {
 
-constexpr int family_sdp = 27;
+constexpr int protocol_sdp = 257;
 
 struct Call {
 	int domain;
@@ -40,7 +40,7 @@ struct Call {
 
 	[[nodiscard]] Call as_sdp() const
 	{
-		return {family_sdp, type, protocol};
+		return {domain, type, protocol_sdp};
 	}
 };
 
@@ -113,11 +113,11 @@ protected:
 	}
 };
 
-TEST_P(Converted, OpensOneSdpSocketWithTheSameTypeAndProtocol)
+TEST_P(Converted, OpensOneSdpSocketOfTheSameFamilyAndType)
 {
 	const Trace run = probe_from("main", call(), {});
 
-	EXPECT_EQ(run.report, opened(AF_UNIX, call().type)); // the mock's answer to family 27
+	EXPECT_EQ(run.report, opened(AF_UNIX, call().type)); // the mock's answer to protocol 257
 	EXPECT_EQ(run.calls, call().as_sdp().text() + "\n");
 }
 
@@ -155,7 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
 			Call{AF_INET, SOCK_STREAM, IPPROTO_MPTCP}, Call{AF_INET, SOCK_STREAM, -1},
 			Call{AF_INET, SOCK_STREAM | 0x10, 0}, Call{AF_NETLINK, SOCK_RAW, 0},
 			Call{AF_PACKET, SOCK_RAW, 0}, Call{AF_UNSPEC, SOCK_STREAM, 0},
-			Call{-1, SOCK_STREAM, 0}, Call{family_sdp, SOCK_STREAM, 0}));
+			Call{-1, SOCK_STREAM, 0}, Call{27, SOCK_STREAM, 0},
+			Call{AF_INET, SOCK_STREAM, protocol_sdp}));
 
 TEST(UntouchedSocket, KeepsItsResultAndErrno)
 {
@@ -163,7 +164,8 @@ TEST(UntouchedSocket, KeepsItsResultAndErrno)
 		  opened(AF_UNIX, SOCK_STREAM));
 	EXPECT_EQ(probe_from("main", {AF_INET, SOCK_DGRAM, 0}, {.tcp = EMFILE}).report,
 		  failed(EMFILE));
-	EXPECT_EQ(probe_from("main", {family_sdp, SOCK_STREAM, 0}, {.sdp = EAFNOSUPPORT}).report,
+	EXPECT_EQ(probe_from("main", {AF_INET, SOCK_STREAM, protocol_sdp}, {.sdp = EAFNOSUPPORT})
+			  .report,
 		  failed(EAFNOSUPPORT));
 }
 
@@ -247,7 +249,7 @@ TEST(BeforeMain, SocketsAreConverted)
 	const Trace run = run_mocked({EARLY_PROBE}, {});
 
 	EXPECT_EQ(run.report, times(3, opened(AF_UNIX, SOCK_STREAM)));
-	EXPECT_EQ(run.calls, "27 1 0\n27 1 0\n27 1 6\n");
+	EXPECT_EQ(run.calls, "10 1 257\n2 1 257\n2 1 257\n");
 }
 
 TEST(BeforeMain, SocketsFallBack)
@@ -256,16 +258,16 @@ TEST(BeforeMain, SocketsFallBack)
 
 	EXPECT_EQ(run.report,
 		  opened(AF_INET6, SOCK_STREAM) + times(2, opened(AF_INET, SOCK_STREAM)));
-	EXPECT_EQ(run.calls, "27 1 0\n10 1 0\n27 1 0\n2 1 0\n27 1 6\n2 1 6\n");
+	EXPECT_EQ(run.calls, "10 1 257\n10 1 0\n2 1 257\n2 1 0\n2 1 257\n2 1 6\n");
 }
 
 TEST(Kernel, WithoutTheFamilyLeavesTheProgramOnTcp)
 {
-	const int fd = socket(family_sdp, SOCK_STREAM, 0);
+	const int fd = socket(AF_INET, SOCK_STREAM, protocol_sdp);
 
 	if (fd >= 0) {
 		close(fd);
-		GTEST_SKIP() << "this kernel has AF_SDP, so nothing is refused";
+		GTEST_SKIP() << "this kernel has SDP, so nothing is refused";
 	}
 	const auto outcome =
 		child::run({PROBE, "main", "2", "1", "0"}, {{"LD_PRELOAD", LIBSDP_SO}});

@@ -21,7 +21,7 @@ bool wants_tcp_stream(const SocketCall &call) noexcept
 
 SocketCall converted(const SocketCall &call) noexcept
 {
-	return {.domain = AF_SDP, .type = call.type, .protocol = call.protocol};
+	return {.domain = call.domain, .type = call.type, .protocol = IPPROTO_SDP};
 }
 
 bool stays_on_tcp(int error) noexcept

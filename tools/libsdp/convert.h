@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * What to convert to AF_SDP, and when to stay on TCP: decisions without side
+ * What to convert to SDP, and when to stay on TCP: decisions without side
  * effects, so that they can be tested without a kernel and called from
  * signal handlers.
  */
@@ -19,7 +19,7 @@ struct SocketCall {
 };
 
 /**
- * Decide whether a program's socket() call asks for what AF_SDP offers.
+ * Decide whether a program's socket() call asks for what SDP offers.
  *
  * That is a TCP socket over IPv4 or IPv6: SOCK_STREAM, with SOCK_NONBLOCK and
  * SOCK_CLOEXEC at will, and protocol 0 or IPPROTO_TCP. A type with any other
@@ -28,18 +28,18 @@ struct SocketCall {
 [[nodiscard]] bool wants_tcp_stream(const SocketCall &call) noexcept;
 
 /**
- * The AF_SDP form of a call that wants_tcp_stream() accepted: only the family
- * changes. AF_SDP sockets take addresses of both IP versions, so AF_INET and
- * AF_INET6 need not be told apart.
+ * The SDP form of a call that wants_tcp_stream() accepted: only the protocol
+ * changes. The socket keeps the family, which programs ask for and which
+ * decides about the form of addresses and about options.
  */
 [[nodiscard]] SocketCall converted(const SocketCall &call) noexcept;
 
 /**
- * Decide what a failed attempt to open an AF_SDP socket means.
+ * Decide what a failed attempt to open an SDP socket means.
  *
  * @param error the errno of the attempt.
  * @return true if the program shall get the TCP socket it asked for: the
- *         family is absent, or not for this process (a security module or a
+ *         protocol is absent, or not for this process (a security module or a
  *         seccomp filter, which may answer with any errno, forbids it).
  *         false if descriptors or memory ran out; TCP would fail as well, and
  *         the program shall see why.

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdp-run on libsdp.conf: --check, --explain and --config.
+ */
+#include "child.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace
+{
+
+using nlohmann::json;
+
+class SdpRunConfig : public testing::Test
+{
+protected:
+	std::string file(const std::string &text)
+	{
+		directory_.create_file("libsdp.conf", text);
+		return directory_.path() / "libsdp.conf";
+	}
+
+	static child::Outcome sdp_run(std::vector<std::string> arguments,
+				      const child::Environment &environment = {})
+	{
+		arguments.insert(arguments.begin(), SDP_RUN);
+		return child::run(arguments, environment);
+	}
+
+	child::Directory directory_;
+};
+
+TEST_F(SdpRunConfig, CheckFindsNothing)
+{
+	const std::string path = file("# rules\nuse tcp server sshd *:22\nuse both * * *:*\n");
+	const auto outcome = sdp_run({"--check", path});
+
+	EXPECT_EQ(outcome.status, 0);
+	EXPECT_EQ(outcome.output, path + ": 2 rules, no errors\n");
+	EXPECT_EQ(outcome.errors, "");
+	EXPECT_EQ(sdp_run({"--check"}, {{"LIBSDP_CONFIG_FILE", path}}).output, outcome.output);
+}
+
+TEST_F(SdpRunConfig, CheckNamesEveryError)
+{
+	const std::string path = file("use udp\nuse tcp server sshd *:22\nuse tcp server x *:\n");
+	const auto outcome = sdp_run({"--check", path});
+
+	EXPECT_EQ(outcome.status, 1);
+	EXPECT_EQ(outcome.output,
+		  path + ":1:5: expected 'tcp', 'sdp' or 'both', found 'udp'\n" + path +
+			  ":3:20: expected a port from 0 to 65535 or '*', found nothing\n");
+}
+
+TEST_F(SdpRunConfig, CheckSpeaksJson)
+{
+	const std::string path = file(
+		"use tcp connect ssh [fd00::]/8:22-23\nuse sdp * x 10.1.0.0/16:*\nuse x\001\n");
+	const auto outcome = sdp_run({"--check", "--json", path});
+	const json expected = {{"file", path},
+			       {"rules",
+				{{{"line", 1},
+				  {"use", "tcp"},
+				  {"role", "client"},
+				  {"program", "ssh"},
+				  {"address", "[fd00::]/8"},
+				  {"first_port", 22},
+				  {"last_port", 23}},
+				 {{"line", 2},
+				  {"use", "sdp"},
+				  {"role", "*"},
+				  {"program", "x"},
+				  {"address", "10.1.0.0/16"},
+				  {"first_port", 0},
+				  {"last_port", 65535}}}},
+			       {"errors",
+				{{{"line", 3},
+				  {"column", 5},
+				  {"expected", "'tcp', 'sdp' or 'both'"},
+				  {"found", "x?"}}}}};
+
+	EXPECT_EQ(outcome.status, 1);
+	EXPECT_EQ(json::parse(outcome.output), expected);
+}
+
+TEST_F(SdpRunConfig, CheckAcceptsTheExample)
+{
+	EXPECT_EQ(sdp_run({"--check", EXAMPLE}).output, EXAMPLE ": 7 rules, no errors\n");
+}
+
+const std::string rules = "use tcp server sshd *:22\n"
+			  "  use sdp client s* 10.0.0.0/24:*  # near\n";
+
+TEST_F(SdpRunConfig, ExplainNamesTheRule)
+{
+	const std::string path = file(rules);
+	const auto explained = [&](const std::vector<std::string> &question) {
+		std::vector<std::string> arguments = {"--config", path, "--explain"};
+
+		arguments.insert(arguments.end(), question.begin(), question.end());
+		return sdp_run(arguments).output;
+	};
+
+	EXPECT_EQ(explained({"sshd", "10.0.0.1", "22"}),
+		  "server: tcp, by line 1: use tcp server sshd *:22\n"
+		  "client: sdp, by line 2: use sdp client s* 10.0.0.0/24:*  # near\n");
+	EXPECT_EQ(explained({"/usr/bin/ssh", "10.0.0.1", "22", "server"}),
+		  "server: both, since no rule matches\n");
+	EXPECT_EQ(explained({"ssh", "fd00::1", "22", "client"}),
+		  "client: both, since no rule matches\n");
+}
+
+TEST_F(SdpRunConfig, ExplainKnowsWhatErrorsMean)
+{
+	const std::string path = file("use tcp * * *:1\nuse\nuse sdp * * *:*\n");
+
+	EXPECT_EQ(sdp_run({"--config", path, "--explain", "x", "10.0.0.1", "1", "client"}).output,
+		  "client: tcp, by line 1: use tcp * * *:1\n"
+		  "Line 2 is wrong (see --check): it and what follows do not count.\n");
+	EXPECT_EQ(sdp_run({"--config", path, "--explain", "x", "10.0.0.1", "2", "client"}).output,
+		  "client: both, since no rule matches\n"
+		  "Line 2 is wrong (see --check): it and what follows do not count.\n");
+}
+
+TEST_F(SdpRunConfig, ExplainKnowsWhatNoRulesMean)
+{
+	EXPECT_EQ(sdp_run({"--config", file("# none\n"), "--explain", "x", "::1", "1", "client"})
+			  .output,
+		  "client: sdp, since there are no rules; TCP only as net.sdp.tcp_fallback allows "
+		  "it\n");
+}
+
+TEST_F(SdpRunConfig, ExplainSpeaksJson)
+{
+	const std::string path = file(rules);
+	const json got = json::parse(
+		sdp_run({"--json", "--explain", "--config", path, "sshd", "fd00::1", "22"}).output);
+	const json expected = {{"file", path},
+			       {"program", "sshd"},
+			       {"endpoint", "[fd00::1]:22"},
+			       {"decisions",
+				{{{"role", "server"},
+				  {"use", "tcp"},
+				  {"line", 1},
+				  {"rule", "use tcp server sshd *:22"}},
+				 {{"role", "client"}, {"use", "both"}, {"line", nullptr}}}}};
+
+	EXPECT_EQ(got, expected);
+}
+
+TEST_F(SdpRunConfig, ConfigIsForTheProgram)
+{
+	const std::string path = file(rules);
+
+	EXPECT_EQ(sdp_run({"--config", path, "printenv", "LIBSDP_CONFIG_FILE"}).output,
+		  path + "\n");
+}
+
+TEST_F(SdpRunConfig, RefusesWrongArguments)
+{
+	const std::string path = file(rules);
+	const std::pair<std::vector<std::string>, std::string> cases[] = {
+		{{"--check", path, path}, "--check takes one file (see sdp-run --help)"},
+		{{"--check", "/nonexistent"}, "/nonexistent: No such file or directory"},
+		{{"--explain", "x", "10.0.0.1"},
+		 "--explain takes PROGRAM ADDRESS PORT and server or client (see sdp-run --help)"},
+		{{"--explain", "x", "host", "1"}, "not an IP address: 'host' (see sdp-run --help)"},
+		{{"--explain", "x", "::1", "65536"}, "not a port: '65536' (see sdp-run --help)"},
+		{{"--explain", "x", "::1", "1", "peer"},
+		 "neither 'server' nor 'client': 'peer' (see sdp-run --help)"},
+		{{"--config"}, "what is the value of --config? (see sdp-run --help)"},
+		{{"--json", "true"}, "--json is for --check and --explain (see sdp-run --help)"},
+	};
+
+	for (const auto &[arguments, message] : cases) {
+		const auto outcome = sdp_run(arguments);
+
+		EXPECT_EQ(outcome.status, 125) << message;
+		EXPECT_EQ(outcome.errors, "sdp-run: " + message + "\n");
+	}
+}
+
+} // namespace

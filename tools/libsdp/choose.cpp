@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "choose.h"
+
+#include "config.h"
+#include "log.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include <linux/sdp.h>
+
+namespace libsdp
+{
+namespace
+{
+
+constinit std::atomic<bool> refusal_noted{false};
+
+int option_of(Transport transport) noexcept
+{
+	switch (transport) {
+	case Transport::tcp:
+		return SDP_FALLBACK_ONLY;
+	case Transport::sdp:
+		return SDP_FALLBACK_OFF;
+	default:
+		return SDP_FALLBACK_ON;
+	}
+}
+
+// False on everything but SDP sockets that may still be told.
+bool tell_kernel(int fd, Transport transport) noexcept
+{
+	const int errno_before = errno;
+	const int value = option_of(transport);
+	const bool told = setsockopt(fd, SOL_SDP, SDP_TCP_FALLBACK, &value, sizeof(value)) == 0;
+
+	errno = errno_before;
+	return told;
+}
+
+void log_decision(const Config &config, unsigned level, const char *call, const Endpoint &endpoint,
+		  const Decision &decision) noexcept
+{
+	Message message;
+
+	if (level < config.log.min_level)
+		return;
+	message << call << " " << text_of(endpoint).get() << ": " << name_of(decision.transport);
+	if (decision.line != 0)
+		message << ", by line " << decision.line;
+	else
+		message << ", since no rule matches";
+	write_log(config.log, level, message);
+}
+
+void choose(int fd, unsigned level, const char *call, Role role, const Endpoint &endpoint) noexcept
+{
+	const Config &config = configuration();
+	const Decision decision = decide(config.rules, role, endpoint);
+
+	if (tell_kernel(fd, decision.transport))
+		log_decision(config, level, call, endpoint, decision);
+}
+
+} // namespace
+
+bool nothing_to_convert() noexcept
+{
+	return configuration().always == Transport::tcp;
+}
+
+void choose_for_new(int fd) noexcept
+{
+	const Config &config = configuration();
+
+	if (config.has_rules)
+		tell_kernel(fd, config.always.value_or(Transport::both));
+}
+
+void note_refusal(int error) noexcept
+{
+	const Config &config = configuration();
+	Message message;
+
+	if (config.log.min_level > level::warning || refusal_noted.exchange(true))
+		return;
+	message << "no SDP sockets here (error " << static_cast<unsigned>(error)
+		<< "), all connections use TCP";
+	write_log(config.log, level::warning, message);
+}
+
+// Whoever asks for a port is a server, by all experience; if not, connect()
+// decides anew. Without one, both are kept possible.
+void choose_for_bind(int fd, const sockaddr *address, socklen_t length) noexcept
+{
+	const Config &config = configuration();
+	const std::optional<Endpoint> endpoint = endpoint_of(address, length);
+
+	if (!config.has_rules || !endpoint)
+		return;
+	if (endpoint->port == 0)
+		choose_for_new(fd);
+	else
+		choose(fd, level::detail, "bind", Role::server, *endpoint);
+}
+
+void choose_for_listen(int fd) noexcept
+{
+	const int errno_before = errno;
+	sockaddr_storage address = {};
+	socklen_t length = sizeof(address);
+
+	if (!configuration().has_rules)
+		return;
+	if (getsockname(fd, reinterpret_cast<sockaddr *>(&address), &length) == 0) {
+		const auto endpoint =
+			endpoint_of(reinterpret_cast<const sockaddr *>(&address), length);
+
+		if (endpoint)
+			choose(fd, level::summary, "listen", Role::server, *endpoint);
+	}
+	errno = errno_before;
+}
+
+void choose_for_connect(int fd, const sockaddr *address, socklen_t length) noexcept
+{
+	const std::optional<Endpoint> endpoint = endpoint_of(address, length);
+
+	if (configuration().has_rules && endpoint)
+		choose(fd, level::summary, "connect", Role::client, *endpoint);
+}
+
+} // namespace libsdp

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "inspect.h"
+
+#include "parser.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace libsdp
+{
+namespace
+{
+
+using nlohmann::json;
+
+struct Parsed {
+	std::vector<Rule> rules; ///< of all programs
+	std::vector<ParseError> errors;
+	std::size_t rules_before_error = 0; ///< those that the library uses
+};
+
+Parsed parse(std::string_view text)
+{
+	Parser parser(text);
+	Parsed parsed;
+
+	for (auto step = parser.next(); step != Parser::Step::end; step = parser.next()) {
+		if (step == Parser::Step::error) {
+			parsed.errors.push_back(parser.error());
+			continue;
+		}
+		parsed.rules.push_back(parser.rule());
+		if (parsed.errors.empty())
+			parsed.rules_before_error++;
+	}
+	return parsed;
+}
+
+// A line without its comment, blanks and bytes that a terminal would act upon.
+std::string printable(std::string_view text)
+{
+	std::string result(text);
+
+	std::replace_if(
+		result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+	return result;
+}
+
+std::string line_of(const std::string &text, unsigned number)
+{
+	std::size_t begin = 0;
+
+	for (unsigned i = 1; i < number; i++)
+		begin = text.find('\n', begin) + 1;
+	std::string line = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+
+	line.erase(0, std::min(line.find_first_not_of(" \t"), line.size()));
+	return printable(line);
+}
+
+std::string found_text(const ParseError &error)
+{
+	return error.found.empty() ? "nothing" : "'" + printable(error.found) + "'";
+}
+
+json json_of(const ParseError &error)
+{
+	return {{"line", error.line},
+		{"column", error.column},
+		{"expected", error.expected},
+		{"found", printable(error.found)}};
+}
+
+std::string address_text(const Rule &rule)
+{
+	if (rule.any_address)
+		return "*";
+	const bool v4 = rule.prefix.address.is_v4() && rule.prefix.bits >= 96;
+	const std::string with_port = text_of({.address = rule.prefix.address, .port = 0}).get();
+
+	return with_port.substr(0, with_port.rfind(':')) + "/" +
+	       std::to_string(rule.prefix.bits - (v4 ? 96 : 0));
+}
+
+json json_of(const Rule &rule)
+{
+	const char *role = rule.server && rule.client ? "*" : rule.server ? "server" : "client";
+
+	return {{"line", rule.line},
+		{"use", name_of(rule.transport)},
+		{"role", role},
+		{"program", printable(rule.program)},
+		{"address", address_text(rule)},
+		{"first_port", rule.first_port},
+		{"last_port", rule.last_port}};
+}
+
+template <typename Items> json json_of_all(const Items &items)
+{
+	json all = json::array();
+
+	for (const auto &item : items)
+		all.push_back(json_of(item));
+	return all;
+}
+
+// A file without any rule leaves the decision to the kernel.
+bool kernel_decides(const Parsed &parsed)
+{
+	return parsed.rules.empty() && parsed.errors.empty();
+}
+
+Decision decide_for(const Question &question, const Parsed &parsed, Role role)
+{
+	std::vector<Rule> mine;
+
+	std::copy_if(parsed.rules.begin(),
+		     parsed.rules.begin() + static_cast<std::ptrdiff_t>(parsed.rules_before_error),
+		     std::back_inserter(mine), [&question](const Rule &rule) {
+			     return fits_program(rule.program, question.program.c_str());
+		     });
+	return decide(mine, role, question.endpoint);
+}
+
+std::vector<Role> roles_of(const Question &question)
+{
+	if (question.role)
+		return {*question.role};
+	return {Role::server, Role::client};
+}
+
+json explanation(const Question &question, const std::string &text, const Parsed &parsed, Role role)
+{
+	const Decision decision = decide_for(question, parsed, role);
+	json result = {{"role", name_of(role)}, {"use", name_of(decision.transport)}};
+
+	result["line"] = nullptr;
+	if (kernel_decides(parsed))
+		result["use"] = "sdp";
+	if (decision.line != 0) {
+		result["line"] = decision.line;
+		result["rule"] = line_of(text, decision.line);
+	}
+	return result;
+}
+
+std::string reason(const json &explained, const Parsed &parsed)
+{
+	if (explained.contains("rule"))
+		return "by line " + explained["line"].dump() + ": " +
+		       explained["rule"].get<std::string>();
+	if (kernel_decides(parsed))
+		return "since there are no rules; TCP only as net.sdp.tcp_fallback allows it";
+	return "since no rule matches";
+}
+
+} // namespace
+
+std::string read_config_file(const std::string &path)
+{
+	std::ifstream input(path, std::ios::binary);
+	std::string text{std::istreambuf_iterator<char>(input), {}};
+
+	if (!input.is_open() || input.bad())
+		throw std::system_error(errno, std::generic_category(), path);
+	return text;
+}
+
+bool check(const Question &question, const std::string &text)
+{
+	const Parsed parsed = parse(text);
+
+	if (question.json) {
+		const json result = {{"file", question.file},
+				     {"rules", json_of_all(parsed.rules)},
+				     {"errors", json_of_all(parsed.errors)}};
+
+		std::printf("%s\n", result.dump(2).c_str());
+		return parsed.errors.empty();
+	}
+	for (const ParseError &error : parsed.errors)
+		std::printf("%s:%u:%u: expected %s, found %s\n", question.file.c_str(), error.line,
+			    error.column, error.expected, found_text(error).c_str());
+	if (parsed.errors.empty())
+		std::printf("%s: %zu rules, no errors\n", question.file.c_str(),
+			    parsed.rules.size());
+	return parsed.errors.empty();
+}
+
+void explain(const Question &question, const std::string &text)
+{
+	const Parsed parsed = parse(text);
+	json result = {{"file", question.file},
+		       {"program", printable(question.program)},
+		       {"endpoint", text_of(question.endpoint).get()},
+		       {"decisions", json::array()}};
+
+	for (const Role role : roles_of(question))
+		result["decisions"].push_back(explanation(question, text, parsed, role));
+	if (question.json) {
+		std::printf("%s\n", result.dump(2).c_str());
+		return;
+	}
+	for (const json &explained : result["decisions"])
+		std::printf("%s: %s, %s\n", explained["role"].get<std::string>().c_str(),
+			    explained["use"].get<std::string>().c_str(),
+			    reason(explained, parsed).c_str());
+	if (!parsed.errors.empty())
+		std::printf("Line %u is wrong (see --check): it and what follows do not count.\n",
+			    parsed.errors.front().line);
+}
+
+} // namespace libsdp
