@@ -24,9 +24,6 @@
 /* How long a peer may take that has connected and has to speak first. */
 #define SDP_GREETING_TIMEOUT	(15 * HZ)
 
-/* Flow-control engines that we can speak. */
-#define SDP_CM_FEATURES		SDP_FEAT_CREDIT
-
 static void sdp_cm_local_addr(const struct rdma_cm_id *id,
 			      struct sdp_addr *addr)
 {
@@ -184,7 +181,7 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.src_port = ntohs(ssk->local.port),
 		.has_ext = true,
-		.ext_features = SDP_CM_FEATURES,
+		.ext_features = sdp_flow_offer(ssk),
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,
@@ -226,7 +223,7 @@ static int sdp_cm_hello_ack(struct sdp_sock *ssk,
 				  event->param.conn.private_data_len, &ack);
 	if (err)
 		return err;
-	conn->features = ack.ext_features & SDP_CM_FEATURES;
+	sdp_flow_choose(ssk, ack.ext_features);
 	sdp_tx_set_peer(ssk, ack.act_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, ack.bufs);
 	return 0;
@@ -387,7 +384,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		.max_adverts = 1,
 		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.has_ext = hello->has_ext,
-		.ext_features = hello->ext_features & SDP_CM_FEATURES,
+		.ext_features = hello->ext_features & sdp_flow_offer(ssk),
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,
@@ -395,7 +392,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 							 sizeof(data)),
 	};
 
-	conn->features = ack.ext_features;
+	sdp_flow_choose(ssk, hello->ext_features);
 	sdp_tx_set_peer(ssk, hello->local_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);

@@ -178,6 +178,8 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
 		.last_heard = jiffies,
 	};
 	conn->features = 0;
+	conn->flow = sdp_flow_credit;
+	conn->flow_reason = SDP_FLOW_REASON_NONE;
 }
 
 /**

@@ -11,6 +11,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "flow.h"
 #include "flow_credit.h"
 #include "oob.h"
 #include "rcvbuf.h"
@@ -264,6 +265,8 @@ struct sdp_conn_stats {
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
  * @features: what both sides' Hellos offered, SDP_FEAT_*
+ * @flow: engine of flow control
+ * @flow_reason: why it is not the one that was wanted
  * @stats: counters, kept until the next connection
  * @retry: the peer asked us to try again later
  * @rx_closed: the peer violated the protocol, its messages are dropped
@@ -286,6 +289,8 @@ struct sdp_conn {
 	unsigned long flags;
 	int reason;
 	u16 features;
+	const struct sdp_flow_ops *flow;
+	enum sdp_flow_reason flow_reason;
 	struct sdp_conn_stats stats;
 	bool retry;
 	bool rx_closed;

@@ -13,6 +13,7 @@
 
 struct ctl_table;
 struct ctl_table_header;
+struct sdp_flow_ops;
 struct sdp_mib;
 
 /* Receive buffers of a connection: a credit each, two of them kept back. */
@@ -52,6 +53,7 @@ struct sdp_mib;
 
 /**
  * struct sdp_net - one namespace
+ * @flow_control: sysctl, engine of flow control that sockets want
  * @num_buffers: sysctl, receive buffers of new connections
  * @buffer_size: sysctl, their payload bytes
  * @fin_timeout: sysctl, seconds
@@ -68,6 +70,7 @@ struct sdp_mib;
  * @sockets: all sockets, by sk_node
  */
 struct sdp_net {
+	const struct sdp_flow_ops *flow_control;
 	unsigned int num_buffers;
 	unsigned int buffer_size;
 	unsigned int fin_timeout;

@@ -8,6 +8,7 @@
 #include <linux/sockptr.h>
 #include <linux/types.h>
 
+struct sdp_flow_ops;
 struct sdp_sock;
 struct sock;
 
@@ -52,6 +53,7 @@ enum sdp_ip_option {
  * @window_clamp: TCP_WINDOW_CLAMP, bytes
  * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes, 0 = none
  * @zcopy_thresh: SDP_ZCOPY_THRESH, bytes, -1 = by default
+ * @flow: SDP_FLOW_CONTROL, NULL = by the sysctl
  * @ip: options of IP and IPv6
  */
 struct sdp_options {
@@ -69,6 +71,7 @@ struct sdp_options {
 	u32 window_clamp;
 	u32 notsent_lowat;
 	int zcopy_thresh;
+	const struct sdp_flow_ops *flow;
 	s16 ip[__SDP_IP_OPTION_MAX];
 };
 

@@ -74,7 +74,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
 	bool live = READ_ONCE(ssk->conn.qp);
 	int state = READ_ONCE(sk->sk_state);
-	const char *flow = live ? "credit" : "-";
+	const char *flow = live ? ssk->conn.flow->name : "-";
 	struct sdp_fallback_view view;
 	bool tcp = sdp_fallback_view(ssk, &view);
 

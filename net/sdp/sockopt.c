@@ -56,6 +56,8 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	struct socket *tcp;
 	int err;
 
+	if (level == SOL_SDP && optname == SDP_FLOW_CONTROL)
+		return sdp_flow_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP)
 		return sdp_fallback_setsockopt(sdp_sk(sk), optname, optval,
 					       optlen);
@@ -112,6 +114,8 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		return -EINVAL;
 	if (level == SOL_SDP && optname == SDP_INFO)
 		return sdp_sdp_info(sk, len, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_FLOW_CONTROL)
+		return sdp_flow_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return sdp_tcp_info(sk, len, optval, optlen);
 	if (level == SOL_SDP)

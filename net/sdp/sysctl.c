@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/sysctl.h>
 
+#include "flow.h"
 #include "netns.h"
 
 static unsigned int sdp_min_num_buffers = SDP_MIN_BUFFERS;
@@ -27,6 +28,43 @@ static unsigned int sdp_max_keepalive_intvl = SDP_MAX_KEEPALIVE_INTVL;
 static unsigned int sdp_min_keepalive_probes = SDP_MIN_KEEPALIVE_PROBES;
 static unsigned int sdp_max_keepalive_probes = SDP_MAX_KEEPALIVE_PROBES;
 
+/* A name of sdp_flow_find(); anything else is refused. */
+static int sdp_sysctl_flow(const struct ctl_table *ctl, int write, void *buf,
+			   size_t *len, loff_t *pos)
+{
+	const struct sdp_flow_ops **flow = ctl->data;
+	char name[SDP_FLOW_NAME_MAX];
+	struct ctl_table table = {
+		.data = name,
+		.maxlen = sizeof(name),
+	};
+	const struct sdp_flow_ops *found;
+	int err;
+
+	strscpy(name, READ_ONCE(*flow)->name, sizeof(name));
+	err = proc_dostring(&table, write, buf, len, pos);
+	if (err || !write)
+		return err;
+	found = sdp_flow_find(name);
+	if (!found)
+		return -EINVAL;
+	WRITE_ONCE(*flow, found);
+	return 0;
+}
+
+static int sdp_sysctl_flows(const struct ctl_table *ctl, int write, void *buf,
+			    size_t *len, loff_t *pos)
+{
+	char names[SDP_FLOW_BUF_MAX];
+	struct ctl_table table = {
+		.data = names,
+		.maxlen = sizeof(names),
+	};
+
+	sdp_flow_names(names, sizeof(names));
+	return proc_dostring(&table, write, buf, len, pos);
+}
+
 /* In the initial form @data is an offset into struct sdp_net. */
 #define SDP_SYSCTL(name)						\
 	{								\
@@ -40,6 +78,16 @@ static unsigned int sdp_max_keepalive_probes = SDP_MAX_KEEPALIVE_PROBES;
 	}
 
 static const struct ctl_table sdp_sysctls[] = {
+	{
+		.procname = "flow_control",
+		.data = (void *)offsetof(struct sdp_net, flow_control),
+		.mode = 0644,
+		.proc_handler = PROC_HANDLER(sdp_sysctl_flow),
+	}, {
+		.procname = "available_flow_control",
+		.mode = 0444,
+		.proc_handler = PROC_HANDLER(sdp_sysctl_flows),
+	},
 	SDP_SYSCTL(num_buffers),
 	SDP_SYSCTL(buffer_size),
 	SDP_SYSCTL(fin_timeout),
@@ -63,6 +111,7 @@ int sdp_sysctl_init(struct net *net)
 	struct ctl_table *table;
 	size_t i;
 
+	sn->flow_control = sdp_flow_default;
 	sn->num_buffers = SDP_DEFAULT_BUFFERS;
 	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;
 	sn->fin_timeout = SDP_DEFAULT_FIN_TIMEOUT;

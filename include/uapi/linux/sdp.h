@@ -41,6 +41,7 @@
 #define SDP_TCP_FALLBACK	1	/* what TCP is used for, see below; int */
 #define SDP_FALLBACK_REASON	2	/* enum sdp_fallback_reason, get only; int */
 #define SDP_INFO		3	/* struct sdp_info, get only */
+#define SDP_FLOW_CONTROL	4	/* engine of flow control; string */
 
 /* Values of SDP_TCP_FALLBACK. */
 #define SDP_FALLBACK_OFF	0	/* nothing: RDMA or an error */
@@ -63,6 +64,13 @@ enum sdp_fallback_reason {
 enum sdp_flow {
 	SDP_FLOW_NONE,		/* not connected */
 	SDP_FLOW_CREDIT,	/* credits for receive buffers */
+};
+
+/* Why a connection does not use the engine that was wanted. */
+enum sdp_flow_reason {
+	SDP_FLOW_REASON_NONE,	/* it does */
+	SDP_FLOW_REASON_DEVICE,	/* the device cannot do it */
+	SDP_FLOW_REASON_PEER,	/* the peer does not offer it */
 };
 
 /*
@@ -111,6 +119,9 @@ struct sdp_info {
 	__u64	sdpi_credit_stalls;	/* data found no credit */
 	__u64	sdpi_send_waits;	/* a writer found no room */
 	__u64	sdpi_probes;		/* probes sent */
+
+	__u32	sdpi_flow_reason;	/* enum sdp_flow_reason */
+	__u32	sdpi_reserved;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

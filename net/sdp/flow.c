@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which engine of flow control a connection uses: what the administrator or the
+ * program wants, what the device can do, and what the peer offers.
+ */
+#include <linux/string.h>
+#include <rdma/ib_verbs.h>
+
+#include "device.h"
+#include "flow.h"
+#include "netns.h"
+#include "sock.h"
+#include "wire.h"
+
+/* From the weakest to the strongest. */
+static const struct sdp_flow_ops sdp_flows[] = {
+	{
+		.name = "credit",
+		.id = SDP_FLOW_CREDIT,
+		.feature = SDP_FEAT_CREDIT,
+	},
+};
+
+const struct sdp_flow_ops *const sdp_flow_credit = &sdp_flows[0];
+const struct sdp_flow_ops *const sdp_flow_default = &sdp_flows[0];
+
+/**
+ * sdp_flow_find() - look for an engine
+ * @name: its name
+ *
+ * Return: the engine, or NULL.
+ */
+const struct sdp_flow_ops *sdp_flow_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sdp_flows); i++)
+		if (!strcmp(sdp_flows[i].name, name))
+			return &sdp_flows[i];
+	return NULL;
+}
+
+/**
+ * sdp_flow_names() - write down the names of all engines
+ * @buf: where to
+ * @size: bytes there, SDP_FLOW_BUF_MAX suffice
+ */
+void sdp_flow_names(char *buf, size_t size)
+{
+	size_t len = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sdp_flows); i++)
+		len += scnprintf(buf + len, size - len, "%s%s", i ? " " : "",
+				 sdp_flows[i].name);
+}
+
+/**
+ * sdp_flow_device() - which engines a device can carry
+ * @ibdev: device
+ * @iwarp: it speaks iWARP
+ *
+ * Return: SDP_FEAT_* of each.
+ */
+u16 sdp_flow_device(const struct ib_device *ibdev, bool iwarp)
+{
+	return SDP_FEAT_CREDIT;
+}
+
+static const struct sdp_flow_ops *sdp_flow_wanted(const struct sdp_sock *ssk)
+{
+	return ssk->opt.flow ?:
+	       READ_ONCE(sdp_net(sock_net(&ssk->sk))->flow_control);
+}
+
+/* The engine that is wanted, and all that are weaker. */
+static u16 sdp_flow_up_to(const struct sdp_flow_ops *flow)
+{
+	return flow->feature | (flow->feature - 1);
+}
+
+/**
+ * sdp_flow_offer() - which engines to offer the peer
+ * @ssk: socket whose device is known
+ *
+ * Return: SDP_FEAT_* of each; credits are always among them.
+ */
+u16 sdp_flow_offer(const struct sdp_sock *ssk)
+{
+	return sdp_flow_up_to(sdp_flow_wanted(ssk)) & ssk->conn.dev->flows;
+}
+
+static const char *sdp_flow_reason(enum sdp_flow_reason reason)
+{
+	return reason == SDP_FLOW_REASON_DEVICE ? "the device cannot do it" :
+						  "the peer does not offer it";
+}
+
+/* What has kept a connection from the engine that was wanted. */
+static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_sock *ssk)
+{
+	const struct sdp_flow_ops *want = sdp_flow_wanted(ssk);
+
+	if (ssk->conn.flow == want)
+		return SDP_FLOW_REASON_NONE;
+	return want->feature & ssk->conn.dev->flows ? SDP_FLOW_REASON_PEER :
+						      SDP_FLOW_REASON_DEVICE;
+}
+
+/**
+ * sdp_flow_choose() - use the strongest engine that both sides offer
+ * @ssk: locked socket, or one that nobody else knows
+ * @peer: SDP_FEAT_* that the peer has offered; a peer that has said nothing
+ *	gets credits
+ */
+void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u16 common = peer & sdp_flow_offer(ssk);
+	size_t i;
+
+	conn->features = common;
+	conn->flow = sdp_flow_credit;
+	for (i = 0; i < ARRAY_SIZE(sdp_flows); i++)
+		if (sdp_flows[i].feature & common)
+			conn->flow = &sdp_flows[i];
+	conn->flow_reason = sdp_flow_obstacle(ssk);
+	if (conn->flow_reason)
+		pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",
+				    ssk->dev_name, conn->flow->name,
+				    sdp_flow_wanted(ssk)->name,
+				    sdp_flow_reason(conn->flow_reason));
+}
+
+/**
+ * sdp_flow_setsockopt() - set SDP_FLOW_CONTROL
+ * @sk: socket, not locked
+ * @optval: the engine's name
+ * @optlen: its length
+ *
+ * As with TCP_CONGESTION a name may be cut off anywhere, and need not end in a
+ * zero.
+ *
+ * Return: 0; -ENOENT if there is no such engine; -EINVAL without a name, or
+ * when the socket is connected or listens; -EFAULT.
+ */
+int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	const struct sdp_flow_ops *flow;
+	char name[SDP_FLOW_NAME_MAX];
+	long len;
+	int err = 0;
+
+	if (optlen < 1)
+		return -EINVAL;
+	len = strncpy_from_sockptr(name, optval,
+				   min_t(long, sizeof(name) - 1, optlen));
+	if (len < 0)
+		return -EFAULT;
+	name[len] = 0;
+	flow = sdp_flow_find(name);
+	if (!flow)
+		return -ENOENT;
+	lock_sock(sk);
+	if (sdp_in_state(sk, TCPF_CLOSE))
+		sdp_sk(sk)->opt.flow = flow;
+	else
+		err = -EINVAL;
+	release_sock(sk);
+	return err;
+}
+
+/**
+ * sdp_flow_getsockopt() - read SDP_FLOW_CONTROL
+ * @sk: socket, not locked
+ * @len: room for the answer, not negative
+ * @optval: where to put the name: of the engine in use, without a connection of
+ *	the one that is wanted
+ * @optlen: set to what was written
+ *
+ * Return: 0 or -EFAULT.
+ */
+int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
+			int __user *optlen)
+{
+	const struct sdp_sock *ssk = sdp_sk(sk);
+	const struct sdp_flow_ops *flow;
+
+	lock_sock(sk);
+	flow = sdp_flow_wanted(ssk);
+	if (ssk->conn.qp && !sdp_in_state(sk, SDPF_CONNECTING))
+		flow = ssk->conn.flow;
+	release_sock(sk);
+	len = min_t(unsigned int, len, sizeof(flow->name));
+	if (put_user(len, optlen) || copy_to_user(optval, flow->name, len))
+		return -EFAULT;
+	return 0;
+}
