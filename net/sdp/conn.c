@@ -32,6 +32,8 @@ void sdp_conn_init(struct sdp_conn *conn)
 	INIT_WORK(&conn->grow, sdp_rx_grow);
 	INIT_LIST_HEAD(&conn->rx.queue);
 	INIT_LIST_HEAD(&conn->rx.unused);
+	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	conn->rx_cqe.done = sdp_rx_done;
 	conn->tx_cqe.done = sdp_tx_done;
 }
@@ -274,9 +276,18 @@ void sdp_conn_process(struct sdp_sock *ssk)
 		return;
 	sdp_rx_reap(ssk);
 	sdp_tx_reap(ssk);
+	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.flags))
+		sdp_tx_end_burst(ssk);
 	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
 		sdp_tx_probe(ssk);
 	sdp_tx_push(ssk);
+}
+
+static void sdp_conn_interrupt(struct sdp_sock *ssk)
+{
+	ssk->conn.tx.softirq = true;
+	sdp_conn_process(ssk);
+	ssk->conn.tx.softirq = false;
 }
 
 /**
@@ -293,7 +304,7 @@ void sdp_conn_kick(struct sdp_sock *ssk)
 	if (sock_owned_by_user(sk))
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
 	else
-		sdp_conn_process(ssk);
+		sdp_conn_interrupt(ssk);
 	bh_unlock_sock(sk);
 }
 

@@ -6,6 +6,7 @@
 #define _SDP_CONN_H
 
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -13,6 +14,8 @@
 
 #include "flow.h"
 #include "flow_credit.h"
+#include "flow_nic.h"
+#include "flow_rdma.h"
 #include "oob.h"
 #include "rcvbuf.h"
 #include "ring.h"
@@ -31,8 +34,8 @@ struct sdp_sock;
  * they round up.
  */
 #define SDP_TX_WRS		62
-/* The longest header that we send, that of ChRcvBuf and its answer. */
-#define SDP_TX_HDR_LEN		(SDP_BSDH_LEN + SDP_CRBH_LEN)
+/* The longest header that we send, that of RingAvail. */
+#define SDP_TX_HDR_LEN		(SDP_BSDH_LEN + SDP_RAVAH_LEN)
 /* One piece for the header, the others for ranges of the send ring. */
 #define SDP_TX_MAX_SGE		6
 /* The header and the payload of a received message go to separate pieces. */
@@ -55,6 +58,7 @@ struct sdp_sock;
 enum sdp_conn_flag {
 	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
 	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
+	SDP_CONN_PAUSE,		/* so does the end of a burst */
 	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
 	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
@@ -66,12 +70,15 @@ enum sdp_conn_flag {
 /**
  * struct sdp_rx_buf - one receive buffer
  * @list: place in the queue of unread data, or among those without memory
- * @page: payload memory, NULL = none
+ * @page: payload memory, NULL = none; then only a header fits in, or what was
+ *	written into the ring takes it
  * @size: payload bytes that @page takes
  * @page_dma: DMA address of @page
  * @bsdh: where the message's header lands
  * @bsdh_dma: DMA address of @bsdh
  * @byte_len: length of the received message, header included
+ * @imm: immediate data of what was written into the ring
+ * @written: that is what has arrived, and @byte_len is its length
  * @stamp: when it arrived, 0 unless the program wants to know
  * @off: where in @page the unread payload starts
  * @len: bytes of unread payload
@@ -84,9 +91,50 @@ struct sdp_rx_buf {
 	u8 *bsdh;
 	u64 bsdh_dma;
 	u32 byte_len;
+	u32 imm;
+	bool written;
 	ktime_t stamp;
 	u32 off;
 	u32 len;
+};
+
+/* Arrivals whose time is remembered; if there are more, the last two share. */
+#define SDP_RX_STAMPS	16
+
+/**
+ * struct sdp_rx_stamp - when data of the ring arrived
+ * @end: position behind it
+ * @time: when
+ */
+struct sdp_rx_stamp {
+	u32 end;
+	ktime_t time;
+};
+
+/**
+ * struct sdp_rx_ring - the ring that the peer writes to
+ * @pos: positions; its size is 0 until the peer is told of the ring
+ * @size: bytes of the memory, or of what is wanted if there is no @mr
+ * @wanted: it is to be allocated when the first buffers do not suffice
+ * @chunk: bytes in each piece of the memory
+ * @sg: the pieces
+ * @nr_sg: their number
+ * @mr: allows the peer to write to them
+ * @stamps: arrivals, if programs want to know
+ * @stamp_head: count of these ever noted
+ * @stamp_tail: count of these that are over
+ */
+struct sdp_rx_ring {
+	struct sdp_inring pos;
+	u32 size;
+	bool wanted;
+	u32 chunk;
+	struct scatterlist *sg;
+	u32 nr_sg;
+	struct ib_mr *mr;
+	struct sdp_rx_stamp stamps[SDP_RX_STAMPS];
+	u32 stamp_head;
+	u32 stamp_tail;
 };
 
 /**
@@ -102,7 +150,9 @@ struct sdp_rx_buf {
  * @seen: count of completions processed (socket lock)
  * @bsdh: memory of all headers
  * @bsdh_dma: DMA address of @bsdh
- * @queue: buffers with unread payload, in the order of the stream
+ * @queue: buffers with unread payload, in the order of the stream; what is in
+ *	@ring comes behind it
+ * @ring: ring that the peer writes to
  * @bytes: unread payload in @queue
  * @copied: stream position of the first unread byte, wraps
  * @oob: urgent data
@@ -120,6 +170,7 @@ struct sdp_rx {
 	void *bsdh;
 	u64 bsdh_dma;
 	struct list_head queue;
+	struct sdp_rx_ring ring;
 	u32 bytes;
 	u32 copied;
 	struct sdp_oob oob;
@@ -166,6 +217,12 @@ struct sdp_tx_wr {
  * @hdr: headers, one for each element of @wr
  * @hdr_dma: DMA address of @hdr
  * @peer: the peer's receive buffers
+ * @out: the peer's receive ring, size 0 until it has told of it
+ * @out_addr: remote address of its first byte
+ * @out_rkey: key to it
+ * @burst: what the device has been given in one go
+ * @stalled: data had to wait for the peer's space
+ * @softirq: an interrupt and not the program has come to look
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @since_signal: work requests posted since the last signaled one
@@ -203,6 +260,12 @@ struct sdp_tx {
 	u8 (*hdr)[SDP_TX_HDR_LEN];
 	u64 hdr_dma;
 	struct sdp_peerbuf peer;
+	struct sdp_outring out;
+	u64 out_addr;
+	u32 out_rkey;
+	struct sdp_burst burst;
+	bool stalled;
+	bool softirq;
 	unsigned long ask_again;
 	u32 max_payload;
 	u32 since_signal;
@@ -231,6 +294,9 @@ struct sdp_tx {
  * @credit_stalls: times that data had to wait for credits
  * @send_waits: times that a writer had to wait for room
  * @probes: zero-byte writes posted
+ * @coalesced: writes that joined a message that waited
+ * @flushes: what has waited for the peer's space has left, by its cause
+ * @fill: how full the receive buffers were when data came, in eighths
  * @last_out: jiffies when payload was posted last
  * @last_in: jiffies when payload was received last
  * @last_heard: jiffies of the last sign of life from the peer
@@ -247,6 +313,9 @@ struct sdp_conn_stats {
 	u64 credit_stalls;
 	u64 send_waits;
 	u64 probes;
+	u64 coalesced;
+	u64 flushes[__SDP_FLUSH_MAX];
+	u64 fill[SDP_FILL_STEPS];
 	unsigned long last_out;
 	unsigned long last_in;
 	unsigned long last_heard;
@@ -273,6 +342,7 @@ struct sdp_conn_stats {
  * @teardown: releases everything above, in process context
  * @farewell: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
+ * @pause: ends a burst; holds the socket while it is pending
  * @credit: flow control
  * @rx: receive side
  * @tx: send side
@@ -297,6 +367,7 @@ struct sdp_conn {
 	struct work_struct teardown;
 	struct work_struct farewell;
 	struct work_struct grow;
+	struct hrtimer pause;
 	struct sdp_credit credit;
 	struct sdp_rx rx;
 	struct sdp_tx tx;

@@ -8,6 +8,9 @@
 
 #include "device.h"
 #include "flow.h"
+#include "flow_nic.h"
+#include "flow_rdma.h"
+#include "mib.h"
 #include "netns.h"
 #include "sock.h"
 #include "wire.h"
@@ -18,6 +21,24 @@ static const struct sdp_flow_ops sdp_flows[] = {
 		.name = "credit",
 		.id = SDP_FLOW_CREDIT,
 		.feature = SDP_FEAT_CREDIT,
+		.async = true,
+	}, {
+		.name = "rdma",
+		.id = SDP_FLOW_RDMA,
+		.feature = SDP_FEAT_RDMA,
+		.tells_space = true,
+		.fit = sdp_rdma_fit,
+		.buffers = sdp_rdma_buffers,
+		.want_update = sdp_rdma_want_update,
+		.full = sdp_rdma_full,
+	}, {
+		.name = "nic",
+		.id = SDP_FLOW_NIC,
+		.feature = SDP_FEAT_NIC,
+		.async = true,
+		.fit = sdp_nic_fit,
+		.buffers = sdp_nic_buffers,
+		.want_update = sdp_nic_want_update,
 	},
 };
 
@@ -58,13 +79,20 @@ void sdp_flow_names(char *buf, size_t size)
 /**
  * sdp_flow_device() - which engines a device can carry
  * @ibdev: device
- * @iwarp: it speaks iWARP
+ * @iwarp: it speaks iWARP, which knows neither immediate data of RDMA writes nor
+ *	receivers that are not ready
+ *
+ * A ring is registered for the peer's writes by a fast registration.
  *
  * Return: SDP_FEAT_* of each.
  */
 u16 sdp_flow_device(const struct ib_device *ibdev, bool iwarp)
 {
-	return SDP_FEAT_CREDIT;
+	u64 needed = IB_DEVICE_MEM_MGT_EXTENSIONS;
+
+	if (iwarp || (ibdev->attrs.device_cap_flags & needed) != needed)
+		return SDP_FEAT_CREDIT;
+	return SDP_FEAT_CREDIT | SDP_FEAT_RDMA | SDP_FEAT_NIC;
 }
 
 static const struct sdp_flow_ops *sdp_flow_wanted(const struct sdp_sock *ssk)
@@ -125,11 +153,13 @@ void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
 		if (sdp_flows[i].feature & common)
 			conn->flow = &sdp_flows[i];
 	conn->flow_reason = sdp_flow_obstacle(ssk);
-	if (conn->flow_reason)
-		pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",
-				    ssk->dev_name, conn->flow->name,
-				    sdp_flow_wanted(ssk)->name,
-				    sdp_flow_reason(conn->flow_reason));
+	if (!conn->flow_reason)
+		return;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLOWDOWNGRADES);
+	pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",
+			    ssk->dev_name, conn->flow->name,
+			    sdp_flow_wanted(ssk)->name,
+			    sdp_flow_reason(conn->flow_reason));
 }
 
 /**

@@ -11,6 +11,9 @@
 #include <linux/types.h>
 
 struct ib_device;
+struct sdp_credit;
+struct sdp_inring;
+struct sdp_outring;
 struct net;
 struct sdp_sock;
 struct sock;
@@ -25,11 +28,28 @@ struct sock;
  * @name: as administrators and programs know it
  * @id: as SDP_INFO tells it
  * @feature: SDP_FEAT_* by which Hello offers it
+ * @async: what has waited for the peer's space leaves when an interrupt tells
+ *	of space; else in the program's next call
+ * @tells_space: the peer is told how far the ring was read
+ * @fit: how many of so many bytes may be written into the peer's ring; NULL for
+ *	an engine without rings
+ * @buffers: how many receive buffers are to be posted for the ring
+ * @want_update: whether the peer has to be told of the ring's space, even if
+ *	the rules of credits do not say so
+ * @full: whether the peer may wait for something to be read; NULL if the
+ *	credits tell
  */
 struct sdp_flow_ops {
 	char name[SDP_FLOW_NAME_MAX];
 	enum sdp_flow id;
 	u16 feature;
+	bool async;
+	bool tells_space;
+	u32 (*fit)(const struct sdp_outring *out, u32 len);
+	u32 (*buffers)(const struct sdp_inring *in);
+	bool (*want_update)(const struct sdp_credit *credit,
+			    const struct sdp_inring *in);
+	bool (*full)(const struct sdp_inring *in);
 };
 
 extern const struct sdp_flow_ops *const sdp_flow_credit;

@@ -170,6 +170,18 @@ void sdp_credit_removed(struct sdp_credit *c)
 }
 
 /**
+ * sdp_credit_resize() - account for receive buffers that a ring will have
+ * @c: credit state
+ * @total: how many there are when nothing is in the ring
+ *
+ * Those that have been posted stay.
+ */
+void sdp_credit_resize(struct sdp_credit *c, u32 total)
+{
+	c->rx_total = total > c->rx_posted ? total : c->rx_posted;
+}
+
+/**
  * sdp_credit_want_update() - whether the peer should be told of its credits
  * @c: credit state
  *

@@ -78,6 +78,8 @@ static void sdp_info_tcp(struct sdp_sock *ssk, struct tcp_info *info)
 static void sdp_info_counters(const struct sdp_conn_stats *stats,
 			      struct sdp_info *info)
 {
+	size_t i;
+
 	info->sdpi_last_data_sent = sdp_info_ms_since(stats->last_out);
 	info->sdpi_last_data_recv = sdp_info_ms_since(stats->last_in);
 	info->sdpi_last_heard = sdp_info_ms_since(stats->last_heard);
@@ -92,6 +94,11 @@ static void sdp_info_counters(const struct sdp_conn_stats *stats,
 	info->sdpi_credit_stalls = stats->credit_stalls;
 	info->sdpi_send_waits = stats->send_waits;
 	info->sdpi_probes = stats->probes;
+	info->sdpi_coalesced = stats->coalesced;
+	for (i = 0; i < ARRAY_SIZE(stats->flushes); i++)
+		info->sdpi_flushes[i] = stats->flushes[i];
+	for (i = 0; i < ARRAY_SIZE(stats->fill); i++)
+		info->sdpi_fill[i] = stats->fill[i];
 }
 
 static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
@@ -111,6 +118,9 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 	info->sdpi_rx_buffer_size = conn->rx.rb.size;
 	info->sdpi_max_payload = conn->tx.max_payload;
 	info->sdpi_tx_ring = conn->tx.ring.size;
+	info->sdpi_rx_ring = conn->rx.ring.pos.size;
+	info->sdpi_rx_ring_used = sdp_inring_used(&conn->rx.ring.pos);
+	info->sdpi_peer_ring = conn->tx.out.size;
 }
 
 static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)

@@ -43,6 +43,20 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("CreditStalls", SDP_MIB_CREDITSTALLS),
 	/* times that a writer had to wait for room in the send ring */
 	SNMP_MIB_ITEM("SendWaits", SDP_MIB_SENDWAITS),
+	/* connections whose engine of flow control is not the one wanted */
+	SNMP_MIB_ITEM("FlowDowngrades", SDP_MIB_FLOWDOWNGRADES),
+	/* receive rings that peers were told of */
+	SNMP_MIB_ITEM("RingStarts", SDP_MIB_RINGSTARTS),
+	/* writes that joined a message that waited */
+	SNMP_MIB_ITEM("CoalescedWrites", SDP_MIB_COALESCEDWRITES),
+	/* times that what had waited for the peer's space left in a call */
+	SNMP_MIB_ITEM("FlushCalls", SDP_MIB_FLUSHCALLS),
+	/* ...: when an interrupt told of the space */
+	SNMP_MIB_ITEM("FlushInterrupts", SDP_MIB_FLUSHINTERRUPTS),
+	/* ...: by a timer */
+	SNMP_MIB_ITEM("FlushTimers", SDP_MIB_FLUSHTIMERS),
+	/* times that a burst's last bytes left because no more came */
+	SNMP_MIB_ITEM("FlushPauses", SDP_MIB_FLUSHPAUSES),
 	/* times that a connection got more or larger receive buffers */
 	SNMP_MIB_ITEM("RcvBufGrows", SDP_MIB_RCVBUFGROWS),
 	/* times that memory or a limit did not allow that */

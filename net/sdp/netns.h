@@ -24,6 +24,26 @@ struct sdp_mib;
 #define SDP_MIN_BUFFER_SIZE	4096U
 #define SDP_MAX_BUFFER_SIZE	(1024U * 1024)
 #define SDP_DEFAULT_BUFFER_SIZE	(64U * 1024)
+/* Bytes of a receive ring. */
+#define SDP_MIN_RING_SIZE	4096U
+#define SDP_MAX_RING_SIZE	(2U * 1024 * 1024)
+#define SDP_DEFAULT_RING_SIZE	(256U * 1024)
+/* Bytes of a virtual window. */
+#define SDP_MIN_WINDOW_SIZE	512U
+#define SDP_MAX_WINDOW_SIZE	(64U * 1024)
+#define SDP_DEFAULT_WINDOW_SIZE	(32U * 1024)
+/* Bytes of a burst that the device is given as they come; 0 = all. */
+#define SDP_MIN_DEVICE_SHARE	0U
+#define SDP_MAX_DEVICE_SHARE	(1024U * 1024)
+#define SDP_DEFAULT_DEVICE_SHARE	(8U * 1024)
+/* Microseconds that the others wait for company. */
+#define SDP_MIN_COALESCE_TIME	1U
+#define SDP_MAX_COALESCE_TIME	10000U
+#define SDP_DEFAULT_COALESCE_TIME	100U
+/* Milliseconds that data with space waits for the program's next call. */
+#define SDP_MIN_FLUSH_TIME	1U
+#define SDP_MAX_FLUSH_TIME	10000U
+#define SDP_DEFAULT_FLUSH_TIME	40U
 /* Seconds that an orphan may stand still. */
 #define SDP_MIN_FIN_TIMEOUT	1U
 #define SDP_MAX_FIN_TIMEOUT	600U
@@ -56,6 +76,11 @@ struct sdp_mib;
  * @flow_control: sysctl, engine of flow control that sockets want
  * @num_buffers: sysctl, receive buffers of new connections
  * @buffer_size: sysctl, their payload bytes
+ * @ring_size: sysctl, bytes
+ * @window_size: sysctl, bytes
+ * @device_share: sysctl, bytes
+ * @coalesce_time: sysctl, microseconds
+ * @flush_time: sysctl, milliseconds
  * @fin_timeout: sysctl, seconds
  * @connect_timeout: sysctl, seconds
  * @tcp_fallback: sysctl, whether new sockets may fall back to TCP
@@ -73,6 +98,11 @@ struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
 	unsigned int num_buffers;
 	unsigned int buffer_size;
+	unsigned int ring_size;
+	unsigned int window_size;
+	unsigned int device_share;
+	unsigned int coalesce_time;
+	unsigned int flush_time;
 	unsigned int fin_timeout;
 	unsigned int connect_timeout;
 	unsigned int tcp_fallback;

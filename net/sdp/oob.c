@@ -110,9 +110,7 @@ void sdp_oob_announced(struct sdp_sock *ssk)
 		return;
 	sk_send_sigurg(&ssk->sk);
 	if (rx->bytes && sdp_oob_hole(&ssk->sk))
-		sdp_recv_consume(ssk, list_first_entry(&rx->queue,
-						       struct sdp_rx_buf, list),
-				 1);
+		sdp_recv_drop_first(ssk);
 	WRITE_ONCE(rx->oob.data, SDP_OOB_NOTYET);
 }
 

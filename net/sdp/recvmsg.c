@@ -70,25 +70,77 @@ static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
 	return copied;
 }
 
-/**
- * sdp_recv_consume() - take bytes out of the queue of unread data
- * @ssk: locked socket (by its owner or in softirq)
- * @buf: the first buffer of the queue, which may be gone afterwards
- * @len: bytes, not more than it has
- */
-void sdp_recv_consume(struct sdp_sock *ssk, struct sdp_rx_buf *buf, u32 len)
+static void sdp_recv_advance(struct sdp_sock *ssk, u32 len)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
 
-	buf->off += len;
-	buf->len -= len;
 	WRITE_ONCE(rx->bytes, rx->bytes - len);
 	WRITE_ONCE(rx->copied, rx->copied + len);
 	sdp_oob_passed(ssk);
+}
+
+/*
+ * Takes bytes, not more than it has, out of the first buffer of the queue, which
+ * may be gone afterwards.
+ */
+static void sdp_recv_consume(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+			     u32 len)
+{
+	buf->off += len;
+	buf->len -= len;
+	sdp_recv_advance(ssk, len);
 	if (buf->len)
 		return;
 	list_del_init(&buf->list);
 	sdp_rx_recycle(ssk, buf);
+}
+
+static void sdp_recv_consume_ring(struct sdp_sock *ssk, u32 len)
+{
+	sdp_recv_advance(ssk, len);
+	sdp_rx_ring_read(ssk, len);
+}
+
+/**
+ * sdp_recv_drop_first() - take the first unread byte away
+ * @ssk: locked socket (by its owner or in softirq) with unread data
+ */
+void sdp_recv_drop_first(struct sdp_sock *ssk)
+{
+	struct sdp_rx *rx = &ssk->conn.rx;
+
+	if (list_empty(&rx->queue))
+		sdp_recv_consume_ring(ssk, 1);
+	else
+		sdp_recv_consume(ssk, list_first_entry(&rx->queue,
+						       struct sdp_rx_buf, list),
+				 1);
+}
+
+/*
+ * Reads from the ring, from its unread byte @at on; returns as
+ * sdp_recv_piece().
+ */
+static int sdp_recv_ring(struct sdp_sock *ssk, struct sdp_read *rd, u32 at)
+{
+	const void *from;
+	int ret = 1;
+	u32 len;
+
+	while (rd->left) {
+		len = sdp_rx_ring_peek(ssk, at, &from);
+		if (!len)
+			break;
+		ret = sdp_recv_piece(ssk, rd, from, len);
+		if (ret <= 0)
+			break;
+		rd->stamp = sdp_rx_ring_time(ssk, at + ret - 1);
+		if (rd->peek)
+			at += ret;
+		else
+			sdp_recv_consume_ring(ssk, ret);
+	}
+	return ret;
 }
 
 /* Reads from one buffer, from offset @at on; returns as sdp_recv_piece(). */
@@ -127,6 +179,8 @@ static int sdp_recv_queue(struct sdp_sock *ssk, struct sdp_read *rd)
 		ret = sdp_recv_buf(ssk, rd, buf, skip);
 		skip = 0;
 	}
+	if (ret > 0 && rd->left && rx->ring.pos.size)
+		ret = sdp_recv_ring(ssk, rd, skip);
 	return ret;
 }
 
@@ -222,8 +276,8 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			if (ret <= 0)
 				return ret;
 		}
-		/* Returned credits must not wait while we do. */
-		sdp_tx_push(sdp_sk(sk));
+		/* Returned credits must not wait while we do, nor the rest. */
+		sdp_tx_pause_here(sdp_sk(sk));
 		sdp_recv_wait(sk, rd, &timeo);
 		if (!want)
 			return 0;
@@ -262,6 +316,7 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 	};
 	int err;
 
+	sdp_tx_progress(sdp_sk(sk));
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
 						     len),
 			      sock_rcvtimeo(sk, flags & MSG_DONTWAIT));

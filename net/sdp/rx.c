@@ -36,6 +36,9 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	buf = rx->posted[rx->done & rx->mask];
 	buf->byte_len = wc->byte_len;
+	buf->written = wc->opcode == IB_WC_RECV_RDMA_WITH_IMM;
+	if (buf->written)
+		buf->imm = be32_to_cpu(wc->ex.imm_data);
 	buf->stamp = sdp_timestamp_now(&ssk->sk);
 	/* Pairs with the acquire in sdp_rx_reap(). */
 	smp_store_release(&rx->done, rx->done + 1);
@@ -54,6 +57,8 @@ bool sdp_rx_full(const struct sdp_sock *ssk)
 {
 	const struct sdp_conn *conn = &ssk->conn;
 
+	if (conn->rx.ring.pos.size && conn->flow->full)
+		return conn->flow->full(&conn->rx.ring.pos);
 	return READ_ONCE(conn->credit.rx_advertised) < SDP_PEER_BUFS_MIN &&
 	       !READ_ONCE(conn->rx.rb.growing);
 }
@@ -83,41 +88,81 @@ static bool sdp_rx_unwanted(const struct sock *sk)
 		sdp_in_state(sk, TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2));
 }
 
-static u8 sdp_rx_last_byte(const struct sdp_rx_buf *buf)
+static u8 sdp_rx_buf_last(const struct sdp_rx_buf *buf)
 {
 	const u8 *payload = page_address(buf->page) + buf->off;
 
 	return payload[buf->len - 1];
 }
 
-static void sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
-			const struct sdp_msg *msg)
+static void sdp_rx_queue_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+			     const struct sdp_msg *msg)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
-	struct sock *sk = &ssk->sk;
 
-	if (!msg->payload_len) {
-		sdp_rx_repost(ssk, buf);
-		return;
-	}
-	if (sdp_rx_unwanted(sk)) {
-		sdp_conn_end(ssk, -ECONNABORTED);
-		return;
-	}
 	buf->off = msg->payload_off;
 	buf->len = msg->payload_len;
 	list_add_tail(&buf->list, &rx->queue);
-	WRITE_ONCE(rx->bytes, rx->bytes + buf->len);
-	ssk->conn.stats.bytes_in += buf->len;
+	if (rx->rb.bytes)
+		ssk->conn.stats.fill[min_t(u32, (u64)rx->bytes *
+					   SDP_FILL_STEPS / rx->rb.bytes,
+					   SDP_FILL_STEPS - 1)]++;
+}
+
+/* Takes payload to where it is read, and its last byte as well. */
+static int sdp_rx_take(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+		       const struct sdp_msg *msg, u8 *last)
+{
+	int err;
+
+	if (!buf->written) {
+		/* Who has begun to write does not go back. */
+		if (!buf->page || ssk->conn.rx.ring.pos.head)
+			return -EPROTO;
+		sdp_rx_queue_buf(ssk, buf, msg);
+		*last = sdp_rx_buf_last(buf);
+		return 0;
+	}
+	err = sdp_rx_ring_receive(ssk, msg->payload_len, buf->stamp);
+	if (err)
+		return err;
+	*last = sdp_rx_ring_last(&ssk->conn.rx);
+	sdp_rx_repost(ssk, buf);
+	return 0;
+}
+
+static int sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+		       const struct sdp_msg *msg)
+{
+	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sock *sk = &ssk->sk;
+	u8 last;
+	int err;
+
+	if (!msg->payload_len && !buf->written) {
+		sdp_rx_repost(ssk, buf);
+		return 0;
+	}
+	if (sdp_rx_unwanted(sk)) {
+		sdp_conn_end(ssk, -ECONNABORTED);
+		return 0;
+	}
+	err = sdp_rx_take(ssk, buf, msg, &last);
+	if (err)
+		return err;
+	WRITE_ONCE(rx->bytes, rx->bytes + msg->payload_len);
+	ssk->conn.stats.bytes_in += msg->payload_len;
 	ssk->conn.stats.data_in++;
 	ssk->conn.stats.last_in = jiffies;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_DATAIN);
+	sdp_burst_heard(&ssk->conn.tx.burst);
 	sdp_rx_exhausted(ssk);
 	if (msg->bsdh.flags & SDP_OOB_PRES)
-		sdp_oob_arrived(ssk, sdp_rx_last_byte(buf));
+		sdp_oob_arrived(ssk, last);
 	else if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
 	sdp_accept_first_data(ssk);
+	return 0;
 }
 
 /*
@@ -142,8 +187,7 @@ static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	case SDP_MID_DATA:
 		if (msg->payload_len && ssk->fin_received)
 			return -EPROTO;
-		sdp_rx_data(ssk, buf, msg);
-		return 0;
+		return sdp_rx_data(ssk, buf, msg);
 	case SDP_MID_DISCONN:
 		if (ssk->fin_received)
 			return -EPROTO;
@@ -156,6 +200,12 @@ static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	case SDP_MID_CHRCVBUFACK:
 		sdp_rx_repost(ssk, buf);
 		return sdp_tx_acked_size(ssk, msg->rcv_size);
+	case SDP_MID_RINGAVAIL:
+		sdp_rx_repost(ssk, buf);
+		return sdp_tx_ring_avail(ssk, &msg->ravah);
+	case SDP_MID_RINGSPACE:
+		sdp_rx_repost(ssk, buf);
+		return sdp_tx_ring_space(ssk, msg->ring_tail);
 	case SDP_MID_ABORTCONN:
 		return -ECONNRESET;
 	default:
@@ -164,23 +214,43 @@ static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	}
 }
 
+/* What a message says, be it sent or written. */
+static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+			struct sdp_msg *msg)
+{
+	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	const u8 *body = buf->bsdh + SDP_BSDH_LEN;
+
+	if (buf->written) {
+		sdp_imm_parse(buf->imm, buf->byte_len,
+			      ssk->conn.credit.rx_mseq,
+			      ssk->conn.credit.tx_acked, msg);
+		return 0;
+	}
+	if (buf->byte_len < SDP_BSDH_LEN)
+		return -EPROTO;
+	ib_dma_sync_single_for_cpu(ibdev, buf->bsdh_dma, SDP_MSG_HDR_MAX,
+				   DMA_FROM_DEVICE);
+	if (buf->page) {
+		ib_dma_sync_single_for_cpu(ibdev, buf->page_dma, buf->size,
+					   DMA_FROM_DEVICE);
+		body = page_address(buf->page);
+	}
+	return sdp_msg_parse(buf->bsdh, body, buf->byte_len - SDP_BSDH_LEN,
+			     msg);
+}
+
 static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_msg msg;
 	int err;
 
-	ib_dma_sync_single_for_cpu(conn->dev->ibdev, buf->bsdh_dma,
-				   SDP_BSDH_LEN, DMA_FROM_DEVICE);
-	ib_dma_sync_single_for_cpu(conn->dev->ibdev, buf->page_dma,
-				   buf->size, DMA_FROM_DEVICE);
-	sdp_rcvbuf_consumed(&conn->rx.rb, buf->size);
-	if (buf->byte_len < SDP_BSDH_LEN)
-		return -EPROTO;
+	if (buf->page)
+		sdp_rcvbuf_consumed(&conn->rx.rb, buf->size);
 	conn->stats.last_heard = jiffies;
 	conn->stats.msgs_in++;
-	err = sdp_msg_parse(buf->bsdh, page_address(buf->page),
-			    buf->byte_len - SDP_BSDH_LEN, &msg);
+	err = sdp_rx_parse(ssk, buf, &msg);
 	if (!err) {
 		sdp_rx_note_question(ssk, &msg);
 		err = sdp_credit_receive(&conn->credit, &msg.bsdh);

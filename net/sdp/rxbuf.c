@@ -90,11 +90,11 @@ static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 	if (!rx->bufs || !rx->posted)
 		return -ENOMEM;
 	/* Last, because it is unmapped if it is there. */
-	rx->bsdh = kcalloc(rx->slots, SDP_BSDH_LEN, GFP_KERNEL);
+	rx->bsdh = kcalloc(rx->slots, SDP_MSG_HDR_MAX, GFP_KERNEL);
 	if (!rx->bsdh)
 		return -ENOMEM;
 	rx->bsdh_dma = ib_dma_map_single(ibdev, rx->bsdh,
-					 rx->slots * SDP_BSDH_LEN,
+					 rx->slots * SDP_MSG_HDR_MAX,
 					 DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(ibdev, rx->bsdh_dma)) {
 		kfree(rx->bsdh);
@@ -102,8 +102,8 @@ static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 		return -ENOMEM;
 	}
 	for (i = 0; i < rx->slots; i++) {
-		rx->bufs[i].bsdh = rx->bsdh + i * SDP_BSDH_LEN;
-		rx->bufs[i].bsdh_dma = rx->bsdh_dma + i * SDP_BSDH_LEN;
+		rx->bufs[i].bsdh = rx->bsdh + i * SDP_MSG_HDR_MAX;
+		rx->bufs[i].bsdh_dma = rx->bsdh_dma + i * SDP_MSG_HDR_MAX;
 		list_add_tail(&rx->bufs[i].list, &rx->unused);
 	}
 	return 0;
@@ -129,6 +129,9 @@ u32 sdp_rx_size(struct sdp_sock *ssk)
 				SDP_MAX_BUFFERS);
 	sdp_rcvbuf_init(&rx->rb, PAGE_SIZE, size, count);
 	rx->slots = count + SDP_CREDIT_BUFS_MIN;
+	if (sdp_flow_offer(ssk) & ~SDP_FEAT_CREDIT)
+		rx->slots = max(rx->slots, SDP_RCVBUF_FIRST +
+				sdp_rx_ring_slots(ssk));
 	return sdp_rcvbuf_first(&rx->rb, sdp_rx_limit(ssk)) * PAGE_SIZE;
 }
 
@@ -155,7 +158,14 @@ int sdp_rx_init(struct sdp_sock *ssk)
 	return err;
 }
 
-static int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+/**
+ * sdp_rx_post() - give a receive buffer to the device
+ * @ssk: socket with a queue pair
+ * @buf: buffer, on no list; one without payload memory takes headers only
+ *
+ * Return: 0 or the provider's errno.
+ */
+int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_rx *rx = &conn->rx;
@@ -176,10 +186,15 @@ static int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 		.num_sge = SDP_RX_SGE,
 	};
 
-	ib_dma_sync_single_for_device(conn->dev->ibdev, buf->page_dma,
-				      buf->size, DMA_FROM_DEVICE);
 	rx->posted[rx->post_head++ & rx->mask] = buf;
-	sdp_rcvbuf_posted(&rx->rb, buf->size);
+	if (buf->page) {
+		ib_dma_sync_single_for_device(conn->dev->ibdev, buf->page_dma,
+					      buf->size, DMA_FROM_DEVICE);
+		sdp_rcvbuf_posted(&rx->rb, buf->size);
+	} else {
+		sge[0].length = SDP_MSG_HDR_MAX;
+		wr.num_sge = 1;
+	}
 	return ib_post_recv(conn->qp, &wr, NULL);
 }
 
@@ -200,7 +215,11 @@ int sdp_rx_post_all(struct sdp_sock *ssk)
 	return err;
 }
 
-static bool sdp_rx_may_post(const struct sdp_conn *conn)
+/**
+ * sdp_rx_may_post() - whether the device takes receive buffers
+ * @conn: connection of a locked socket
+ */
+bool sdp_rx_may_post(const struct sdp_conn *conn)
 {
 	return conn->qp && !test_bit(SDP_CONN_BROKEN, &conn->flags);
 }
@@ -216,10 +235,24 @@ void sdp_rx_repost(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	if (!sdp_rx_may_post(&ssk->conn))
 		return;
-	if (sdp_rx_post(ssk, buf))
+	if (ssk->conn.rx.ring.pos.size)
+		sdp_rx_ring_release(ssk, buf);
+	else if (sdp_rx_post(ssk, buf))
 		sdp_conn_end(ssk, -ECONNRESET);
 	else
 		sdp_credit_posted(&ssk->conn.credit, 1);
+}
+
+/**
+ * sdp_rx_retire() - free a receive buffer that the device does not know
+ * @ssk: locked socket (by its owner or in softirq) with a device
+ * @buf: buffer with payload memory, on no list
+ */
+void sdp_rx_retire(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+{
+	sdp_rcvbuf_removed(&ssk->conn.rx.rb, buf->size);
+	sdp_rx_unmap_buf(ssk, buf);
+	sdp_rx_free_buf(ssk, buf);
 }
 
 /**
@@ -234,14 +267,14 @@ void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 
 	if (!conn->dev) {
 		sdp_rx_free_buf(ssk, buf);
+	} else if (conn->rx.ring.pos.size) {
+		sdp_rx_repost(ssk, buf);
 	} else if (sdp_rcvbuf_keep(rb, buf->size, sdp_rx_limit(ssk),
 				   sdp_mem_pressure(&ssk->sk))) {
 		sdp_rx_repost(ssk, buf);
 	} else if (sdp_rx_may_post(conn)) {
-		sdp_rcvbuf_removed(rb, buf->size);
 		sdp_credit_removed(&conn->credit);
-		sdp_rx_unmap_buf(ssk, buf);
-		sdp_rx_free_buf(ssk, buf);
+		sdp_rx_retire(ssk, buf);
 	}
 }
 
@@ -342,7 +375,8 @@ void sdp_rx_grow(struct work_struct *work)
 
 	lock_sock(sk);
 	if (rb->growing && sdp_rx_may_post(&ssk->conn)) {
-		grown = sdp_rx_grow_size(ssk) || sdp_rx_grow_number(ssk);
+		grown = sdp_rx_ring_alloc(ssk) || sdp_rx_grow_size(ssk) ||
+			sdp_rx_grow_number(ssk);
 		SDP_INC_STATS(sock_net(sk), grown ? SDP_MIB_RCVBUFGROWS :
 						    SDP_MIB_RCVBUFREFUSALS);
 	}
@@ -369,6 +403,12 @@ static bool sdp_rx_start_growth(struct sdp_sock *ssk)
 	return true;
 }
 
+/* A ring takes the place of everything else. */
+static bool sdp_rx_may_grow(const struct sdp_sock *ssk)
+{
+	return !ssk->conn.rx.ring.mr;
+}
+
 /**
  * sdp_rx_exhausted() - see whether the peer can go on
  * @ssk: locked socket (by its owner or in softirq), a message has come
@@ -380,7 +420,9 @@ void sdp_rx_exhausted(struct sdp_sock *ssk)
 	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 
 	if (ssk->conn.credit.rx_advertised < SDP_PEER_BUFS_MIN &&
-	    !rb->growing && sdp_rcvbuf_more(rb, sdp_rx_limit(ssk)))
+	    !rb->growing && sdp_rx_may_grow(ssk) &&
+	    (ssk->conn.rx.ring.wanted ||
+	     sdp_rcvbuf_more(rb, sdp_rx_limit(ssk))))
 		sdp_rx_start_growth(ssk);
 }
 
@@ -396,8 +438,9 @@ int sdp_rx_asked(struct sdp_sock *ssk, u32 wish)
 	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 	int err = sdp_rcvbuf_asked(rb, wish);
 
-	if (!err && !rb->growing &&
-	    sdp_rcvbuf_larger(rb, sdp_rx_limit(ssk)) > rb->size)
+	if (!err && !rb->growing && sdp_rx_may_grow(ssk) &&
+	    (ssk->conn.rx.ring.wanted ||
+	     sdp_rcvbuf_larger(rb, sdp_rx_limit(ssk)) > rb->size))
 		sdp_rx_start_growth(ssk);
 	return err;
 }
@@ -417,6 +460,7 @@ void sdp_rx_unmap(struct sdp_sock *ssk)
 	struct sdp_rx_buf *buf;
 	u32 i;
 
+	sdp_rx_ring_unmap(ssk);
 	for (i = 0; rx->bufs && i < rx->slots; i++) {
 		buf = &rx->bufs[i];
 		if (!buf->page)
@@ -427,7 +471,7 @@ void sdp_rx_unmap(struct sdp_sock *ssk)
 	}
 	if (rx->bsdh)
 		ib_dma_unmap_single(ssk->conn.dev->ibdev, rx->bsdh_dma,
-				    rx->slots * SDP_BSDH_LEN,
+				    rx->slots * SDP_MSG_HDR_MAX,
 				    DMA_FROM_DEVICE);
 	kfree(rx->bsdh);
 	kvfree(rx->posted);
@@ -444,6 +488,7 @@ void sdp_rx_purge(struct sdp_sock *ssk)
 	struct sdp_rx *rx = &ssk->conn.rx;
 	u32 i;
 
+	sdp_rx_ring_purge(ssk);
 	for (i = 0; rx->bufs && i < rx->slots; i++)
 		if (rx->bufs[i].page)
 			sdp_rx_free_buf(ssk, &rx->bufs[i]);

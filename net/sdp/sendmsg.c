@@ -95,6 +95,10 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	int ret = 0;
 
 	ssk->conn.tx.more = true;
+	if (sdp_tx_may_append(ssk)) {
+		ssk->conn.stats.coalesced++;
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_COALESCEDWRITES);
+	}
 	while (msg_data_left(msg)) {
 		ret = sdp_send_piece(ssk, msg);
 		if (ret <= 0)

@@ -307,6 +307,7 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 						   TCP_ESTABLISHED);
 	sdp_timer_disarm(ssk, SDP_TIMER_SYN);
 	sdp_alive_start(ssk);
+	sdp_rx_ring_want(ssk);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 }

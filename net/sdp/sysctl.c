@@ -13,6 +13,16 @@ static unsigned int sdp_min_num_buffers = SDP_MIN_BUFFERS;
 static unsigned int sdp_max_num_buffers = SDP_MAX_BUFFERS;
 static unsigned int sdp_min_buffer_size = SDP_MIN_BUFFER_SIZE;
 static unsigned int sdp_max_buffer_size = SDP_MAX_BUFFER_SIZE;
+static unsigned int sdp_min_ring_size = SDP_MIN_RING_SIZE;
+static unsigned int sdp_max_ring_size = SDP_MAX_RING_SIZE;
+static unsigned int sdp_min_window_size = SDP_MIN_WINDOW_SIZE;
+static unsigned int sdp_max_window_size = SDP_MAX_WINDOW_SIZE;
+static unsigned int sdp_min_device_share = SDP_MIN_DEVICE_SHARE;
+static unsigned int sdp_max_device_share = SDP_MAX_DEVICE_SHARE;
+static unsigned int sdp_min_coalesce_time = SDP_MIN_COALESCE_TIME;
+static unsigned int sdp_max_coalesce_time = SDP_MAX_COALESCE_TIME;
+static unsigned int sdp_min_flush_time = SDP_MIN_FLUSH_TIME;
+static unsigned int sdp_max_flush_time = SDP_MAX_FLUSH_TIME;
 static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
 static unsigned int sdp_max_fin_timeout = SDP_MAX_FIN_TIMEOUT;
 static unsigned int sdp_min_connect_timeout = SDP_MIN_CONNECT_TIMEOUT;
@@ -90,6 +100,11 @@ static const struct ctl_table sdp_sysctls[] = {
 	},
 	SDP_SYSCTL(num_buffers),
 	SDP_SYSCTL(buffer_size),
+	SDP_SYSCTL(ring_size),
+	SDP_SYSCTL(window_size),
+	SDP_SYSCTL(device_share),
+	SDP_SYSCTL(coalesce_time),
+	SDP_SYSCTL(flush_time),
 	SDP_SYSCTL(fin_timeout),
 	SDP_SYSCTL(connect_timeout),
 	SDP_SYSCTL(tcp_fallback),
@@ -114,6 +129,11 @@ int sdp_sysctl_init(struct net *net)
 	sn->flow_control = sdp_flow_default;
 	sn->num_buffers = SDP_DEFAULT_BUFFERS;
 	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;
+	sn->ring_size = SDP_DEFAULT_RING_SIZE;
+	sn->window_size = SDP_DEFAULT_WINDOW_SIZE;
+	sn->device_share = SDP_DEFAULT_DEVICE_SHARE;
+	sn->coalesce_time = SDP_DEFAULT_COALESCE_TIME;
+	sn->flush_time = SDP_DEFAULT_FLUSH_TIME;
 	sn->fin_timeout = SDP_DEFAULT_FIN_TIMEOUT;
 	sn->connect_timeout = SDP_DEFAULT_CONNECT_TIMEOUT;
 	sn->tcp_fallback = SDP_DEFAULT_TCP_FALLBACK;

@@ -1,315 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send side of the copy path (BSDP): messages are posted as fast as the
- * peer's credits allow, and their completions give the ring's room back.
+ * The send side of the copy path (BSDP): what leaves when, as fast as the
+ * peer's credits and its ring allow.
  */
 #include <linux/jiffies.h>
 
 #include "alive.h"
 #include "conn.h"
-#include "device.h"
 #include "mib.h"
+#include "netns.h"
 #include "oob.h"
+#include "rx.h"
 #include "sock.h"
 #include "tx.h"
-
-/* Every such share of the send queue, or of the ring, ends in a completion. */
-#define SDP_TX_SIGNAL_SHARE	4
 
 /* As with TCP, what the program holds back leaves by itself after a while. */
 #define SDP_HOLD_TIME	(HZ / 5)
 
-/* Twice what the device's retries take. */
-#define SDP_PROBE_TIMEOUT	(15 * HZ)
-
-/* Not a message: a request that asks whether the peer is there. */
-#define SDP_TX_PROBE		0x100
-
 /* What a peer did not grant may be asked for again after this time. */
 #define SDP_TX_ASK_PERIOD	HZ
 
-static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
+static void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause)
 {
-	return &tx->wr[count % SDP_TX_DEPTH];
-}
-
-/*
- * The peer has not acknowledged all that has to arrive.  It does not have to
- * do so at once, so that this asks for a probe and not for patience.
- */
-static bool sdp_tx_unacked(const struct sdp_sock *ssk)
-{
-	const struct sdp_conn *conn = &ssk->conn;
-
-	return (s32)(conn->credit.tx_acked - conn->tx.last_seq) < 0;
-}
-
-/**
- * sdp_tx_waiting() - whether something is yet to arrive at the peer
- * @ssk: locked socket with a connection
- *
- * That is data, posted or waiting for credits, DisConn, or a probe.
- */
-bool sdp_tx_waiting(const struct sdp_sock *ssk)
-{
-	const struct sdp_conn *conn = &ssk->conn;
-
-	return sdp_ring_used(&conn->tx.ring) || conn->tx.probing ||
-	       (ssk->fin_queued && !ssk->fin_acked) ||
-	       (conn->dev && conn->dev->iwarp && sdp_tx_unacked(ssk));
-}
-
-/**
- * sdp_tx_heard() - a message has come from the peer
- * @ssk: locked socket (by its owner or in softirq)
- *
- * With iWARP this is what answers a probe, and says that DisConn has arrived.
- * Otherwise it gives a probe more time, which may be slow because much data is
- * on its way before it.
- */
-void sdp_tx_heard(struct sdp_sock *ssk)
-{
-	struct sdp_tx *tx = &ssk->conn.tx;
-
-	tx->probe_at = jiffies;
-	if (!ssk->conn.dev->iwarp)
-		return;
-	tx->probing = false;
-	if (ssk->fin_sent && !ssk->fin_acked && !sdp_tx_unacked(ssk))
-		sdp_sock_fin_acked(ssk);
-}
-
-/**
- * sdp_tx_silent() - whether no completion will tell that the ring has room
- * @ssk: locked socket
- *
- * What waits for credits will ask for one when it is posted.
- */
-bool sdp_tx_silent(const struct sdp_sock *ssk)
-{
-	const struct sdp_tx *tx = &ssk->conn.tx;
-
-	return sdp_ring_used(&tx->ring) && tx->wait_head == tx->wait_tail &&
-	       tx->signaled == tx->signaled_seen;
-}
-
-/**
- * sdp_tx_probe_overdue() - whether a probe has neither arrived nor failed
- * @ssk: locked socket
- *
- * The device's own retries end long before; this is for those that forget
- * them, as Soft-RoCE can when its link goes down.
- */
-bool sdp_tx_probe_overdue(const struct sdp_sock *ssk)
-{
-	return ssk->conn.tx.probing &&
-	       time_after(jiffies,
-			  ssk->conn.tx.probe_at + SDP_PROBE_TIMEOUT);
-}
-
-static u32 sdp_tx_posted(const struct sdp_tx *tx)
-{
-	return tx->wr_head - tx->wr_tail;
-}
-
-/* Whether there is a work request besides those kept for others. */
-static bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved)
-{
-	return sdp_tx_posted(tx) < SDP_TX_WRS - reserved;
-}
-
-static bool sdp_tx_want_signal(const struct sdp_sock *ssk, u32 len)
-{
-	const struct sdp_tx *tx = &ssk->conn.tx;
-
-	/*
-	 * siw leaves the data of other work requests where it is until TCP has
-	 * sent it, and the completion of a later one does not tell.
-	 */
-	if (ssk->conn.dev->iwarp)
-		return true;
-	/* Nagle's rule waits for the completion of what is on its way. */
-	if (len && !sdp_sock_nodelay(ssk) && len < tx->max_payload)
-		return true;
-	if (ssk->sk.sk_socket &&
-	    test_bit(SOCK_NOSPACE, &ssk->sk.sk_socket->flags))
-		return true;
-	return tx->since_signal + 1 >= SDP_TX_DEPTH / SDP_TX_SIGNAL_SHARE ||
-	       tx->bytes_since_signal + len >=
-			sdp_tx_limit(ssk) / SDP_TX_SIGNAL_SHARE;
-}
-
-/* Notes a work request in the queue of those that wait for completion. */
-static void sdp_tx_account(struct sdp_sock *ssk, u16 mid, u32 len, bool signal)
-{
-	struct sdp_tx *tx = &ssk->conn.tx;
-	struct sdp_tx_wr *twr = sdp_tx_wr(tx, tx->wr_head);
-
-	twr->mid = mid;
-	twr->signaled = signal;
-	twr->len = len;
-	tx->since_signal = signal ? 0 : tx->since_signal + 1;
-	tx->bytes_since_signal = signal ? 0 : tx->bytes_since_signal + len;
-	tx->signaled += signal;
-	tx->wr_head++;
-}
-
-static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
-{
-	int err = ib_post_send(ssk->conn.qp, wr, NULL);
-
-	if (likely(!err))
-		return true;
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_POSTERRORS);
-	sdp_conn_end(ssk, -ECONNRESET);
-	return false;
-}
-
-static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
-{
-	stats->msgs_out++;
-	if (!len)
-		return;
-	stats->data_out++;
-	stats->bytes_out += len;
-	stats->last_out = jiffies;
-}
-
-/**
- * sdp_tx_post_msg() - send one message
- * @ssk: locked socket, credits and a work request are available
- * @msg: the message without sequence numbers; its payload is what comes next in
- *	the ring
- * @signal: a completion is needed
- *
- * Return: whether it was posted; if not, the connection is ending.
- */
-static bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg,
-			    bool signal)
-{
-	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_tx *tx = &conn->tx;
-	u32 slot = tx->wr_head % SDP_TX_DEPTH;
-	u32 len = msg->payload_len;
-	struct ib_sge sge[SDP_TX_MAX_SGE];
-	struct ib_send_wr wr = {
-		.wr_cqe = &conn->tx_cqe,
-		.sg_list = sge,
-		.opcode = IB_WR_SEND,
-	};
-
-	signal = signal || sdp_tx_want_signal(ssk, len);
-	if (signal)
-		wr.send_flags = IB_SEND_SIGNALED;
-	if (msg->bsdh.flags & SDP_OOB_PEND)
-		wr.send_flags |= IB_SEND_SOLICITED;
-	tx->empty_due = false;
-
-	sdp_credit_transmit(&conn->credit, &msg->bsdh);
-	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
-		tx->last_seq = msg->bsdh.mseq;
-		if (conn->dev->iwarp)
-			sdp_alive_stalled(ssk);
-	}
-	sge[0].addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
-	sge[0].length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
-	sge[0].lkey = conn->dev->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(conn->dev->ibdev, sge[0].addr,
-				      sge[0].length, DMA_TO_DEVICE);
-	wr.num_sge = 1 + sdp_tx_map(ssk, len, sge + 1);
-	if (WARN_ON_ONCE(!sdp_ring_consume(&tx->ring, len)))
-		return false;
-
-	sdp_tx_account(ssk, msg->bsdh.mid, len, signal);
-	sdp_tx_count(&conn->stats, len);
-	return sdp_tx_submit(ssk, &wr);
-}
-
-/* Sends a message without extended header. */
-static bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len,
-			u8 flags, bool signal)
-{
-	struct sdp_msg msg = {
-		.bsdh.mid = mid,
-		.bsdh.flags = flags,
-		.payload_len = len,
-	};
-
-	return sdp_tx_post_msg(ssk, &msg, signal);
-}
-
-static bool sdp_tx_post_empty(struct sdp_sock *ssk)
-{
-	return sdp_tx_post(ssk, SDP_MID_DATA, 0,
-			   sdp_oob_flags(&ssk->conn.tx, false), false);
-}
-
-/*
- * Sends an empty message that the peer has to answer.  Credits that it does not
- * know of yet have to go first, or they would be taken for what the message is
- * about.  Without a credit to ask with there is no need to: then the peer has
- * to return one by itself.
- */
-static void sdp_tx_ask(struct sdp_sock *ssk)
-{
-	struct sdp_credit *credit = &ssk->conn.credit;
-
-	if (credit->rx_posted != credit->rx_advertised &&
-	    sdp_credit_may_send(credit, SDP_MID_DATA, 0) &&
-	    !sdp_tx_post_empty(ssk))
-		return;
-	if (sdp_credit_may_probe(credit) && sdp_tx_room(&ssk->conn.tx, 0) &&
-	    !sdp_tx_post_empty(ssk))
-		return;
-	sdp_alive_stalled(ssk);
-}
-
-/**
- * sdp_tx_probe() - find out whether the peer's queue pair still answers
- * @ssk: locked socket
- *
- * A zero-byte RDMA write touches no memory and needs no credit; if the peer or
- * the wire is gone it completes in error after the usual retries.  Standard
- * SDP uses it for keepalive.  Its completion also says that everything sent
- * before has arrived.
- *
- * With iWARP a write completes when the local device has taken it, and the
- * peer is asked by a message.
- */
-void sdp_tx_probe(struct sdp_sock *ssk)
-{
-	struct sdp_tx *tx = &ssk->conn.tx;
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.wr_cqe = &ssk->conn.tx_cqe,
-			.opcode = IB_WR_RDMA_WRITE,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-	};
-
-	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
-	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) ||
-	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
-		return;
-	tx->probing = true;
-	ssk->conn.stats.probes++;
-	tx->probe_at = jiffies;
-	if (ssk->conn.dev->iwarp) {
-		sdp_tx_ask(ssk);
-		return;
-	}
-	sdp_tx_account(ssk, SDP_TX_PROBE, 0, true);
-	if (sdp_tx_submit(ssk, &wr.wr))
-		sdp_alive_stalled(ssk);
+	ssk->conn.stats.flushes[cause]++;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLUSHCALLS + cause);
 }
 
 /*
  * Whether a message that is not full waits for more data: while the write that
  * fills it goes on; while the socket is corked; if the program has promised
  * more, but not in a ring that is so full that the program would wait for us;
- * and by Nagle's rule while another such message is on its way.  Reliable
- * connections acknowledge everything at once, so that this rule needs no timer,
- * but a completion must be due: the last work request is signaled.
+ * in a burst, of which the device has its share; and by Nagle's rule while
+ * another such message is on its way.  Reliable connections acknowledge
+ * everything at once, so that this rule needs no timer, but a completion must be
+ * due: the last work request is signaled.
  */
 static bool sdp_tx_hold(const struct sdp_sock *ssk,
 			const struct sdp_tx_msg *msg)
@@ -328,6 +52,8 @@ static bool sdp_tx_hold(const struct sdp_sock *ssk,
 		return false;
 	if (ssk->opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
 		return true;
+	if (tx->out.size && sdp_burst_hold(&tx->burst))
+		return true;
 	return !ssk->opt.nodelay && sdp_tx_posted(tx) && !tx->since_signal &&
 	       credit->tx_acked != credit->tx_mseq;
 }
@@ -339,18 +65,94 @@ static void sdp_tx_held(struct sdp_sock *ssk)
 		sdp_timer_arm_once(ssk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
 }
 
+/* How much of a message the peer has room for; 0 = it has to wait. */
+static u32 sdp_tx_fit(const struct sdp_conn *conn, u32 len)
+{
+	if (!sdp_credit_may_send(&conn->credit, SDP_MID_DATA, len))
+		return 0;
+	return conn->tx.out.size ? conn->flow->fit(&conn->tx.out, len) : len;
+}
+
+static void sdp_tx_stall(struct sdp_sock *ssk)
+{
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITSTALLS);
+	ssk->conn.stats.credit_stalls++;
+	ssk->conn.tx.stalled = true;
+	sdp_alive_stalled(ssk);
+}
+
+static void sdp_tx_count_flush(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!tx->stalled)
+		return;
+	tx->stalled = false;
+	sdp_tx_count_cause(ssk, tx->softirq ? SDP_FLUSH_INTERRUPT :
+					      SDP_FLUSH_CALL);
+	sdp_timer_disarm(ssk, SDP_TIMER_FLUSH);
+}
+
+static bool sdp_tx_has_sleeper(const struct sock *sk)
+{
+	bool sleeper;
+
+	rcu_read_lock();
+	sleeper = skwq_has_sleeper(rcu_dereference(sk->sk_wq));
+	rcu_read_unlock();
+	return sleeper;
+}
+
+/*
+ * What has waited for the peer's space waits for the program's next call, if
+ * the engine is one that works in calls only.  A program that sleeps in a call
+ * is in one, and one that is gone will not come back.
+ */
+static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (ssk->conn.flow->async || !tx->stalled || !tx->softirq ||
+	    ssk->fin_queued || sock_flag(&ssk->sk, SOCK_DEAD) ||
+	    sdp_tx_has_sleeper(&ssk->sk))
+		return false;
+	sdp_timer_arm_once(ssk, SDP_TIMER_FLUSH,
+			   msecs_to_jiffies(READ_ONCE(sn->flush_time)));
+	return true;
+}
+
+/*
+ * Sends so many bytes of the first message that waits; the rest, if there is
+ * any, stays what it is.
+ */
+static bool sdp_tx_post_first(struct sdp_sock *ssk, u32 len)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx_msg *msg = sdp_tx_msg(tx, tx->wait_tail);
+	bool urgent = msg->urgent && len == msg->len;
+
+	sdp_timer_disarm(ssk, SDP_TIMER_HOLD);
+	sdp_tx_count_flush(ssk);
+	msg->len -= len;
+	if (!msg->len)
+		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DATAOUT);
+	return sdp_tx_post(ssk, SDP_MID_DATA, len, sdp_oob_flags(tx, urgent),
+			   false);
+}
+
 static bool sdp_tx_push_data(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 	struct sdp_tx_msg *msg;
+	u32 len;
 
-	while (tx->wait_tail != tx->wait_head) {
+	while (tx->wait_tail != tx->wait_head && !sdp_tx_wait_for_call(ssk)) {
 		msg = sdp_tx_msg(tx, tx->wait_tail);
-		if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DATA,
-					 msg->len)) {
-			SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITSTALLS);
-			ssk->conn.stats.credit_stalls++;
-			sdp_alive_stalled(ssk);
+		len = sdp_tx_fit(&ssk->conn, msg->len);
+		if (!len) {
+			sdp_tx_stall(ssk);
 			return true;
 		}
 		if (!sdp_tx_room(tx, SDP_TX_RESERVED))
@@ -359,12 +161,8 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_tx_held(ssk);
 			return true;
 		}
-		sdp_timer_disarm(ssk, SDP_TIMER_HOLD);
-		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
-		if (!sdp_tx_post(ssk, SDP_MID_DATA, msg->len,
-				 sdp_oob_flags(tx, msg->urgent), false))
+		if (!sdp_tx_post_first(ssk, len))
 			return false;
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DATAOUT);
 	}
 	return true;
 }
@@ -423,9 +221,81 @@ static void sdp_tx_push_sizes(struct sdp_sock *ssk)
 	if (sdp_rcvbuf_ack_due(rb) &&
 	    sdp_tx_post_size(ssk, SDP_MID_CHRCVBUFACK, rb->size))
 		rb->wish = 0;
-	if (wish && !ssk->fin_sent &&
+	if (wish && !ssk->fin_sent && !ssk->conn.tx.out.size &&
 	    sdp_tx_post_size(ssk, SDP_MID_CHRCVBUF, wish))
 		sdp_peerbuf_asked(peer, wish);
+}
+
+static bool sdp_tx_ring_due(const struct sdp_sock *ssk)
+{
+	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	return ring->mr && !ring->pos.size && !ssk->fin_received &&
+	       sdp_credit_may_send(&ssk->conn.credit, SDP_MID_RINGAVAIL, 0);
+}
+
+/*
+ * Tells the peer of our ring, once it has its memory: the message that does is
+ * the first to count the receive buffers that only the ring makes useful.
+ *
+ * The registration must not share the send queue with what may have to be sent
+ * again: Soft-RoCE would register again, too, and fail.  A probe tells when
+ * nothing is left there.  Returns false if it has to be waited for.
+ */
+static bool sdp_tx_push_ring(struct sdp_sock *ssk)
+{
+	struct sdp_msg msg = { .bsdh.mid = SDP_MID_RINGAVAIL };
+
+	if (sdp_tx_posted(&ssk->conn.tx)) {
+		sdp_tx_probe(ssk);
+		return false;
+	}
+	if (!sdp_tx_post_reg_mr(ssk))
+		return false;
+	sdp_rx_ring_start(ssk, &msg.ravah);
+	msg.bsdh.flags = sdp_oob_flags(&ssk->conn.tx, false);
+	return sdp_tx_post_msg(ssk, &msg, false);
+}
+
+/**
+ * sdp_tx_ring_avail() - the peer tells of its ring (RingAvail)
+ * @ssk: locked socket (by its owner or in softirq)
+ * @ravah: what it said
+ *
+ * From now on data is written there.
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!ssk->conn.flow->fit || tx->out.size ||
+	    sdp_outring_init(&tx->out, ravah->size, ravah->piece))
+		return -EPROTO;
+	tx->out_addr = ravah->vaddr;
+	tx->out_rkey = ravah->rkey;
+	tx->burst.share = READ_ONCE(sn->device_share);
+	WRITE_ONCE(tx->max_payload,
+		   min(ravah->piece, (SDP_TX_MAX_SGE - 2) * tx->ring.chunk));
+	return 0;
+}
+
+/**
+ * sdp_tx_ring_space() - the peer tells what it has read (RingSpace)
+ * @ssk: locked socket (by its owner or in softirq)
+ * @tail: position in its ring
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_tx_ring_space(struct sdp_sock *ssk, u32 tail)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!tx->out.size || !ssk->conn.flow->tells_space)
+		return -EPROTO;
+	return sdp_outring_free(&tx->out, tail);
 }
 
 /**
@@ -458,10 +328,20 @@ int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
 	int err = sdp_peerbuf_acked(&tx->peer, rcv_size - SDP_BSDH_LEN);
 
 	if (!err) {
-		WRITE_ONCE(tx->max_payload, sdp_peerbuf_payload(&tx->peer));
+		if (!tx->out.size)
+			WRITE_ONCE(tx->max_payload,
+				   sdp_peerbuf_payload(&tx->peer));
 		tx->ask_again = jiffies + SDP_TX_ASK_PERIOD;
 	}
 	return err;
+}
+
+static bool sdp_tx_want_update(const struct sdp_conn *conn)
+{
+	const struct sdp_inring *in = &conn->rx.ring.pos;
+
+	return sdp_credit_want_update(&conn->credit) ||
+	       (in->size && conn->flow->want_update(&conn->credit, in));
 }
 
 /**
@@ -479,10 +359,12 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	if (!conn->qp || test_bit(SDP_CONN_BROKEN, &conn->flags) ||
 	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		return;
+	if (sdp_tx_ring_due(ssk) && !sdp_tx_push_ring(ssk))
+		return;
 	sdp_tx_push_sizes(ssk);
 	if (!sdp_tx_push_data(ssk) || !sdp_tx_push_fin(ssk))
 		return;
-	if (conn->tx.empty_due || sdp_credit_want_update(&conn->credit) ||
+	if (conn->tx.empty_due || sdp_tx_want_update(conn) ||
 	    sdp_oob_want_announce(&conn->tx))
 		sdp_tx_push_empty(ssk);
 }
@@ -511,70 +393,81 @@ void sdp_tx_force(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tx_done() - completion of a send work request
- * @cq: completion queue
- * @wc: work completion
- *
- * Context: softirq, without the socket lock.  Only counts; all else happens
- * in sdp_tx_reap().
+ * sdp_tx_progress() - the program has come by
+ * @ssk: locked socket
  */
-void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
+void sdp_tx_progress(struct sdp_sock *ssk)
 {
-	struct sdp_conn *conn = container_of(wc->wr_cqe, struct sdp_conn,
-					     tx_cqe);
-	struct sdp_sock *ssk = container_of(conn, struct sdp_sock, conn);
-
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		sdp_conn_wc_error(ssk, wc);
-		return;
-	}
-	/* Pairs with the acquire in sdp_tx_reap(). */
-	smp_store_release(&conn->tx.signaled_done, conn->tx.signaled_done + 1);
-	sdp_conn_kick(ssk);
-}
-
-static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
-{
-	struct sdp_ring *ring = &ssk->conn.tx.ring;
-
-	if (twr->len)
-		ssk->conn.tx.since = jiffies;
-	ssk->conn.stats.bytes_acked += twr->len;
-	if (WARN_ON_ONCE(!sdp_ring_release(ring, twr->len)))
-		return;
-	if (twr->mid == SDP_TX_PROBE)
-		ssk->conn.tx.probing = false;
-	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.dev->iwarp)
-		sdp_sock_fin_acked(ssk);
+	if (unlikely(ssk->conn.tx.stalled))
+		sdp_tx_push(ssk);
 }
 
 /**
- * sdp_tx_reap() - give back the room of messages that have arrived
- * @ssk: locked socket (by its owner or in softirq)
+ * sdp_tx_pause_here() - the program is about to sleep until the peer answers
+ * @ssk: locked socket
  *
- * A completion also stands for the unsignaled work requests before it.
+ * What it has written is all that it will write now.
  */
-void sdp_tx_reap(struct sdp_sock *ssk)
+void sdp_tx_pause_here(struct sdp_sock *ssk)
+{
+	sdp_burst_heard(&ssk->conn.tx.burst);
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_late() - the program did not come by for long
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_FLUSH.
+ */
+void sdp_tx_late(struct sdp_sock *ssk)
+{
+	if (!ssk->conn.tx.stalled)
+		return;
+	ssk->conn.tx.stalled = false;
+	sdp_tx_count_cause(ssk, SDP_FLUSH_TIMER);
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_end_burst() - the program did not go on writing for long enough
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_tx_end_burst(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
-	const struct sdp_tx_wr *twr;
-	/* Pairs with the release in sdp_tx_done(). */
-	u32 done = smp_load_acquire(&tx->signaled_done);
+	bool held = tx->wait_head != tx->wait_tail;
 
-	if (tx->signaled_seen == done)
+	if (!tx->burst.running)
 		return;
-	/* As with TCP, what arrives lets go what the program held back. */
-	tx->hold = false;
-	ssk->conn.stats.last_heard = jiffies;
-	while (tx->signaled_seen != done) {
-		do {
-			twr = sdp_tx_wr(tx, tx->wr_tail++);
-			sdp_tx_complete(ssk, twr);
-		} while (!twr->signaled);
-		tx->signaled_seen++;
+	sdp_burst_over(&tx->burst, held);
+	if (!held)
+		return;
+	sdp_tx_count_cause(ssk, SDP_FLUSH_PAUSE);
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_pause() - the timer that ends a burst
+ * @timer: timer of a connection, which holds its socket
+ *
+ * Context: softirq.
+ * Return: that the timer is not to run again.
+ */
+enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
+{
+	struct sdp_sock *ssk = container_of(timer, struct sdp_sock,
+					    conn.pause);
+	struct sock *sk = &ssk->sk;
+
+	bh_lock_sock(sk);
+	if (sock_owned_by_user(sk)) {
+		set_bit(SDP_CONN_PAUSE, &ssk->conn.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	} else {
+		sdp_tx_end_burst(ssk);
 	}
-	if (tx->starved && !sdp_ring_used(&tx->ring))
-		WRITE_ONCE(tx->starved, false);
-	if (sdp_tx_writeable(ssk))
-		ssk->sk.sk_write_space(&ssk->sk);
+	bh_unlock_sock(sk);
+	sock_put(sk);
+	return HRTIMER_NORESTART;
 }

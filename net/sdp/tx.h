@@ -5,28 +5,48 @@
 #ifndef _SDP_TX_H
 #define _SDP_TX_H
 
+#include <linux/hrtimer.h>
 #include <linux/types.h>
+
+#include "wire.h"
 
 struct ib_cq;
 struct ib_sge;
 struct ib_wc;
 struct msghdr;
 struct sdp_sock;
+struct sdp_tx;
 struct sock;
 struct socket;
 
-void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
-void sdp_tx_reap(struct sdp_sock *ssk);
 void sdp_tx_push(struct sdp_sock *ssk);
 void sdp_tx_flush(struct sdp_sock *ssk);
+void sdp_tx_progress(struct sdp_sock *ssk);
+void sdp_tx_pause_here(struct sdp_sock *ssk);
+void sdp_tx_late(struct sdp_sock *ssk);
+void sdp_tx_end_burst(struct sdp_sock *ssk);
+enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);
 void sdp_tx_force(struct sdp_sock *ssk);
+void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
+int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size);
+int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah);
+int sdp_tx_ring_space(struct sdp_sock *ssk, u32 tail);
+
+/* txpost.c */
+void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
+void sdp_tx_reap(struct sdp_sock *ssk);
+u32 sdp_tx_posted(const struct sdp_tx *tx);
+bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved);
+bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal);
+bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len, u8 flags,
+		 bool signal);
+bool sdp_tx_post_empty(struct sdp_sock *ssk);
+bool sdp_tx_post_reg_mr(struct sdp_sock *ssk);
 void sdp_tx_probe(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
 bool sdp_tx_silent(const struct sdp_sock *ssk);
 void sdp_tx_heard(struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
-void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
-int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size);
 
 /* txring.c */
 /* The ring's memory comes in pieces that the page allocator gives readily. */
@@ -41,6 +61,7 @@ bool sdp_tx_writeable(const struct sdp_sock *ssk);
 u32 sdp_tx_outstanding(const struct sdp_sock *ssk);
 void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len);
 void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent);
+bool sdp_tx_may_append(const struct sdp_sock *ssk);
 void sdp_tx_close_message(struct sdp_sock *ssk);
 int sdp_tx_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge);
 

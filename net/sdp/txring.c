@@ -301,7 +301,11 @@ static void sdp_tx_enlarge(struct sdp_sock *ssk)
 	kfree(new.chunk_dma);
 }
 
-static bool sdp_tx_may_append(const struct sdp_sock *ssk)
+/**
+ * sdp_tx_may_append() - whether what is written joins a message that waits
+ * @ssk: locked socket
+ */
+bool sdp_tx_may_append(const struct sdp_sock *ssk)
 {
 	const struct sdp_tx *tx = &ssk->conn.tx;
 	const struct sdp_tx_msg *msg;
@@ -315,7 +319,7 @@ static bool sdp_tx_may_append(const struct sdp_sock *ssk)
 /* A message that is longer than the peer's buffers is worth a question. */
 static void sdp_tx_want(struct sdp_tx *tx, u32 len)
 {
-	if (len <= tx->max_payload)
+	if (len <= tx->max_payload || tx->out.size)
 		return;
 	if (time_after(jiffies, tx->ask_again))
 		tx->peer.refused = 0;
@@ -404,13 +408,15 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
  * @ssk: locked socket
  *
  * In credit mode each write is a message of its own, as in the flow-control
- * paper, section 2; only Nagle's rule lets small writes share one.
+ * paper, section 2; only Nagle's rule lets small writes share one.  What goes
+ * into a ring of the peer is a stream, which may be cut anywhere.
  */
 void sdp_tx_close_message(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 
-	if (tx->wait_head != tx->wait_tail && sdp_sock_nodelay(ssk))
+	if (tx->wait_head != tx->wait_tail && sdp_sock_nodelay(ssk) &&
+	    !tx->out.size)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
 }
 

@@ -43,6 +43,13 @@
 #define MCH_HALF		0x80000000U
 #define MCH_RESERVED		0x0fffffffU
 
+/* Immediate data of what is written into a ring: flags, mseq_ack, bufs. */
+#define IMM_OOB_PRES		0x80000000U
+#define IMM_OOB_PEND		0x40000000U
+#define IMM_ACK_SHIFT		16
+#define IMM_ACK_MASK		0x3fffU
+#define IMM_BUFS_MASK		0xffffU
+
 /**
  * struct sdp_mid_rule - what a message may look like
  * @known: it may be sent once the connection is set up
@@ -74,6 +81,8 @@ static const struct sdp_mid_rule sdp_mid_rules[256] = {
 	[SDP_MID_CHRCVBUFACK]		= CONTROL(SDP_CRBAH_LEN),
 	[SDP_MID_SUSPCOMM]		= CONTROL(SDP_SUSPCH_LEN),
 	[SDP_MID_SUSPCOMMACK]		= CONTROL(0),
+	[SDP_MID_RINGAVAIL]		= CONTROL(SDP_RAVAH_LEN),
+	[SDP_MID_RINGSPACE]		= CONTROL(SDP_RSPCH_LEN),
 	[SDP_MID_SINKAVAIL]		= AVAIL(SDP_SINKAH_LEN),
 	[SDP_MID_SRCAVAIL]		= AVAIL(SDP_SRCAH_LEN),
 	[SDP_MID_DATA] = {
@@ -165,6 +174,23 @@ static int sdp_sinkah_parse(const u8 *buf, struct sdp_sinkah *sinkah)
 	return sdp_range_ok(sinkah->vaddr, sinkah->size) ? 0 : -EPROTO;
 }
 
+static void sdp_ravah_encode(const struct sdp_ravah *ravah, u8 *buf)
+{
+	put_unaligned_be32(ravah->size, buf);
+	put_unaligned_be32(ravah->piece, buf + 4);
+	put_unaligned_be32(ravah->rkey, buf + 8);
+	put_unaligned_be64(ravah->vaddr, buf + 12);
+}
+
+static int sdp_ravah_parse(const u8 *buf, struct sdp_ravah *ravah)
+{
+	ravah->size = get_unaligned_be32(buf);
+	ravah->piece = get_unaligned_be32(buf + 4);
+	ravah->rkey = get_unaligned_be32(buf + 8);
+	ravah->vaddr = get_unaligned_be64(buf + 12);
+	return sdp_range_ok(ravah->vaddr, ravah->size) ? 0 : -EPROTO;
+}
+
 static bool sdp_rcv_size_ok(u32 size)
 {
 	return size >= SDP_RCV_SIZE_MIN && size <= SDP_RCV_SIZE_MAX;
@@ -186,6 +212,12 @@ static void sdp_ext_hdr_encode(const struct sdp_msg *msg, u8 *buf)
 		break;
 	case SDP_MID_SUSPCOMM:
 		put_unaligned_be64(msg->service_id, buf);
+		break;
+	case SDP_MID_RINGAVAIL:
+		sdp_ravah_encode(&msg->ravah, buf);
+		break;
+	case SDP_MID_RINGSPACE:
+		put_unaligned_be32(msg->ring_tail, buf);
 		break;
 	case SDP_MID_SINKAVAIL:
 		sdp_sinkah_encode(&msg->sinkah, buf);
@@ -211,6 +243,11 @@ static int sdp_ext_hdr_parse(const u8 *buf, struct sdp_msg *msg)
 		return sdp_rcv_size_ok(msg->rcv_size) ? 0 : -EPROTO;
 	case SDP_MID_SUSPCOMM:
 		msg->service_id = get_unaligned_be64(buf);
+		return 0;
+	case SDP_MID_RINGAVAIL:
+		return sdp_ravah_parse(buf, &msg->ravah);
+	case SDP_MID_RINGSPACE:
+		msg->ring_tail = get_unaligned_be32(buf);
 		return 0;
 	case SDP_MID_SINKAVAIL:
 		return sdp_sinkah_parse(buf, &msg->sinkah);
@@ -282,6 +319,51 @@ int sdp_msg_parse(const u8 *bsdh, const u8 *body, u32 body_len,
 	    !sdp_flags_ok(msg, rule->flags))
 		return -EPROTO;
 	return sdp_ext_hdr_parse(body, msg);
+}
+
+/**
+ * sdp_imm_encode() - the base header of data that is written into a ring
+ * @bsdh: base header of a Data message; sequence number and length go without
+ *	saying
+ *
+ * Return: immediate data.
+ */
+u32 sdp_imm_encode(const struct sdp_bsdh *bsdh)
+{
+	u32 imm = bsdh->bufs | (bsdh->mseq_ack & IMM_ACK_MASK) << IMM_ACK_SHIFT;
+
+	if (bsdh->flags & SDP_OOB_PRES)
+		imm |= IMM_OOB_PRES;
+	if (bsdh->flags & SDP_OOB_PEND)
+		imm |= IMM_OOB_PEND;
+	return imm;
+}
+
+/**
+ * sdp_imm_parse() - the message that data written into a ring stands for
+ * @imm: immediate data
+ * @len: bytes written
+ * @mseq: sequence number of the message before
+ * @mseq_ack: what it acknowledged; fewer than 2^14 of ours are in flight
+ * @msg: result, a Data message
+ */
+void sdp_imm_parse(u32 imm, u32 len, u32 mseq, u32 mseq_ack,
+		   struct sdp_msg *msg)
+{
+	u32 acked = ((imm >> IMM_ACK_SHIFT) - mseq_ack) & IMM_ACK_MASK;
+
+	*msg = (struct sdp_msg){
+		.bsdh.mid = SDP_MID_DATA,
+		.bsdh.bufs = imm & IMM_BUFS_MASK,
+		.bsdh.mseq = mseq + 1,
+		.bsdh.mseq_ack = mseq_ack + acked,
+		.bsdh.len = SDP_BSDH_LEN + len,
+		.payload_len = len,
+	};
+	if (imm & IMM_OOB_PRES)
+		msg->bsdh.flags |= SDP_OOB_PRES;
+	if (imm & IMM_OOB_PEND)
+		msg->bsdh.flags |= SDP_OOB_PEND;
 }
 
 static void sdp_ext_encode(u16 value, u8 *buf)

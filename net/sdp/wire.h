@@ -26,6 +26,8 @@
 #define SDP_SUSPCH_LEN		8	/* SuspComm */
 #define SDP_SINKAH_LEN		20	/* SinkAvail */
 #define SDP_SRCAH_LEN		16	/* SrcAvail */
+#define SDP_RAVAH_LEN		20	/* RingAvail, our own */
+#define SDP_RSPCH_LEN		4	/* RingSpace, our own */
 
 /* Private data of the connection manager's REQ, as rdma_cm leaves it to us. */
 #define SDP_REQ_PRIVATE_LEN	56
@@ -68,6 +70,9 @@ enum sdp_mid {
 	SDP_MID_CHRCVBUFACK	= 0x0c,
 	SDP_MID_SUSPCOMM	= 0x0d,
 	SDP_MID_SUSPCOMMACK	= 0x0e,
+	/* Ours, from the reserved ones; only if both Hellos said so. */
+	SDP_MID_RINGAVAIL	= 0x80,
+	SDP_MID_RINGSPACE	= 0x81,
 	SDP_MID_SINKAVAIL	= 0xfd,
 	SDP_MID_SRCAVAIL	= 0xfe,
 	SDP_MID_DATA		= 0xff,
@@ -142,6 +147,20 @@ struct sdp_sinkah {
 	u32 non_disc;
 };
 
+/**
+ * struct sdp_ravah - RingAvail: a receive ring that the peer may write to
+ * @size: bytes
+ * @piece: longest piece that may be written
+ * @rkey: key for the RDMA writes
+ * @vaddr: remote address of the first byte
+ */
+struct sdp_ravah {
+	u32 size;
+	u32 piece;
+	u32 rkey;
+	u64 vaddr;
+};
+
 /* Modes of a half connection, in ModeChange. */
 enum sdp_mode {
 	SDP_MODE_BUFFERED,
@@ -168,6 +187,8 @@ struct sdp_mch {
  * @service_id: SuspComm: where to connect anew
  * @sinkah: SinkAvail
  * @srcah: SrcAvail
+ * @ravah: RingAvail
+ * @ring_tail: RingSpace: position in the ring up to which all was read
  * @payload_off: where the payload starts, counted from behind the base header
  * @payload_len: bytes of payload, 0 unless Data, SrcAvail or SinkAvail
  */
@@ -180,6 +201,8 @@ struct sdp_msg {
 		u64 service_id;
 		struct sdp_sinkah sinkah;
 		struct sdp_srcah srcah;
+		struct sdp_ravah ravah;
+		u32 ring_tail;
 	};
 	u32 payload_off;
 	u32 payload_len;
@@ -238,6 +261,10 @@ void sdp_bsdh_encode(const struct sdp_bsdh *bsdh, u8 out[SDP_BSDH_LEN]);
 u32 sdp_msg_encode(const struct sdp_msg *msg, u8 *buf, u32 size);
 int sdp_msg_parse(const u8 *bsdh, const u8 *body, u32 body_len,
 		  struct sdp_msg *msg);
+
+u32 sdp_imm_encode(const struct sdp_bsdh *bsdh);
+void sdp_imm_parse(u32 imm, u32 len, u32 mseq, u32 mseq_ack,
+		   struct sdp_msg *msg);
 
 u32 sdp_hello_encode(const struct sdp_hello *hello, u8 *buf, u32 size);
 int sdp_hello_parse(const u8 *buf, u32 len, struct sdp_hello *hello);

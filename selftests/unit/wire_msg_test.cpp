@@ -83,6 +83,14 @@ const std::vector<Vector> vectors = {
 	 message(SDP_MID_SUSPCOMM, 0, 24, [](sdp_msg &m) { m.service_id = 0x013f1f90; })},
 	{"SuspCommAck", "0e 00 1122 00000010 01020304 0a0b0c0d", "", "",
 	 message(SDP_MID_SUSPCOMMACK, 0, 16)},
+	{"RingAvail", "80 02 1122 00000024 01020304 0a0b0c0d",
+	 "00040000 00008000 deadbeef 0000007f 12345678", "",
+	 message(SDP_MID_RINGAVAIL, SDP_OOB_PEND, 36,
+		 [](sdp_msg &m) {
+			 m.ravah = {0x40000, 0x8000, 0xdeadbeef, 0x7f12345678};
+		 })},
+	{"RingSpace", "81 00 1122 00000014 01020304 0a0b0c0d", "fffffffe", "",
+	 message(SDP_MID_RINGSPACE, 0, 20, [](sdp_msg &m) { m.ring_tail = 0xfffffffe; })},
 	{"SinkAvail", "fd 00 1122 00000024 01020304 0a0b0c0d",
 	 "00010000 deadbeef 0000007f 12345678 00000003", "",
 	 message(SDP_MID_SINKAVAIL, 0, 36,
@@ -158,6 +166,14 @@ void expect_srcah(const sdp_srcah &got, const sdp_srcah &want)
 	EXPECT_EQ(got.vaddr, want.vaddr);
 }
 
+void expect_ravah(const sdp_ravah &got, const sdp_ravah &want)
+{
+	EXPECT_EQ(got.size, want.size);
+	EXPECT_EQ(got.piece, want.piece);
+	EXPECT_EQ(got.rkey, want.rkey);
+	EXPECT_EQ(got.vaddr, want.vaddr);
+}
+
 void expect_sinkah(const sdp_sinkah &got, const sdp_sinkah &want)
 {
 	EXPECT_EQ(got.size, want.size);
@@ -183,6 +199,12 @@ void expect_ext(const sdp_msg &got, const sdp_msg &want)
 		break;
 	case SDP_MID_SUSPCOMM:
 		EXPECT_EQ(got.service_id, want.service_id);
+		break;
+	case SDP_MID_RINGAVAIL:
+		expect_ravah(got.ravah, want.ravah);
+		break;
+	case SDP_MID_RINGSPACE:
+		EXPECT_EQ(got.ring_tail, want.ring_tail);
 		break;
 	case SDP_MID_SINKAVAIL:
 		expect_sinkah(got.sinkah, want.sinkah);
@@ -333,6 +355,8 @@ TEST(WireRefuses, EveryUnknownMid)
 	sdp_msg msg;
 
 	for (int mid = 0x0f; mid <= 0xfc; mid++) {
+		if (mid == SDP_MID_RINGAVAIL || mid == SDP_MID_RINGSPACE)
+			continue;
 		EXPECT_EQ(parse(with(data, 0, static_cast<u8>(mid)), {}, &msg), -EPROTO) << mid;
 		msg = message(static_cast<sdp_mid>(mid), 0, 16);
 		EXPECT_TRUE(encode(msg).empty()) << mid;

@@ -64,6 +64,8 @@ enum sdp_fallback_reason {
 enum sdp_flow {
 	SDP_FLOW_NONE,		/* not connected */
 	SDP_FLOW_CREDIT,	/* credits for receive buffers */
+	SDP_FLOW_RDMA,		/* the sender fills the receiver's ring */
+	SDP_FLOW_NIC,		/* likewise, by windows that are posted */
 };
 
 /* Why a connection does not use the engine that was wanted. */
@@ -72,6 +74,18 @@ enum sdp_flow_reason {
 	SDP_FLOW_REASON_DEVICE,	/* the device cannot do it */
 	SDP_FLOW_REASON_PEER,	/* the peer does not offer it */
 };
+
+/* What has sent data on that had waited for the peer's space. */
+enum sdp_flush {
+	SDP_FLUSH_CALL,		/* a call of the program */
+	SDP_FLUSH_INTERRUPT,	/* the interrupt that told of the space */
+	SDP_FLUSH_TIMER,	/* a timer, because neither came */
+	SDP_FLUSH_PAUSE,	/* not space: more was expected, and did not come */
+	__SDP_FLUSH_MAX
+};
+
+/* Steps in which the fill of the receive buffers is counted. */
+#define SDP_FILL_STEPS	8
 
 /*
  * What is known of a socket.  The kernel gives as much as the program has room
@@ -121,7 +135,15 @@ struct sdp_info {
 	__u64	sdpi_probes;		/* probes sent */
 
 	__u32	sdpi_flow_reason;	/* enum sdp_flow_reason */
-	__u32	sdpi_reserved;
+
+	/* Engines with rings, in bytes; 0 until there is a ring. */
+	__u32	sdpi_rx_ring;		/* size of the receive ring */
+	__u32	sdpi_rx_ring_used;	/* of this, received and not read */
+	__u32	sdpi_peer_ring;		/* size of the peer's ring */
+	__u64	sdpi_coalesced;		/* writes that joined a waiting one */
+	__u64	sdpi_flushes[__SDP_FLUSH_MAX];
+	/* Arrivals of data by how full the receive buffers then were. */
+	__u64	sdpi_fill[SDP_FILL_STEPS];
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

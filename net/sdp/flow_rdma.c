@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Decisions of RDMA-based flow control.
+ *
+ * Data goes to consecutive positions of the ring, so that both sides know where
+ * the next byte is without telling each other, and no byte of the ring is
+ * wasted.  What the reader has freed is told in messages.
+ */
+#include <linux/errno.h>
+
+#include "flow_rdma.h"
+
+/*
+ * The reader tells when it has read this share of the ring.  That leaves most
+ * of the ring to the sender; so a sender who waits, because its piece does not
+ * fit in as a whole, has a reader who has something to tell or to read.
+ */
+#define RDMA_SHARE	4
+
+/* A receive buffer, without memory, for so many bytes of the ring. */
+#define RDMA_BYTES_PER_BUFFER	512
+#define RDMA_BUFFERS_MIN	16
+#define RDMA_BUFFERS_MAX	512
+
+static u32 smaller(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/**
+ * sdp_outring_init() - the peer has told of its ring
+ * @out: ring, of which nothing was known
+ * @size: bytes
+ * @piece: longest piece that may be written
+ *
+ * Return: 0 or -EPROTO if there cannot be such a ring.
+ */
+int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece)
+{
+	if (size < SDP_RING_MIN || size > SDP_RING_MAX || size & (size - 1) ||
+	    !piece || piece > size / SDP_RING_PIECES)
+		return -EPROTO;
+	*out = (struct sdp_outring){ .size = size, .piece = piece };
+	return 0;
+}
+
+/**
+ * sdp_outring_offset() - where the next byte goes
+ * @out: ring
+ *
+ * Return: bytes from the ring's start.
+ */
+u32 sdp_outring_offset(const struct sdp_outring *out)
+{
+	return out->sent & (out->size - 1);
+}
+
+/**
+ * sdp_outring_piece() - how much can be written by one request
+ * @out: ring
+ * @len: bytes that there are to write
+ *
+ * A request describes memory without a gap, and so ends with the ring.
+ */
+u32 sdp_outring_piece(const struct sdp_outring *out, u32 len)
+{
+	u32 rest = out->size - sdp_outring_offset(out);
+
+	return smaller(len, smaller(rest, out->piece));
+}
+
+/**
+ * sdp_outring_space() - how many bytes the peer has room for, as far as known
+ * @out: ring
+ */
+u32 sdp_outring_space(const struct sdp_outring *out)
+{
+	return out->size - (out->sent - out->freed);
+}
+
+/**
+ * sdp_outring_write() - account for a piece that is about to be written
+ * @out: ring
+ * @len: bytes
+ */
+void sdp_outring_write(struct sdp_outring *out, u32 len)
+{
+	out->sent += len;
+}
+
+/**
+ * sdp_outring_free() - the peer has told what it has read
+ * @out: ring
+ * @tail: its position
+ *
+ * Return: 0; -EPROTO if that was never sent or goes back.
+ */
+int sdp_outring_free(struct sdp_outring *out, u32 tail)
+{
+	if (tail - out->freed > out->sent - out->freed)
+		return -EPROTO;
+	out->freed = tail;
+	return 0;
+}
+
+/**
+ * sdp_inring_init() - start with an empty ring
+ * @in: ring
+ * @size: bytes, a power of two, SDP_RING_MIN to SDP_RING_MAX
+ * @piece: longest piece that the peer may write, at most @size / SDP_RING_PIECES
+ */
+void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
+{
+	*in = (struct sdp_inring){ .size = size, .piece = piece };
+}
+
+/**
+ * sdp_inring_used() - bytes received and not read
+ * @in: ring
+ */
+u32 sdp_inring_used(const struct sdp_inring *in)
+{
+	return in->head - in->tail;
+}
+
+/**
+ * sdp_inring_receive() - account for a piece that the peer has written
+ * @in: ring, not changed on error
+ * @len: bytes
+ *
+ * Return: 0; -EPROTO if it is empty, too long, has no room, or goes beyond the
+ * ring's end.
+ */
+int sdp_inring_receive(struct sdp_inring *in, u32 len)
+{
+	u32 rest = in->size - (in->head & (in->size - 1));
+
+	if (!len || len > in->piece || len > rest ||
+	    len > in->size - sdp_inring_used(in))
+		return -EPROTO;
+	in->head += len;
+	return 0;
+}
+
+/**
+ * sdp_inring_read() - account for bytes that were read
+ * @in: ring
+ * @len: bytes, not more than there are
+ */
+void sdp_inring_read(struct sdp_inring *in, u32 len)
+{
+	in->tail += len;
+}
+
+/**
+ * sdp_inring_tell() - the peer is about to be told what was read
+ * @in: ring
+ *
+ * Return: the position to tell.
+ */
+u32 sdp_inring_tell(struct sdp_inring *in)
+{
+	in->told = in->tail;
+	return in->told;
+}
+
+/**
+ * sdp_rdma_fit() - how much of a message may be written now
+ * @out: ring
+ * @len: bytes that it has
+ *
+ * A piece leaves as a whole or waits, so that large ones are written when space
+ * returns.
+ *
+ * Return: bytes; 0 if it has to wait for space.
+ */
+u32 sdp_rdma_fit(const struct sdp_outring *out, u32 len)
+{
+	len = sdp_outring_piece(out, len);
+	return len <= sdp_outring_space(out) ? len : 0;
+}
+
+/**
+ * sdp_rdma_want_update() - whether the peer should be told what was read
+ * @credit: credit state
+ * @in: ring
+ *
+ * True only until it is told.
+ */
+bool sdp_rdma_want_update(const struct sdp_credit *credit,
+			  const struct sdp_inring *in)
+{
+	return in->tail - in->told >= in->size / RDMA_SHARE;
+}
+
+/**
+ * sdp_rdma_full() - whether the peer may wait for something to be read
+ * @in: ring
+ */
+bool sdp_rdma_full(const struct sdp_inring *in)
+{
+	return in->size - (in->head - in->told) < in->piece;
+}
+
+/**
+ * sdp_rdma_buffers() - how many receive buffers, without memory, to post
+ * @in: ring
+ *
+ * One for each piece that may be on its way, and some for control messages.
+ */
+u32 sdp_rdma_buffers(const struct sdp_inring *in)
+{
+	u32 n = in->size / RDMA_BYTES_PER_BUFFER;
+
+	if (n < RDMA_BUFFERS_MIN)
+		return RDMA_BUFFERS_MIN;
+	return smaller(n, RDMA_BUFFERS_MAX);
+}

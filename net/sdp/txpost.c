@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send work requests: messages, writes into the peer's ring, probes; and their
+ * completions, which give the send ring's room back.
+ */
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+
+#include "alive.h"
+#include "conn.h"
+#include "device.h"
+#include "mib.h"
+#include "netns.h"
+#include "oob.h"
+#include "sock.h"
+#include "tx.h"
+
+/* Every such share of the send queue, or of the ring, ends in a completion. */
+#define SDP_TX_SIGNAL_SHARE	4
+
+/* Twice what the device's retries take. */
+#define SDP_PROBE_TIMEOUT	(15 * HZ)
+
+/* Not a message: a request that asks whether the peer is there. */
+#define SDP_TX_PROBE		0x100
+
+/* Not a message either: lets the peer write to our ring. */
+#define SDP_TX_REG_MR		0x101
+
+static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
+{
+	return &tx->wr[count % SDP_TX_DEPTH];
+}
+
+/*
+ * The peer has not acknowledged all that has to arrive.  It does not have to
+ * do so at once, so that this asks for a probe and not for patience.
+ */
+static bool sdp_tx_unacked(const struct sdp_sock *ssk)
+{
+	const struct sdp_conn *conn = &ssk->conn;
+
+	return (s32)(conn->credit.tx_acked - conn->tx.last_seq) < 0;
+}
+
+/**
+ * sdp_tx_waiting() - whether something is yet to arrive at the peer
+ * @ssk: locked socket with a connection
+ *
+ * That is data, posted or waiting for credits, DisConn, or a probe.
+ */
+bool sdp_tx_waiting(const struct sdp_sock *ssk)
+{
+	const struct sdp_conn *conn = &ssk->conn;
+
+	return sdp_ring_used(&conn->tx.ring) || conn->tx.probing ||
+	       (ssk->fin_queued && !ssk->fin_acked) ||
+	       (conn->dev && conn->dev->iwarp && sdp_tx_unacked(ssk));
+}
+
+/**
+ * sdp_tx_heard() - a message has come from the peer
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * With iWARP this is what answers a probe, and says that DisConn has arrived.
+ * Otherwise it gives a probe more time, which may be slow because much data is
+ * on its way before it.
+ */
+void sdp_tx_heard(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	tx->probe_at = jiffies;
+	if (!ssk->conn.dev->iwarp)
+		return;
+	tx->probing = false;
+	if (ssk->fin_sent && !ssk->fin_acked && !sdp_tx_unacked(ssk))
+		sdp_sock_fin_acked(ssk);
+}
+
+/**
+ * sdp_tx_silent() - whether no completion will tell that the ring has room
+ * @ssk: locked socket
+ *
+ * What waits for credits will ask for one when it is posted.
+ */
+bool sdp_tx_silent(const struct sdp_sock *ssk)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+
+	return sdp_ring_used(&tx->ring) && tx->wait_head == tx->wait_tail &&
+	       tx->signaled == tx->signaled_seen;
+}
+
+/**
+ * sdp_tx_probe_overdue() - whether a probe has neither arrived nor failed
+ * @ssk: locked socket
+ *
+ * The device's own retries end long before; this is for those that forget
+ * them, as Soft-RoCE can when its link goes down.
+ */
+bool sdp_tx_probe_overdue(const struct sdp_sock *ssk)
+{
+	return ssk->conn.tx.probing &&
+	       time_after(jiffies,
+			  ssk->conn.tx.probe_at + SDP_PROBE_TIMEOUT);
+}
+
+/**
+ * sdp_tx_posted() - work requests whose completion was not seen
+ * @tx: send side
+ */
+u32 sdp_tx_posted(const struct sdp_tx *tx)
+{
+	return tx->wr_head - tx->wr_tail;
+}
+
+/**
+ * sdp_tx_room() - whether there is a work request
+ * @tx: send side
+ * @reserved: how many are kept for others
+ */
+bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved)
+{
+	return sdp_tx_posted(tx) < SDP_TX_WRS - reserved;
+}
+
+static bool sdp_tx_want_signal(const struct sdp_sock *ssk, u32 len)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+
+	/*
+	 * siw leaves the data of other work requests where it is until TCP has
+	 * sent it, and the completion of a later one does not tell.
+	 */
+	if (ssk->conn.dev->iwarp)
+		return true;
+	/* Nagle's rule waits for the completion of what is on its way. */
+	if (len && !sdp_sock_nodelay(ssk) && len < tx->max_payload)
+		return true;
+	if (ssk->sk.sk_socket &&
+	    test_bit(SOCK_NOSPACE, &ssk->sk.sk_socket->flags))
+		return true;
+	return tx->since_signal + 1 >= SDP_TX_DEPTH / SDP_TX_SIGNAL_SHARE ||
+	       tx->bytes_since_signal + len >=
+			sdp_tx_limit(ssk) / SDP_TX_SIGNAL_SHARE;
+}
+
+/* Notes a work request in the queue of those that wait for completion. */
+static void sdp_tx_account(struct sdp_sock *ssk, u16 mid, u32 len, bool signal)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx_wr *twr = sdp_tx_wr(tx, tx->wr_head);
+
+	twr->mid = mid;
+	twr->signaled = signal;
+	twr->len = len;
+	tx->since_signal = signal ? 0 : tx->since_signal + 1;
+	tx->bytes_since_signal = signal ? 0 : tx->bytes_since_signal + len;
+	tx->signaled += signal;
+	tx->wr_head++;
+}
+
+static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
+{
+	int err = ib_post_send(ssk->conn.qp, wr, NULL);
+
+	if (likely(!err))
+		return true;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_POSTERRORS);
+	sdp_conn_end(ssk, -ECONNRESET);
+	return false;
+}
+
+/*
+ * Begins the time in which what the program writes is expected to go on.  While
+ * the timer is pending it holds the socket.
+ */
+static void sdp_tx_count_burst(struct sdp_sock *ssk, u32 len)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct hrtimer *timer = &ssk->conn.pause;
+
+	if (!sdp_burst_sent(&ssk->conn.tx.burst, len))
+		return;
+	if (hrtimer_try_to_cancel(timer) <= 0)
+		sock_hold(&ssk->sk);
+	hrtimer_start(timer, ns_to_ktime((u64)READ_ONCE(sn->coalesce_time) *
+				  NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/* The request that sends a message: a header, and payload from the send ring. */
+static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
+			      struct ib_rdma_wr *wr)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_tx *tx = &conn->tx;
+	u32 slot = tx->wr_head % SDP_TX_DEPTH;
+	struct ib_sge *sge = wr->wr.sg_list;
+
+	sge->addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
+	sge->length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
+	sge->lkey = conn->dev->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(conn->dev->ibdev, sge->addr, sge->length,
+				      DMA_TO_DEVICE);
+	wr->wr.opcode = IB_WR_SEND;
+	wr->wr.num_sge = 1 + sdp_tx_map(ssk, msg->payload_len, sge + 1);
+}
+
+/* The request that writes payload into the peer's ring. */
+static void sdp_tx_build_write(struct sdp_sock *ssk, const struct sdp_msg *msg,
+			       struct ib_rdma_wr *wr)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	u32 len = msg->payload_len;
+
+	wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
+	wr->wr.num_sge = sdp_tx_map(ssk, len, wr->wr.sg_list);
+	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
+	wr->rkey = tx->out_rkey;
+	sdp_outring_write(&tx->out, len);
+	sdp_tx_count_burst(ssk, len);
+}
+
+static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
+{
+	stats->msgs_out++;
+	if (!len)
+		return;
+	stats->data_out++;
+	stats->bytes_out += len;
+	stats->last_out = jiffies;
+}
+
+/**
+ * sdp_tx_post_msg() - send one message
+ * @ssk: locked socket, credits and a work request are available
+ * @msg: the message without sequence numbers; its payload is what comes next in
+ *	the ring
+ * @signal: a completion is needed
+ *
+ * Return: whether it was posted; if not, the connection is ending.
+ */
+bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_tx *tx = &conn->tx;
+	u32 len = msg->payload_len;
+	struct ib_sge sge[SDP_TX_MAX_SGE];
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &conn->tx_cqe,
+		.wr.sg_list = sge,
+	};
+
+	signal = signal || sdp_tx_want_signal(ssk, len);
+	if (signal)
+		wr.wr.send_flags = IB_SEND_SIGNALED;
+	if (msg->bsdh.flags & SDP_OOB_PEND)
+		wr.wr.send_flags |= IB_SEND_SOLICITED;
+	tx->empty_due = false;
+
+	sdp_credit_transmit(&conn->credit, &msg->bsdh);
+	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
+		tx->last_seq = msg->bsdh.mseq;
+		if (conn->dev->iwarp)
+			sdp_alive_stalled(ssk);
+	}
+	if (len && tx->out.size)
+		sdp_tx_build_write(ssk, msg, &wr);
+	else
+		sdp_tx_build_send(ssk, msg, &wr);
+	if (WARN_ON_ONCE(!sdp_ring_consume(&tx->ring, len)))
+		return false;
+
+	sdp_tx_account(ssk, msg->bsdh.mid, len, signal);
+	sdp_tx_count(&conn->stats, len);
+	return sdp_tx_submit(ssk, &wr.wr);
+}
+
+/**
+ * sdp_tx_post() - send a message without extended header
+ * @ssk: locked socket, credits and a work request are available
+ * @mid: kind of message
+ * @len: bytes of payload
+ * @flags: SDP_OOB_*
+ * @signal: a completion is needed
+ *
+ * Return: as sdp_tx_post_msg().
+ */
+bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len, u8 flags,
+		 bool signal)
+{
+	struct sdp_msg msg = {
+		.bsdh.mid = mid,
+		.bsdh.flags = flags,
+		.payload_len = len,
+	};
+
+	return sdp_tx_post_msg(ssk, &msg, signal);
+}
+
+/**
+ * sdp_tx_post_empty() - send a message for what its header says
+ * @ssk: locked socket, credits and a work request are available
+ *
+ * Who needs to know of the ring's space is told in place of an empty Data.
+ *
+ * Return: as sdp_tx_post_msg().
+ */
+bool sdp_tx_post_empty(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_inring *in = &conn->rx.ring.pos;
+	struct sdp_msg msg = {
+		.bsdh.mid = SDP_MID_DATA,
+		.bsdh.flags = sdp_oob_flags(&conn->tx, false),
+	};
+
+	if (in->size && conn->flow->tells_space) {
+		msg.bsdh.mid = SDP_MID_RINGSPACE;
+		msg.ring_tail = sdp_inring_tell(in);
+	}
+	return sdp_tx_post_msg(ssk, &msg, false);
+}
+
+/*
+ * Sends an empty message that the peer has to answer.  Credits that it does not
+ * know of yet have to go first, or they would be taken for what the message is
+ * about.  Without a credit to ask with there is no need to: then the peer has
+ * to return one by itself.
+ */
+static void sdp_tx_ask(struct sdp_sock *ssk)
+{
+	struct sdp_credit *credit = &ssk->conn.credit;
+
+	if (credit->rx_posted != credit->rx_advertised &&
+	    sdp_credit_may_send(credit, SDP_MID_DATA, 0) &&
+	    !sdp_tx_post_empty(ssk))
+		return;
+	if (sdp_credit_may_probe(credit) && sdp_tx_room(&ssk->conn.tx, 0) &&
+	    !sdp_tx_post_empty(ssk))
+		return;
+	sdp_alive_stalled(ssk);
+}
+
+/**
+ * sdp_tx_probe() - find out whether the peer's queue pair still answers
+ * @ssk: locked socket
+ *
+ * A zero-byte RDMA write touches no memory and needs no credit; if the peer or
+ * the wire is gone it completes in error after the usual retries.  Standard
+ * SDP uses it for keepalive.  Its completion also says that everything sent
+ * before has arrived.
+ *
+ * With iWARP a write completes when the local device has taken it, and the
+ * peer is asked by a message.
+ */
+void sdp_tx_probe(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &ssk->conn.tx_cqe,
+			.opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+
+	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
+	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) ||
+	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		return;
+	tx->probing = true;
+	ssk->conn.stats.probes++;
+	tx->probe_at = jiffies;
+	if (ssk->conn.dev->iwarp) {
+		sdp_tx_ask(ssk);
+		return;
+	}
+	sdp_tx_account(ssk, SDP_TX_PROBE, 0, true);
+	if (sdp_tx_submit(ssk, &wr.wr))
+		sdp_alive_stalled(ssk);
+}
+
+/**
+ * sdp_tx_post_reg_mr() - let the peer write to our ring
+ * @ssk: locked socket, a work request is available
+ *
+ * Return: as sdp_tx_post_msg().
+ */
+bool sdp_tx_post_reg_mr(struct sdp_sock *ssk)
+{
+	struct ib_mr *mr = ssk->conn.rx.ring.mr;
+	struct ib_reg_wr wr = {
+		.wr.wr_cqe = &ssk->conn.tx_cqe,
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.mr = mr,
+		.key = mr->rkey,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+
+	sdp_tx_account(ssk, SDP_TX_REG_MR, 0, true);
+	return sdp_tx_submit(ssk, &wr.wr);
+}
+
+/**
+ * sdp_tx_done() - completion of a send work request
+ * @cq: completion queue
+ * @wc: work completion
+ *
+ * Context: softirq, without the socket lock.  Only counts; all else happens
+ * in sdp_tx_reap().
+ */
+void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct sdp_conn *conn = container_of(wc->wr_cqe, struct sdp_conn,
+					     tx_cqe);
+	struct sdp_sock *ssk = container_of(conn, struct sdp_sock, conn);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		sdp_conn_wc_error(ssk, wc);
+		return;
+	}
+	/* Pairs with the acquire in sdp_tx_reap(). */
+	smp_store_release(&conn->tx.signaled_done, conn->tx.signaled_done + 1);
+	sdp_conn_kick(ssk);
+}
+
+static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
+{
+	struct sdp_ring *ring = &ssk->conn.tx.ring;
+
+	if (twr->len)
+		ssk->conn.tx.since = jiffies;
+	ssk->conn.stats.bytes_acked += twr->len;
+	if (WARN_ON_ONCE(!sdp_ring_release(ring, twr->len)))
+		return;
+	if (twr->mid == SDP_TX_PROBE)
+		ssk->conn.tx.probing = false;
+	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.dev->iwarp)
+		sdp_sock_fin_acked(ssk);
+}
+
+/**
+ * sdp_tx_reap() - give back the room of messages that have arrived
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * A completion also stands for the unsignaled work requests before it.
+ */
+void sdp_tx_reap(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx_wr *twr;
+	/* Pairs with the release in sdp_tx_done(). */
+	u32 done = smp_load_acquire(&tx->signaled_done);
+
+	if (tx->signaled_seen == done)
+		return;
+	/* As with TCP, what arrives lets go what the program held back. */
+	tx->hold = false;
+	ssk->conn.stats.last_heard = jiffies;
+	while (tx->signaled_seen != done) {
+		do {
+			twr = sdp_tx_wr(tx, tx->wr_tail++);
+			sdp_tx_complete(ssk, twr);
+		} while (!twr->signaled);
+		tx->signaled_seen++;
+	}
+	if (tx->starved && !sdp_ring_used(&tx->ring))
+		WRITE_ONCE(tx->starved, false);
+	if (sdp_tx_writeable(ssk))
+		ssk->sk.sk_write_space(&ssk->sk);
+}

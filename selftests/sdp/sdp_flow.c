@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flow control: how its engine is chosen, and what those with rings have to get
+ * right.  Connections begin with credits, so that each case first makes enough
+ * traffic for the rings to come into use.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/sdp.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "sdp_test.h"
+
+#define SYSCTL "/proc/sys/net/sdp/"
+
+static int write_sysctl(const char *path, const char *value)
+{
+	int fd = CHECK_OK(open(path, O_WRONLY));
+	int ret = write(fd, value, strlen(value)) < 0 ? errno : 0;
+
+	close(fd);
+	return ret;
+}
+
+/* The file's only line, without its end. */
+static void read_sysctl(const char *path, char *buf, size_t size)
+{
+	int fd = CHECK_OK(open(path, O_RDONLY));
+	ssize_t len = CHECK_OK(read(fd, buf, size - 1));
+
+	close(fd);
+	buf[len] = 0;
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+static int set_flow(int fd, const char *name)
+{
+	return setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, name, strlen(name));
+}
+
+static void expect_flow(int fd, const char *want)
+{
+	char name[16] = "";
+	socklen_t len = sizeof(name);
+
+	CHECK_OK(getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, name, &len));
+	CHECK_EQ(len, sizeof(name));
+	if (strcmp(name, want))
+		FAIL("expected engine %s, got %s", want, name);
+}
+
+static struct sdp_info info_of(int fd)
+{
+	struct sdp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	CHECK_OK(getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len));
+	return info;
+}
+
+/* ---- choice ---- */
+
+static void sysctl_takes_names_only(void)
+{
+	static const char * const bad[] = { "\n", "cre", "creditx", "1", "tcp" };
+	char before[64], now[64];
+	size_t i;
+
+	read_sysctl(SYSCTL "flow_control", before, sizeof(before));
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_EQ(write_sysctl(SYSCTL "flow_control", bad[i]), EINVAL);
+	read_sysctl(SYSCTL "flow_control", now, sizeof(now));
+	CHECK(!strcmp(before, now));
+	CHECK_EQ(write_sysctl(SYSCTL "flow_control", before), 0);
+	read_sysctl(SYSCTL "available_flow_control", now, sizeof(now));
+	CHECK(!strncmp(now, "credit", 6));
+	CHECK(strstr(now, before));
+}
+
+static void option_takes_names_only(void)
+{
+	int fd = new_socket(0);
+	char name[16];
+	socklen_t len;
+
+	CHECK_ERR(set_flow(fd, "none"), ENOENT);
+	CHECK_ERR(set_flow(fd, ""), EINVAL);
+	CHECK_ERR(setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, NULL, 6), EFAULT);
+	CHECK_OK(setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, "credit", 7));
+	expect_flow(fd, "credit");
+	/* As much of the name as there is room for. */
+	len = 3;
+	memset(name, 'x', sizeof(name));
+	CHECK_OK(getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, name, &len));
+	CHECK_EQ(len, 3);
+	CHECK(!memcmp(name, "crex", 4));
+	CHECK_OK(close(fd));
+}
+
+static void option_comes_before_the_connection(void)
+{
+	struct pair p = new_pair();
+	int listener = new_listener(1);
+
+	CHECK_ERR(set_flow(p.client, "credit"), EINVAL);
+	CHECK_ERR(set_flow(p.server, "credit"), EINVAL);
+	CHECK_ERR(set_flow(listener, "credit"), EINVAL);
+	close_pair(p);
+	CHECK_OK(close(listener));
+}
+
+static void both_ends_agree(void)
+{
+	struct pair p = new_pair();
+	struct sdp_info client = info_of(p.client);
+	struct sdp_info server = info_of(p.server);
+
+	CHECK(client.sdpi_flow != SDP_FLOW_NONE);
+	CHECK_EQ(client.sdpi_flow, server.sdpi_flow);
+	exchange(p.client, p.server, scaled(MIB));
+	close_pair(p);
+}
+
+/* ---- connections with rings ---- */
+
+#define RING		(64 * KIB)
+#define TINY_RING	(4 * KIB)
+#define SEED_UP		11
+#define SEED_DOWN	22
+
+/* A connection, and how far either direction has come. */
+struct flow {
+	struct pair p;
+	uint64_t up, down;
+};
+
+static struct pair engine_pair(const char *client, const char *server, int ring)
+{
+	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
+				       test_protocol()));
+	struct addr addr = server_addr(0);
+	struct pair p;
+
+	CHECK_OK(set_flow(listener, server));
+	set_int(listener, SOL_SOCKET, SO_RCVBUF, ring / 2);
+	CHECK_OK(bind(listener, &addr.sa, addr.len));
+	CHECK_OK(listen(listener, 1));
+	p.client = new_client(0);
+	CHECK_OK(set_flow(p.client, client));
+	/* The kernel doubles what it is told. */
+	set_int(p.client, SOL_SOCKET, SO_RCVBUF, ring / 2);
+	addr = local_addr(listener);
+	CHECK_OK(connect(p.client, &addr.sa, addr.len));
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return p;
+}
+
+static void move(int from, int to, uint64_t seed, uint64_t *pos, size_t len)
+{
+	send_pattern(from, seed, *pos, len, len);
+	recv_pattern(to, seed, *pos, len, len);
+	*pos += len;
+}
+
+/* Both directions have a ring, and nothing is in it. */
+static struct flow flow_open(const char *engine, int ring)
+{
+	struct flow f = { .p = engine_pair(engine, engine, ring) };
+	struct sdp_info info = info_of(f.p.client);
+
+	if (info.sdpi_flow_reason == SDP_FLOW_REASON_DEVICE)
+		sdp_skip("the device cannot carry the engine %s", engine);
+	expect_flow(f.p.client, engine);
+	expect_flow(f.p.server, engine);
+	WAIT_FOR(({
+		move(f.p.client, f.p.server, SEED_UP, &f.up, 9000);
+		move(f.p.server, f.p.client, SEED_DOWN, &f.down, 9000);
+		info_of(f.p.client).sdpi_peer_ring &&
+			info_of(f.p.server).sdpi_peer_ring;
+	}));
+	CHECK_EQ(info_of(f.p.client).sdpi_peer_ring, ring);
+	CHECK_EQ(info_of(f.p.server).sdpi_rx_ring, ring);
+	return f;
+}
+
+/* Written, and read to the last byte, in pieces of random length. */
+static void move_randomly(struct flow *f, size_t total, size_t most)
+{
+	uint32_t random = opts.seed;
+	uint64_t sent = f->up;
+	unsigned char *buf = malloc(most);
+	size_t len;
+	ssize_t n;
+
+	CHECK(buf);
+	while (f->up < sent || total) {
+		len = 1 + random_next(&random) % most;
+		if (len > total)
+			len = total;
+		pattern_fill(buf, len, SEED_UP, sent);
+		n = len ? send(f->p.client, buf, len, MSG_DONTWAIT) : 0;
+		if (n > 0) {
+			sent += n;
+			total -= n;
+		}
+		len = 1 + random_next(&random) % most;
+		n = recv(f->p.server, buf, len, n > 0 ? MSG_DONTWAIT : 0);
+		if (n > 0) {
+			pattern_verify(buf, n, SEED_UP, f->up);
+			f->up += n;
+		}
+	}
+	free(buf);
+}
+
+static void any_length(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+
+	move_randomly(&f, scaled(4 * MIB), 100);
+	move_randomly(&f, scaled(16 * MIB), 30000);
+	move_randomly(&f, scaled(16 * MIB), 200000);
+	close_pair(f.p);
+}
+
+static void tiny_ring(const char *engine)
+{
+	struct flow f = flow_open(engine, TINY_RING);
+
+	move_randomly(&f, scaled(2 * MIB), 50);
+	move_randomly(&f, scaled(2 * MIB), 10000);
+	close_pair(f.p);
+}
+
+static void byte_at_a_time(const char *engine)
+{
+	struct flow f = flow_open(engine, TINY_RING);
+	uint64_t sent = fill_pipe(f.p.client, SEED_UP);
+	size_t part = scaled(64 * KIB) < sent ? scaled(64 * KIB) : sent;
+
+	/* The pattern starts anew with fill_pipe(). */
+	recv_pattern(f.p.server, SEED_UP, 0, part, 1);
+	recv_pattern(f.p.server, SEED_UP, part, sent - part, sent);
+	close_pair(f.p);
+}
+
+static void reader_that_never_reads(const char *engine)
+{
+	/* Short writes fill the ring as well as long ones; windows are eighths. */
+	uint32_t least = strcmp(engine, "nic") ? RING * 7 / 8 : RING * 5 / 8;
+	struct flow f = flow_open(engine, RING);
+	uint64_t sent = RING + 20480;
+
+	send_pattern(f.p.client, SEED_UP, f.up, sent, 512);
+	WAIT_FOR(info_of(f.p.server).sdpi_rx_ring_used >= least);
+	CHECK(info_of(f.p.server).sdpi_rx_ring_used <= RING);
+	CHECK(info_of(f.p.client).sdpi_credit_stalls > 0);
+	recv_pattern(f.p.server, SEED_UP, f.up, sent, sent);
+	close_pair(f.p);
+}
+
+static void both_directions_full(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+	uint64_t up = fill_pipe(f.p.client, SEED_UP);
+	uint64_t down = fill_pipe(f.p.server, SEED_DOWN);
+
+	recv_pattern(f.p.server, SEED_UP, 0, up, 10000);
+	/* This direction did not need the other one's reader. */
+	send_pattern(f.p.client, SEED_UP, 0, RING, RING);
+	recv_pattern(f.p.server, SEED_UP, 0, RING, RING);
+	recv_pattern(f.p.client, SEED_DOWN, 0, down, 10000);
+	exchange(f.p.client, f.p.server, scaled(8 * MIB));
+	close_pair(f.p);
+}
+
+/* Data that has left the program, but not this host, for lack of space. */
+static uint64_t hold_data(struct flow *f)
+{
+	uint64_t sent = info_of(f->p.server).sdpi_rx_ring + 20000;
+	uint32_t unsent;
+
+	send_pattern(f->p.client, SEED_UP, f->up, sent, 3000);
+	/* Nothing moves any more. */
+	do {
+		unsent = info_of(f->p.client).sdpi_unsent;
+		usleep(quiet_ms() * 1000);
+	} while (unsent != info_of(f->p.client).sdpi_unsent);
+	CHECK(unsent > 5000);
+	return sent;
+}
+
+static void close_with_held_data(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+	uint64_t sent = hold_data(&f);
+	int err;
+
+	CHECK_OK(close(f.p.client));
+	CHECK_EQ(recv_pattern_to_end(f.p.server, SEED_UP, f.up, &err), sent);
+	CHECK_EQ(err, 0);
+	CHECK_OK(close(f.p.server));
+}
+
+static void shutdown_with_held_data(const char *engine)
+{
+	struct flow f = flow_open(engine, TINY_RING);
+	uint64_t sent = hold_data(&f);
+	int err;
+
+	CHECK_OK(shutdown(f.p.client, SHUT_WR));
+	/* The other direction does not care. */
+	move(f.p.server, f.p.client, SEED_DOWN, &f.down, 3 * TINY_RING);
+	CHECK_EQ(recv_pattern_to_end(f.p.server, SEED_UP, f.up, &err), sent);
+	CHECK_EQ(err, 0);
+	move(f.p.server, f.p.client, SEED_DOWN, &f.down, 3 * TINY_RING);
+	close_pair(f.p);
+}
+
+static void reset_with_held_data(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+
+	hold_data(&f);
+	set_linger(f.p.client, 1, 0);
+	CHECK_OK(close(f.p.client));
+	CHECK_EQ(recv_until_end(f.p.server), ECONNRESET);
+	CHECK_OK(close(f.p.server));
+}
+
+static void urgent_behind_held_data(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+	uint64_t sent = hold_data(&f);
+	char byte;
+
+	CHECK_OK(send(f.p.client, "!", 1, MSG_OOB));
+	send_pattern(f.p.client, SEED_UP, 0, 100, 100);
+	/* The word of it is faster than the data before it. */
+	WAIT_FOR(recv(f.p.server, &byte, 1, MSG_OOB) < 0 && errno == EAGAIN);
+	CHECK(info_of(f.p.client).sdpi_unsent > 0);
+	recv_pattern(f.p.server, SEED_UP, f.up, sent, 7000);
+	WAIT_FOR(ioctl_int(f.p.server, SIOCATMARK));
+	expect_urgent(f.p.server, '!', 0);
+	recv_pattern(f.p.server, SEED_UP, 0, 100, 100);
+	close_pair(f.p);
+}
+
+static void peeked_across_the_end(const char *engine)
+{
+	struct flow f = flow_open(engine, TINY_RING);
+	char first[3000], again[3000];
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		send_pattern(f.p.client, SEED_UP, f.up, sizeof(first), 700);
+		wait_inq(f.p.server, sizeof(first));
+		CHECK_EQ(recv(f.p.server, first, sizeof(first), MSG_PEEK),
+			 sizeof(first));
+		CHECK_EQ(recv(f.p.server, again, sizeof(again), MSG_WAITALL),
+			 sizeof(again));
+		pattern_verify(first, sizeof(first), SEED_UP, f.up);
+		pattern_verify(again, sizeof(again), SEED_UP, f.up);
+		f.up += sizeof(first);
+	}
+	close_pair(f.p);
+}
+
+static void small_writes_share_messages(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+	struct sdp_info before, after;
+	uint64_t sent;
+	int i;
+
+	set_int(f.p.client, SOL_TCP, TCP_NODELAY, 1);
+	sent = hold_data(&f);
+	before = info_of(f.p.client);
+	for (i = 0; i < 500; i++)
+		send_pattern(f.p.client, SEED_UP, f.up + sent + 64 * i, 64, 64);
+	sent += 500 * 64;
+	recv_pattern(f.p.server, SEED_UP, f.up, sent, 5000);
+	after = info_of(f.p.client);
+	CHECK(after.sdpi_coalesced - before.sdpi_coalesced > 450);
+	CHECK(after.sdpi_data_msgs_out - before.sdpi_data_msgs_out < 100);
+	close_pair(f.p);
+}
+
+/* A program that has written, and does something else. */
+static uint64_t flushes_while_away(struct flow *f, enum sdp_flush cause)
+{
+	uint64_t before = info_of(f->p.client).sdpi_flushes[cause];
+	uint64_t sent = hold_data(f);
+
+	recv_pattern(f->p.server, SEED_UP, f->up, sent, 5000);
+	f->up += sent;
+	return info_of(f->p.client).sdpi_flushes[cause] - before;
+}
+
+static void rdma_waits_for_a_call(void)
+{
+	struct flow f = flow_open("rdma", RING);
+
+	/* Nobody calls, so that the timer has to. */
+	CHECK(flushes_while_away(&f, SDP_FLUSH_TIMER) > 0);
+	CHECK_EQ(flushes_while_away(&f, SDP_FLUSH_INTERRUPT), 0);
+	close_pair(f.p);
+}
+
+static void nic_goes_on_by_itself(void)
+{
+	struct flow f = flow_open("nic", RING);
+
+	CHECK(flushes_while_away(&f, SDP_FLUSH_INTERRUPT) > 0);
+	CHECK_EQ(flushes_while_away(&f, SDP_FLUSH_TIMER), 0);
+	close_pair(f.p);
+}
+
+/* ---- agreement ---- */
+
+static void expect_agreement(const char *client, const char *server,
+			     const char *want)
+{
+	struct pair p = engine_pair(client, server, RING);
+	struct sdp_info info = info_of(p.client);
+
+	if (info.sdpi_flow_reason == SDP_FLOW_REASON_DEVICE)
+		sdp_skip("the device carries credits only");
+	expect_flow(p.client, want);
+	expect_flow(p.server, want);
+	CHECK_EQ(info.sdpi_flow_reason, strcmp(client, want) ?
+		 SDP_FLOW_REASON_PEER : SDP_FLOW_REASON_NONE);
+	CHECK_EQ(info_of(p.server).sdpi_flow_reason, strcmp(server, want) ?
+		 SDP_FLOW_REASON_PEER : SDP_FLOW_REASON_NONE);
+	exchange(p.client, p.server, scaled(MIB));
+	close_pair(p);
+}
+
+static void strongest_common_engine(void)
+{
+	expect_agreement("nic", "rdma", "rdma");
+	expect_agreement("rdma", "nic", "rdma");
+	expect_agreement("credit", "nic", "credit");
+	expect_agreement("rdma", "credit", "credit");
+	expect_agreement("nic", "nic", "nic");
+}
+
+static void rdma_any_length(void)
+{
+	any_length("rdma");
+}
+
+static void nic_any_length(void)
+{
+	any_length("nic");
+}
+
+static void rdma_tiny_ring(void)
+{
+	tiny_ring("rdma");
+}
+
+static void nic_tiny_ring(void)
+{
+	tiny_ring("nic");
+}
+
+static void rdma_byte_at_a_time(void)
+{
+	byte_at_a_time("rdma");
+}
+
+static void nic_byte_at_a_time(void)
+{
+	byte_at_a_time("nic");
+}
+
+static void rdma_reader_that_never_reads(void)
+{
+	reader_that_never_reads("rdma");
+}
+
+static void nic_reader_that_never_reads(void)
+{
+	reader_that_never_reads("nic");
+}
+
+static void rdma_both_directions_full(void)
+{
+	both_directions_full("rdma");
+}
+
+static void nic_both_directions_full(void)
+{
+	both_directions_full("nic");
+}
+
+static void rdma_close_with_held_data(void)
+{
+	close_with_held_data("rdma");
+}
+
+static void nic_close_with_held_data(void)
+{
+	close_with_held_data("nic");
+}
+
+static void rdma_shutdown_with_held_data(void)
+{
+	shutdown_with_held_data("rdma");
+}
+
+static void nic_shutdown_with_held_data(void)
+{
+	shutdown_with_held_data("nic");
+}
+
+static void rdma_reset_with_held_data(void)
+{
+	reset_with_held_data("rdma");
+}
+
+static void nic_reset_with_held_data(void)
+{
+	reset_with_held_data("nic");
+}
+
+static void rdma_urgent_behind_held_data(void)
+{
+	urgent_behind_held_data("rdma");
+}
+
+static void nic_urgent_behind_held_data(void)
+{
+	urgent_behind_held_data("nic");
+}
+
+static void rdma_peeked_across_the_end(void)
+{
+	peeked_across_the_end("rdma");
+}
+
+static void nic_peeked_across_the_end(void)
+{
+	peeked_across_the_end("nic");
+}
+
+static void rdma_small_writes_share_messages(void)
+{
+	small_writes_share_messages("rdma");
+}
+
+static void nic_small_writes_share_messages(void)
+{
+	small_writes_share_messages("nic");
+}
+
+static const struct sdp_case cases[] = {
+	CASE(sysctl_takes_names_only, CASE_SDP_ONLY),
+	CASE(option_takes_names_only, CASE_SDP_ONLY),
+	CASE(option_comes_before_the_connection, CASE_SDP_ONLY),
+	CASE(both_ends_agree, CASE_SDP_ONLY),
+	CASE(strongest_common_engine, CASE_SDP_ONLY),
+	CASE(rdma_any_length, CASE_SDP_ONLY | CASE_LONG),
+	CASE(nic_any_length, CASE_SDP_ONLY | CASE_LONG),
+	CASE(rdma_tiny_ring, CASE_SDP_ONLY | CASE_LONG),
+	CASE(nic_tiny_ring, CASE_SDP_ONLY | CASE_LONG),
+	CASE(rdma_byte_at_a_time, CASE_SDP_ONLY | CASE_LONG),
+	CASE(nic_byte_at_a_time, CASE_SDP_ONLY | CASE_LONG),
+	CASE(rdma_reader_that_never_reads, CASE_SDP_ONLY),
+	CASE(nic_reader_that_never_reads, CASE_SDP_ONLY),
+	CASE(rdma_both_directions_full, CASE_SDP_ONLY | CASE_LONG),
+	CASE(nic_both_directions_full, CASE_SDP_ONLY | CASE_LONG),
+	CASE(rdma_close_with_held_data, CASE_SDP_ONLY),
+	CASE(nic_close_with_held_data, CASE_SDP_ONLY),
+	CASE(rdma_shutdown_with_held_data, CASE_SDP_ONLY),
+	CASE(nic_shutdown_with_held_data, CASE_SDP_ONLY),
+	CASE(rdma_reset_with_held_data, CASE_SDP_ONLY),
+	CASE(nic_reset_with_held_data, CASE_SDP_ONLY),
+	CASE(rdma_urgent_behind_held_data, CASE_SDP_ONLY),
+	CASE(nic_urgent_behind_held_data, CASE_SDP_ONLY),
+	CASE(rdma_peeked_across_the_end, CASE_SDP_ONLY),
+	CASE(nic_peeked_across_the_end, CASE_SDP_ONLY),
+	CASE(rdma_small_writes_share_messages, CASE_SDP_ONLY),
+	CASE(nic_small_writes_share_messages, CASE_SDP_ONLY),
+	CASE(rdma_waits_for_a_call, CASE_SDP_ONLY),
+	CASE(nic_goes_on_by_itself, CASE_SDP_ONLY),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

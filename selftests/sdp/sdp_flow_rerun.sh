@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The programs about calls and data once more with each engine of flow control
+# that uses rings, and in rings of several sizes.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+. ./sdp_lib.sh
+
+sysctls=/proc/sys/net/sdp
+declare -A default
+
+# set_to NAME VALUE
+set_to() {
+	[ -n "${default[$1]:-}" ] || default[$1]=$(< $sysctls/"$1")
+	echo "$2" > $sysctls/"$1"
+}
+
+restore() {
+	local name
+	for name in "${!default[@]}"; do
+		echo "${default[$name]}" > $sysctls/"$name"
+	done
+}
+
+programs=${SDP_FLOW_PROGRAMS:-sdp_data sdp_flags sdp_oob sdp_close sdp_poll sdp_splice
+	sdp_stream sdp_stamp sdp_thread}
+
+# with ENGINE RING WINDOW
+with() {
+	local program
+	trap restore EXIT
+	set_to flow_control "$1"
+	set_to ring_size "$2"
+	set_to window_size "$3"
+	for program in $programs; do rerun "$program"; done
+}
+
+rdma() { with rdma 262144 32768; }
+rdma_tiny() { programs="sdp_data sdp_oob" with rdma 4096 4096; }
+nic() { with nic 262144 32768; }
+nic_tiny() { programs="sdp_data sdp_oob" with nic 4096 512; }
+# A window that is larger than the ring.
+nic_large_window() { programs="sdp_data" with nic 8192 65536; }
+
+have_family || skip_all "no AF_SDP sockets in this kernel"
+run_cases rdma rdma_tiny nic nic_tiny nic_large_window

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Two ring engines under long random schedules.
+ *
+ * SDP_TEST_SEED=n repeats a run; the seed of each is printed.
+ */
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "flow_link.h"
+
+namespace
+{
+
+u32 seed()
+{
+	const char *given = std::getenv("SDP_TEST_SEED");
+	const u32 value =
+		given ? static_cast<u32>(std::strtoul(given, nullptr, 0)) : std::random_device()();
+
+	std::cout << "SDP_TEST_SEED=" << value << std::endl;
+	return value;
+}
+
+class Schedule
+{
+public:
+	Schedule(std::mt19937 &random, Engine engine)
+		: random_(random), sizes_({size(), size()}),
+		  link_(engine, sizes_, pick(1, 2 * most_), pick(0, 3) ? pick(1, 512) : 0)
+	{
+		// Half of the schedules pass the wrap of all positions.
+		link_.start_at(pick(0, 1) ? 0 - pick(1, 4 * most_) : pick(0, UINT32_MAX));
+	}
+
+	/** Runs @p steps events, then checks that nobody is stuck. */
+	void phase(u32 steps)
+	{
+		for (u32 &mood : mood_)
+			mood = pick(0, 3) == 0 ? 0 : pick(1, 100);
+		// Most programs write and read little at a time; some do not.
+		chunk_ = pick(0, 9) ? 64 : 2 * most_;
+		for (u32 n = 0; n < steps && !testing::Test::HasFatalFailure(); n++)
+			step();
+		drain();
+	}
+
+	[[nodiscard]] const FlowLink &link() const
+	{
+		return link_;
+	}
+
+private:
+	u32 pick(u32 from, u32 to)
+	{
+		return std::uniform_int_distribution<u32>(from, to)(random_);
+	}
+
+	u32 size()
+	{
+		const u32 bytes = SDP_RING_MIN << pick(0, 3);
+
+		most_ = std::max(most_, bytes);
+		return bytes;
+	}
+
+	void step()
+	{
+		const int i = pick(0, 1) ? 1 : 0;
+
+		switch (pick(0, 3)) {
+		case 0:
+			// The send ring takes only so much.
+			if (pick(1, 100) <= mood_.at(i) &&
+			    link_.side(i).written - link_.side(i).sent < 2 * most_)
+				link_.write(i, pick(1, chunk_));
+			break;
+		case 1:
+			if (pick(1, 100) <= mood_.at(2 + i))
+				link_.read(i, pick(1, chunk_));
+			break;
+		case 2:
+			if (pick(1, 10) == 1)
+				link_.timer(i);
+			break;
+		default:
+			if (!link_.side(1 - i).wire.empty())
+				link_.deliver(i);
+		}
+	}
+
+	/** Delivers all messages, with programs that do nothing. */
+	void settle()
+	{
+		u32 delivered = 0;
+
+		while (!link_.idle() && !testing::Test::HasFatalFailure()) {
+			ASSERT_LT(delivered++, 100000U) << "updates without end";
+			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
+		}
+	}
+
+	/**
+	 * What is held and has space leaves, without any call of its program: one
+	 * side's reader is enough, and the other's need not read at all.
+	 */
+	void drain()
+	{
+		for (int reader = 0; reader < 2 && !testing::Test::HasFatalFailure(); reader++) {
+			const int writer = 1 - reader;
+
+			settle();
+			for (u32 rounds = 0; link_.side(reader).read < link_.side(writer).written;
+			     rounds++) {
+				ASSERT_LT(rounds, 100000U)
+					<< "side " << writer << " waits for ever with "
+					<< link_.side(writer).written - link_.side(writer).sent
+					<< " bytes";
+				link_.read(reader, UINT32_MAX);
+				settle();
+				link_.timer(writer);
+				settle();
+				if (testing::Test::HasFatalFailure())
+					return;
+				ASSERT_TRUE(!link_.must_progress(writer) ||
+					    link_.side(reader).received > link_.side(reader).read)
+					<< "space for what side " << writer << " holds";
+			}
+		}
+	}
+
+	std::mt19937 &random_;
+	u32 most_ = 0;
+	u32 chunk_ = 0;
+	std::array<u32, 4> mood_ = {};
+	std::array<u32, 2> sizes_;
+	FlowLink link_;
+};
+
+class FlowProperty : public testing::TestWithParam<Engine>
+{
+};
+
+TEST_P(FlowProperty, RandomSchedules)
+{
+	constexpr u32 steps_wanted = 1000000;
+	std::mt19937 random(seed());
+	u64 bytes = 0;
+	u64 messages = 0;
+	u64 held = 0;
+	u64 updates = 0;
+
+	for (u32 steps = 0; steps < steps_wanted && !HasFailure();) {
+		Schedule schedule(random, GetParam());
+		for (int phase = 0; phase < 20 && !HasFailure(); phase++) {
+			schedule.phase(250);
+			steps += 250;
+		}
+		for (int i = 0; i < 2; i++) {
+			bytes += schedule.link().side(i).read;
+			messages += schedule.link().side(i).messages;
+			held += schedule.link().side(i).held;
+			updates += schedule.link().side(i).updates;
+		}
+	}
+	std::cout << bytes << " bytes, " << messages << " messages, " << held << " times held, "
+		  << updates << " updates" << std::endl;
+	EXPECT_GT(bytes, steps_wanted) << "the schedules exercised little";
+	EXPECT_GT(held, steps_wanted / 1000) << "nothing was ever held back";
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, FlowProperty, testing::Values(Engine::rdma, Engine::nic),
+			 [](const auto &param) {
+				 return param.param == Engine::rdma ? "rdma" : "nic";
+			 });
+
+// ---- rules of their own ----
+
+TEST(OutRing, RefusesWhatCannotBe)
+{
+	sdp_outring out;
+
+	EXPECT_EQ(sdp_outring_init(&out, 4096, 512), 0);
+	EXPECT_LT(sdp_outring_init(&out, 2048, 256), 0) << "too small";
+	EXPECT_LT(sdp_outring_init(&out, 5000, 512), 0) << "no power of two";
+	EXPECT_LT(sdp_outring_init(&out, 4096, 513), 0) << "too few pieces";
+	EXPECT_LT(sdp_outring_init(&out, 4096, 0), 0);
+	EXPECT_LT(sdp_outring_init(&out, 0x80000000U, 512), 0);
+}
+
+TEST(OutRing, RefusesFreedWhatWasNotSent)
+{
+	sdp_outring out;
+
+	ASSERT_EQ(sdp_outring_init(&out, 4096, 512), 0);
+	sdp_outring_write(&out, 100);
+	EXPECT_LT(sdp_outring_free(&out, 101), 0);
+	EXPECT_EQ(sdp_outring_free(&out, 60), 0);
+	EXPECT_LT(sdp_outring_free(&out, 59), 0);
+	EXPECT_EQ(sdp_outring_space(&out), 4096U - 40);
+}
+
+TEST(InRing, RefusesWhatHasNoRoom)
+{
+	sdp_inring in;
+
+	sdp_inring_init(&in, 4096, 512);
+	EXPECT_LT(sdp_inring_receive(&in, 0), 0);
+	EXPECT_LT(sdp_inring_receive(&in, 513), 0);
+	for (int n = 0; n < 8; n++)
+		EXPECT_EQ(sdp_inring_receive(&in, 512), 0);
+	EXPECT_LT(sdp_inring_receive(&in, 1), 0);
+	sdp_inring_read(&in, 512);
+	EXPECT_EQ(sdp_inring_receive(&in, 500), 0);
+	sdp_inring_read(&in, 512);
+	EXPECT_LT(sdp_inring_receive(&in, 13), 0 + 1) << "12 bytes are left until the end";
+}
+
+TEST(Nic, WindowsMoveUp)
+{
+	sdp_inring in;
+
+	// The paper's example: 64 KiB, windows of 8 KiB, messages of 1 KiB.
+	sdp_inring_init(&in, 65536, sdp_nic_window(65536, 8192));
+	EXPECT_EQ(sdp_nic_buffers(&in), 8U + 2);
+	ASSERT_EQ(sdp_inring_receive(&in, 1024), 0);
+	EXPECT_EQ(sdp_nic_buffers(&in), 7U + 2) << "7 KiB are left over";
+	for (int n = 1; n < 8; n++)
+		ASSERT_EQ(sdp_inring_receive(&in, 1024), 0);
+	EXPECT_EQ(sdp_nic_buffers(&in), 7U + 2) << "8 messages have taken one window";
+}
+
+TEST(Nic, WindowsAreBounded)
+{
+	EXPECT_EQ(sdp_nic_window(4096, 1048576), 512U) << "larger than the ring";
+	EXPECT_EQ(sdp_nic_window(1048576, 1), 2048U);
+	EXPECT_EQ(sdp_nic_window(262144, 32768), 32768U);
+}
+
+TEST(Imm, CarriesTheHeader)
+{
+	sdp_bsdh bsdh = {SDP_MID_DATA, SDP_OOB_PRES | SDP_OOB_PEND, 65535, 0, 0, 0x12345};
+	sdp_msg msg;
+
+	sdp_imm_parse(sdp_imm_encode(&bsdh), 77, UINT32_MAX, 0x12345 - 0x3fff, &msg);
+	EXPECT_EQ(msg.bsdh.mseq, 0U);
+	EXPECT_EQ(msg.bsdh.mseq_ack, 0x12345U);
+	EXPECT_EQ(msg.bsdh.bufs, 65535);
+	EXPECT_EQ(msg.bsdh.flags, SDP_OOB_PRES | SDP_OOB_PEND);
+	EXPECT_EQ(msg.payload_len, 77U);
+	bsdh.flags = 0;
+	sdp_imm_parse(sdp_imm_encode(&bsdh), 1, 0, 0x12345, &msg);
+	EXPECT_EQ(msg.bsdh.mseq_ack, 0x12345U);
+	EXPECT_EQ(msg.bsdh.flags, 0);
+}
+
+} // namespace
