@@ -181,7 +181,7 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.src_port = ntohs(ssk->local.port),
 		.has_ext = true,
-		.ext_features = sdp_flow_offer(ssk),
+		.ext_features = conn->features,
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,
@@ -384,7 +384,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		.max_adverts = 1,
 		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.has_ext = hello->has_ext,
-		.ext_features = hello->ext_features & sdp_flow_offer(ssk),
+		.ext_features = hello->ext_features & conn->features,
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,

@@ -179,9 +179,6 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
 		.last_in = jiffies,
 		.last_heard = jiffies,
 	};
-	conn->features = 0;
-	conn->flow = sdp_flow_credit;
-	conn->flow_reason = SDP_FLOW_REASON_NONE;
 }
 
 /**
@@ -202,6 +199,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		return -ENETDOWN;
 	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
 	sdp_conn_reset_stats(conn);
+	sdp_flow_begin(ssk);
 	err = sdp_conn_alloc(ssk);
 	if (!err)
 		err = sdp_conn_create_qp(ssk, id);

@@ -333,8 +333,9 @@ struct sdp_conn_stats {
  * @tx_cqe: completion entry of all send work requests
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
- * @features: what both sides' Hellos offered, SDP_FEAT_*
- * @flow: engine of flow control
+ * @features: what this side's Hello offers, and once the peer's has come, what
+ *	both do, SDP_FEAT_*
+ * @flow: engine of flow control; before the peer's Hello the one that is wanted
  * @flow_reason: why it is not the one that was wanted
  * @stats: counters, kept until the next connection
  * @retry: the peer asked us to try again later

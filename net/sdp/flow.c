@@ -42,7 +42,6 @@ static const struct sdp_flow_ops sdp_flows[] = {
 	},
 };
 
-const struct sdp_flow_ops *const sdp_flow_credit = &sdp_flows[0];
 const struct sdp_flow_ops *const sdp_flow_default = &sdp_flows[0];
 
 /**
@@ -108,14 +107,19 @@ static u16 sdp_flow_up_to(const struct sdp_flow_ops *flow)
 }
 
 /**
- * sdp_flow_offer() - which engines to offer the peer
- * @ssk: socket whose device is known
+ * sdp_flow_begin() - decide which engines to offer the peer
+ * @ssk: socket that nobody else can transmit on yet, whose device is known
  *
- * Return: SDP_FEAT_* of each; credits are always among them.
+ * What is offered stays, because buffers are made for it and the peer is told:
+ * the administrator may want another engine before the peer has answered.
  */
-u16 sdp_flow_offer(const struct sdp_sock *ssk)
+void sdp_flow_begin(struct sdp_sock *ssk)
 {
-	return sdp_flow_up_to(sdp_flow_wanted(ssk)) & ssk->conn.dev->flows;
+	struct sdp_conn *conn = &ssk->conn;
+
+	conn->flow = sdp_flow_wanted(ssk);
+	conn->flow_reason = SDP_FLOW_REASON_NONE;
+	conn->features = sdp_flow_up_to(conn->flow) & conn->dev->flows;
 }
 
 static const char *sdp_flow_reason(enum sdp_flow_reason reason)
@@ -125,40 +129,39 @@ static const char *sdp_flow_reason(enum sdp_flow_reason reason)
 }
 
 /* What has kept a connection from the engine that was wanted. */
-static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_sock *ssk)
+static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_conn *conn,
+					      const struct sdp_flow_ops *want)
 {
-	const struct sdp_flow_ops *want = sdp_flow_wanted(ssk);
-
-	if (ssk->conn.flow == want)
+	if (conn->flow == want)
 		return SDP_FLOW_REASON_NONE;
-	return want->feature & ssk->conn.dev->flows ? SDP_FLOW_REASON_PEER :
-						      SDP_FLOW_REASON_DEVICE;
+	return want->feature & conn->dev->flows ? SDP_FLOW_REASON_PEER :
+						  SDP_FLOW_REASON_DEVICE;
 }
 
 /**
  * sdp_flow_choose() - use the strongest engine that both sides offer
- * @ssk: locked socket, or one that nobody else knows
+ * @ssk: locked socket, or one that nobody else knows; sdp_flow_begin() was
+ *	called
  * @peer: SDP_FEAT_* that the peer has offered; a peer that has said nothing
  *	gets credits
  */
 void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
 {
 	struct sdp_conn *conn = &ssk->conn;
-	u16 common = peer & sdp_flow_offer(ssk);
+	const struct sdp_flow_ops *want = conn->flow;
 	size_t i;
 
-	conn->features = common;
-	conn->flow = sdp_flow_credit;
+	conn->features &= peer;
+	conn->flow = &sdp_flows[0];
 	for (i = 0; i < ARRAY_SIZE(sdp_flows); i++)
-		if (sdp_flows[i].feature & common)
+		if (sdp_flows[i].feature & conn->features)
 			conn->flow = &sdp_flows[i];
-	conn->flow_reason = sdp_flow_obstacle(ssk);
+	conn->flow_reason = sdp_flow_obstacle(conn, want);
 	if (!conn->flow_reason)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLOWDOWNGRADES);
 	pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",
-			    ssk->dev_name, conn->flow->name,
-			    sdp_flow_wanted(ssk)->name,
+			    ssk->dev_name, conn->flow->name, want->name,
 			    sdp_flow_reason(conn->flow_reason));
 }
 

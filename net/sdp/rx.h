@@ -41,8 +41,7 @@ void sdp_rx_exhausted(struct sdp_sock *ssk);
 int sdp_rx_asked(struct sdp_sock *ssk, u32 wish);
 
 /* rxring.c */
-u32 sdp_rx_ring_size(const struct sdp_sock *ssk);
-u32 sdp_rx_ring_slots(const struct sdp_sock *ssk);
+u32 sdp_rx_ring_size(struct sdp_sock *ssk);
 void sdp_rx_ring_want(struct sdp_sock *ssk);
 bool sdp_rx_ring_alloc(struct sdp_sock *ssk);
 void sdp_rx_ring_start(struct sdp_sock *ssk, struct sdp_ravah *ravah);

@@ -129,9 +129,9 @@ u32 sdp_rx_size(struct sdp_sock *ssk)
 				SDP_MAX_BUFFERS);
 	sdp_rcvbuf_init(&rx->rb, PAGE_SIZE, size, count);
 	rx->slots = count + SDP_CREDIT_BUFS_MIN;
-	if (sdp_flow_offer(ssk) & ~SDP_FEAT_CREDIT)
+	if (ssk->conn.features & ~SDP_FEAT_CREDIT)
 		rx->slots = max(rx->slots, SDP_RCVBUF_FIRST +
-				sdp_rx_ring_slots(ssk));
+				sdp_rx_ring_size(ssk));
 	return sdp_rcvbuf_first(&rx->rb, sdp_rx_limit(ssk)) * PAGE_SIZE;
 }
 

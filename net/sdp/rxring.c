@@ -25,31 +25,25 @@
 #define SDP_RING_PIECE_MAX	(64U * 1024)
 
 /**
- * sdp_rx_ring_size() - how large a ring would be
- * @ssk: socket
+ * sdp_rx_ring_size() - decide how large a ring would be
+ * @ssk: locked socket without any receive buffers
  *
- * The program's wish counts if it stated one, else the sysctl.
+ * The program's wish counts if it stated one, else the sysctl.  Either may
+ * change later, when the queue pair has room only for what was decided now.
  *
- * Return: bytes, a power of two.
+ * Return: how many receive buffers the ring may need.
  */
-u32 sdp_rx_ring_size(const struct sdp_sock *ssk)
+u32 sdp_rx_ring_size(struct sdp_sock *ssk)
 {
 	u32 size = READ_ONCE(sdp_net(sock_net(&ssk->sk))->ring_size);
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_inring in;
 
 	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
 		size = READ_ONCE(ssk->sk.sk_rcvbuf);
-	return rounddown_pow_of_two(clamp(size, SDP_MIN_RING_SIZE,
-					  SDP_MAX_RING_SIZE));
-}
-
-/**
- * sdp_rx_ring_slots() - how many receive buffers a ring may need
- * @ssk: socket
- */
-u32 sdp_rx_ring_slots(const struct sdp_sock *ssk)
-{
-	struct sdp_inring in = { .size = sdp_rx_ring_size(ssk) };
-
+	ring->size = rounddown_pow_of_two(clamp(size, SDP_MIN_RING_SIZE,
+						SDP_MAX_RING_SIZE));
+	sdp_inring_init(&in, ring->size, ring->size / SDP_RING_PIECES);
 	/* Virtual windows are fewer, but for two that are kept from data. */
 	return sdp_rdma_buffers(&in) + SDP_PEER_BUFS_MIN;
 }
@@ -206,7 +200,7 @@ static bool sdp_rx_ring_try(struct sdp_sock *ssk, u32 size)
 bool sdp_rx_ring_alloc(struct sdp_sock *ssk)
 {
 	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
-	u32 size = sdp_rx_ring_size(ssk);
+	u32 size = ring->size;
 
 	if (!ring->wanted)
 		return false;

@@ -202,6 +202,24 @@ TEST(OutRing, RefusesFreedWhatWasNotSent)
 	EXPECT_EQ(sdp_outring_space(&out), 4096U - 40);
 }
 
+TEST(OutRing, FitsAsAWholeOrNotAtAll)
+{
+	sdp_outring out;
+
+	ASSERT_EQ(sdp_outring_init(&out, 4096, 512), 0);
+	sdp_outring_write(&out, 4000);
+	ASSERT_EQ(sdp_outring_free(&out, 296), 0);
+	EXPECT_EQ(sdp_outring_space(&out), 392U);
+	EXPECT_EQ(sdp_rdma_fit(&out, 96), 96U);
+	EXPECT_EQ(sdp_rdma_fit(&out, 500), 96U) << "it ends with the ring";
+	sdp_outring_write(&out, 96);
+	EXPECT_EQ(sdp_rdma_fit(&out, 296), 296U);
+	EXPECT_EQ(sdp_rdma_fit(&out, 297), 0U) << "a byte more than there is space";
+	EXPECT_EQ(sdp_rdma_fit(&out, 600), 0U);
+	ASSERT_EQ(sdp_outring_free(&out, 512), 0);
+	EXPECT_EQ(sdp_rdma_fit(&out, 600), 512U);
+}
+
 TEST(InRing, RefusesWhatHasNoRoom)
 {
 	sdp_inring in;
@@ -230,6 +248,20 @@ TEST(Nic, WindowsMoveUp)
 	for (int n = 1; n < 8; n++)
 		ASSERT_EQ(sdp_inring_receive(&in, 1024), 0);
 	EXPECT_EQ(sdp_nic_buffers(&in), 7U + 2) << "8 messages have taken one window";
+}
+
+TEST(Nic, KeepsBuffersForControlMessages)
+{
+	sdp_inring in;
+
+	sdp_inring_init(&in, 4096, 512);
+	for (int n = 0; n < 8; n++)
+		ASSERT_EQ(sdp_inring_receive(&in, 512), 0);
+	EXPECT_EQ(sdp_nic_buffers(&in), 2U) << "no window is left";
+	sdp_inring_read(&in, 511);
+	EXPECT_EQ(sdp_nic_buffers(&in), 2U);
+	sdp_inring_read(&in, 1);
+	EXPECT_EQ(sdp_nic_buffers(&in), 3U);
 }
 
 TEST(Nic, WindowsAreBounded)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Engines of flow control, for the AF_SDP selftests. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sdp_engine.h"
+
+int write_sysctl(const char *path, const char *value)
+{
+	int fd = CHECK_OK(open(path, O_WRONLY));
+	int ret = write(fd, value, strlen(value)) < 0 ? errno : 0;
+
+	close(fd);
+	return ret;
+}
+
+void read_sysctl(const char *path, char *buf, size_t size)
+{
+	int fd = CHECK_OK(open(path, O_RDONLY));
+	ssize_t len = CHECK_OK(read(fd, buf, size - 1));
+
+	close(fd);
+	buf[len] = 0;
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+int set_flow(int fd, const char *name)
+{
+	return setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, name, strlen(name));
+}
+
+void expect_flow(int fd, const char *want)
+{
+	char name[16] = "";
+	socklen_t len = sizeof(name);
+
+	CHECK_OK(getsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, name, &len));
+	CHECK_EQ(len, sizeof(name));
+	if (strcmp(name, want))
+		FAIL("expected engine %s, got %s", want, name);
+}
+
+struct sdp_info info_of(int fd)
+{
+	struct sdp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	CHECK_OK(getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len));
+	return info;
+}
+
+struct pair engine_pair(const char *client, const char *server, int ring)
+{
+	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
+				       test_protocol()));
+	struct addr addr = server_addr(0);
+	struct pair p;
+
+	CHECK_OK(set_flow(listener, server));
+	set_int(listener, SOL_SOCKET, SO_RCVBUF, ring / 2);
+	CHECK_OK(bind(listener, &addr.sa, addr.len));
+	CHECK_OK(listen(listener, 1));
+	p.client = new_client(0);
+	CHECK_OK(set_flow(p.client, client));
+	/* The kernel doubles what it is told. */
+	set_int(p.client, SOL_SOCKET, SO_RCVBUF, ring / 2);
+	addr = local_addr(listener);
+	CHECK_OK(connect(p.client, &addr.sa, addr.len));
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return p;
+}
+
+long not_ready(void)
+{
+	glob_t files;
+	char buf[32];
+	long sum = 0;
+	size_t i;
+
+	if (glob("/sys/class/infiniband/*/ports/1/hw_counters/*_rnr_*", 0,
+		 NULL, &files))
+		sdp_skip("the device does not count receivers not ready");
+	for (i = 0; i < files.gl_pathc; i++) {
+		read_sysctl(files.gl_pathv[i], buf, sizeof(buf));
+		sum += atol(buf);
+	}
+	globfree(&files);
+	return sum;
+}

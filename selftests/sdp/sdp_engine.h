@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests of flow control have in common (sdp_engine.c). */
+#ifndef SDP_ENGINE_H
+#define SDP_ENGINE_H
+
+#include <linux/sdp.h>
+
+#include "sdp_test.h"
+
+#define SYSCTL_FLOW	"/proc/sys/net/sdp/flow_control"
+#define SYSCTL_FLOWS	"/proc/sys/net/sdp/available_flow_control"
+
+/* 0 or the errno. */
+int write_sysctl(const char *path, const char *value);
+/* The only line of a file, without its end. */
+void read_sysctl(const char *path, char *buf, size_t size);
+
+/* Ask for an engine by its name; as setsockopt(). */
+int set_flow(int fd, const char *name);
+void expect_flow(int fd, const char *want);
+struct sdp_info info_of(int fd);
+/* Two ends that want an engine each, and so many bytes of receive buffer. */
+struct pair engine_pair(const char *client, const char *server, int ring);
+/* How often devices have found that a receiver was not ready. */
+long not_ready(void);
+
+#endif /* SDP_ENGINE_H */
