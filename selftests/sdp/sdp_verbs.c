@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An end of an SDP connection made of verbs, for the AF_SDP selftests. */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <stdlib.h>
+
+#include "sdp_verbs.h"
+
+#define HELLO_LEN	40
+#define RAVAH_LEN	20
+/* Of a work request, that it is one for receiving. */
+#define WR_RECV		0x8000
+#define RESOLVE_MS	4000
+/* How long the peer is to wait if we are not ready: 10 ms, in the code for it. */
+#define RNR_TIMER	20
+
+static void put16(unsigned char *to, uint16_t value)
+{
+	value = htobe16(value);
+	memcpy(to, &value, sizeof(value));
+}
+
+static void put32(unsigned char *to, uint32_t value)
+{
+	value = htobe32(value);
+	memcpy(to, &value, sizeof(value));
+}
+
+static void put64(unsigned char *to, uint64_t value)
+{
+	value = htobe64(value);
+	memcpy(to, &value, sizeof(value));
+}
+
+static uint32_t get32(const unsigned char *from)
+{
+	uint32_t value;
+
+	memcpy(&value, from, sizeof(value));
+	return be32toh(value);
+}
+
+static uint64_t get64(const unsigned char *from)
+{
+	uint64_t value;
+
+	memcpy(&value, from, sizeof(value));
+	return be64toh(value);
+}
+
+static void hello_encode(unsigned char *hello, uint16_t bufs)
+{
+	memset(hello, 0, HELLO_LEN);
+	put16(hello + 2, bufs);
+	put32(hello + 4, HELLO_LEN);
+	hello[16] = 0x22;
+	hello[17] = 4 << 4;
+	hello[19] = 1;
+	put32(hello + 20, VERBS_SLOT);
+	put32(hello + 24, VERBS_SLOT);
+	memcpy(hello + 32, "SDPX\1\10", 6);
+	put16(hello + 38, FEAT_ALL);
+}
+
+static void verbs_event(struct verbs_end *v, enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *event;
+
+	CHECK_OK(rdma_get_cm_event(v->channel, &event));
+	if (event->event != want)
+		FAIL("expected %s, got %s with status %d",
+		     rdma_event_str(want), rdma_event_str(event->event),
+		     event->status);
+	CHECK_OK(rdma_ack_cm_event(event));
+}
+
+static void verbs_memory(struct verbs_end *v)
+{
+	size_t slots = VERBS_SLOTS * VERBS_SLOT;
+	size_t len = 2 * slots + VERBS_RING;
+	unsigned char *mem = calloc(1, len);
+
+	CHECK(mem);
+	v->in = (void *)mem;
+	v->out = (void *)(mem + slots);
+	v->ring = mem + 2 * slots;
+	v->mr = ibv_reg_mr(v->pd, mem, len,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	CHECK(v->mr);
+}
+
+static void verbs_queue_pair(struct verbs_end *v)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr = VERBS_SLOTS,
+			.max_recv_wr = VERBS_SLOTS,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+
+	v->pd = ibv_alloc_pd(v->id->verbs);
+	CHECK(v->pd);
+	v->cq = ibv_create_cq(v->id->verbs, 4 * VERBS_SLOTS, NULL, NULL, 0);
+	CHECK(v->cq);
+	attr.send_cq = v->cq;
+	attr.recv_cq = v->cq;
+	CHECK_OK(rdma_create_qp(v->id, v->pd, &attr));
+	verbs_memory(v);
+}
+
+/* The connection manager's choice would be 0.66 s. */
+static void verbs_be_patient_for_less(struct verbs_end *v)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.min_rnr_timer = RNR_TIMER,
+	};
+
+	CHECK_EQ(ibv_modify_qp(v->id->qp, &attr,
+			       IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER), 0);
+}
+
+void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
+{
+	struct addr from = client_addr(0), dst = *to;
+	unsigned char hello[HELLO_LEN];
+	struct rdma_conn_param param = {
+		.private_data = hello,
+		.private_data_len = sizeof(hello),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 6,
+		.rnr_retry_count = 7,
+	};
+
+	memset(v, 0, sizeof(*v));
+	v->bufs = bufs;
+	v->channel = rdma_create_event_channel();
+	if (!v->channel)
+		sdp_skip("no access to the connection manager: %s",
+			 strerrorname_np(errno));
+	CHECK_OK(rdma_create_id(v->channel, &v->id, v, RDMA_PS_IB));
+	CHECK_OK(rdma_resolve_addr(v->id, &from.sa, &dst.sa, RESOLVE_MS));
+	verbs_event(v, RDMA_CM_EVENT_ADDR_RESOLVED);
+	CHECK_OK(rdma_resolve_route(v->id, RESOLVE_MS));
+	verbs_event(v, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	verbs_queue_pair(v);
+	hello_encode(hello, bufs);
+	CHECK_OK(rdma_connect(v->id, &param));
+	verbs_event(v, RDMA_CM_EVENT_ESTABLISHED);
+	verbs_be_patient_for_less(v);
+}
+
+void verbs_close(struct verbs_end *v)
+{
+	rdma_destroy_qp(v->id);
+	CHECK_OK(rdma_destroy_id(v->id));
+	CHECK_EQ(ibv_dereg_mr(v->mr), 0);
+	CHECK_EQ(ibv_destroy_cq(v->cq), 0);
+	CHECK_EQ(ibv_dealloc_pd(v->pd), 0);
+	rdma_destroy_event_channel(v->channel);
+	free(v->in);
+}
+
+void verbs_post(struct verbs_end *v, unsigned int count)
+{
+	struct ibv_recv_wr *bad;
+
+	while (count--) {
+		unsigned int slot = v->posted++ % VERBS_SLOTS;
+		struct ibv_sge sge = {
+			.addr = (uintptr_t)v->in[slot],
+			.length = VERBS_SLOT,
+			.lkey = v->mr->lkey,
+		};
+		struct ibv_recv_wr wr = {
+			.wr_id = WR_RECV | slot,
+			.sg_list = &sge,
+			.num_sge = 1,
+		};
+
+		CHECK_EQ(ibv_post_recv(v->id->qp, &wr, &bad), 0);
+	}
+}
+
+void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
+		uint32_t len)
+{
+	unsigned char *msg = v->out[v->sent++ % VERBS_SLOTS];
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)msg,
+		.length = BSDH_LEN + len,
+		.lkey = v->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+	};
+
+	msg[0] = mid;
+	msg[1] = 0;
+	put16(msg + 2, v->bufs);
+	put32(msg + 4, BSDH_LEN + len);
+	put32(msg + 8, ++v->mseq);
+	put32(msg + 12, v->mseq_ack);
+	memcpy(msg + BSDH_LEN, body, len);
+	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
+}
+
+struct verbs_ring verbs_own_ring(const struct verbs_end *v)
+{
+	return (struct verbs_ring){
+		.size = VERBS_RING,
+		.piece = VERBS_PIECE,
+		.rkey = v->mr->rkey,
+		.vaddr = (uintptr_t)v->ring,
+	};
+}
+
+void verbs_send_ring(struct verbs_end *v, const struct verbs_ring *ring)
+{
+	unsigned char body[RAVAH_LEN];
+
+	put32(body, ring->size);
+	put32(body + 4, ring->piece);
+	put32(body + 8, ring->rkey);
+	put64(body + 12, ring->vaddr);
+	verbs_send(v, MID_RINGAVAIL, body, sizeof(body));
+}
+
+void verbs_write(struct verbs_end *v, uint64_t vaddr, uint64_t seed,
+		 uint64_t pos, uint32_t len)
+{
+	unsigned int slot = v->sent++ % VERBS_SLOTS;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)v->out[slot],
+		.length = len,
+		.lkey = v->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = len ? 1 : 0,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.imm_data = htobe32((v->mseq_ack & 0x3fff) << 16 | v->bufs),
+		.wr.rdma.remote_addr = vaddr,
+		.wr.rdma.rkey = v->peer.rkey,
+	};
+
+	CHECK(len <= VERBS_SLOT);
+	v->mseq++;
+	pattern_fill(v->out[slot], len, seed, pos);
+	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
+}
+
+/* The next receive work request that completes. */
+static struct ibv_wc verbs_completion(struct verbs_end *v)
+{
+	struct ibv_wc wc;
+
+	for (;;) {
+		WAIT_FOR(ibv_poll_cq(v->cq, 1, &wc) > 0);
+		if (wc.status)
+			FAIL("a work request has failed: %s",
+			     ibv_wc_status_str(wc.status));
+		if (wc.wr_id & WR_RECV)
+			return wc;
+	}
+}
+
+static void verbs_note_ring(struct verbs_end *v, const unsigned char *body)
+{
+	v->peer.size = get32(body);
+	v->peer.piece = get32(body + 4);
+	v->peer.rkey = get32(body + 8);
+	v->peer.vaddr = get64(body + 12);
+}
+
+struct verbs_msg verbs_next(struct verbs_end *v)
+{
+	struct ibv_wc wc = verbs_completion(v);
+	const unsigned char *msg = v->in[wc.wr_id % VERBS_SLOTS];
+
+	v->mseq_ack++;
+	if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+		return (struct verbs_msg){
+			.written = true,
+			.mid = MID_DATA,
+			.imm = be32toh(wc.imm_data),
+			.len = wc.byte_len,
+		};
+	CHECK(wc.byte_len >= BSDH_LEN);
+	CHECK_EQ(get32(msg + 4), wc.byte_len);
+	CHECK_EQ(get32(msg + 8), v->mseq_ack);
+	if (msg[0] == MID_RINGAVAIL)
+		verbs_note_ring(v, msg + BSDH_LEN);
+	return (struct verbs_msg){
+		.mid = msg[0],
+		.len = wc.byte_len - BSDH_LEN,
+		.payload = msg + BSDH_LEN,
+	};
+}
