@@ -27,7 +27,7 @@ endif
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools check check-612 check-debug check-unit check-foreign \
-	check-scale lint \
+	check-flow check-scale lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -80,6 +80,12 @@ check-unit: deps
 ##check-foreign: run CPython's and libuv's own tests through AF_SDP on KERNEL
 check-foreign: deps
 	@tools/check foreign-$(KERNEL)
+
+##check-flow: run the programs that move data with each engine that has rings
+check-flow: deps
+	@TESTS=sdp_flow_rerun SDP_TEST_DEADLINE=200 SDP_FLOW_PROGRAMS="sdp_data sdp_flags sdp_oob \
+		sdp_close sdp_poll sdp_splice sdp_stream sdp_stamp sdp_thread sdp_uring" \
+		tools/check $(KERNEL)
 
 ##check-scale: hold 10,000 connections in one node of 6 GB
 check-scale: deps

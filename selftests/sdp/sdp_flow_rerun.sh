@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The programs about calls and data once more with each engine of flow control
-# that uses rings, and in rings of several sizes.
+# Programs about calls and data once more with each engine of flow control that
+# uses rings, and in rings of several sizes.  SDP_FLOW_PROGRAMS names them.
 
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -25,8 +25,7 @@ restore() {
 	done
 }
 
-programs=${SDP_FLOW_PROGRAMS:-sdp_data sdp_flags sdp_oob sdp_close sdp_poll sdp_splice
-	sdp_stream sdp_stamp sdp_thread}
+programs=${SDP_FLOW_PROGRAMS:-sdp_data sdp_oob sdp_close}
 
 # with ENGINE RING WINDOW
 with() {
@@ -39,11 +38,16 @@ with() {
 }
 
 rdma() { with rdma 262144 32768; }
-rdma_tiny() { programs="sdp_data sdp_oob" with rdma 4096 4096; }
+rdma_tiny() { programs=sdp_data with rdma 4096 4096; }
 nic() { with nic 262144 32768; }
-nic_tiny() { programs="sdp_data sdp_oob" with nic 4096 512; }
+nic_tiny() { programs=sdp_data with nic 4096 512; }
 # A window that is larger than the ring.
-nic_large_window() { programs="sdp_data" with nic 8192 65536; }
+nic_large_window() { programs=sdp_data with nic 8192 65536; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases rdma rdma_tiny nic nic_tiny nic_large_window
+# Nobody has named the programs: the most telling choice.
+if [ -z "${SDP_FLOW_PROGRAMS:-}" ]; then
+	run_cases rdma nic nic_tiny
+else
+	run_cases rdma rdma_tiny nic nic_tiny nic_large_window
+fi
