@@ -14,7 +14,7 @@
 #ifdef CONFIG_PROC_FS
 
 /* Lines are padded to this width, for readers that seek in the file. */
-#define SDP_PROC_WIDTH	149
+#define SDP_PROC_WIDTH	229
 
 static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
 	__acquires(sn->lock)
@@ -68,6 +68,22 @@ static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk,
 			   sdp_tx_outstanding(ssk));
 }
 
+/* What flow control has, and what it did; the numbers may be of two moments. */
+static void sdp_proc_flow(struct seq_file *seq, const struct sdp_conn *conn,
+			  bool live)
+{
+	const struct sdp_conn_stats *stats = &conn->stats;
+
+	seq_printf(seq, " %u:%u %u %llu %llu %llu:%llu:%llu:%llu",
+		   live ? READ_ONCE(conn->rx.ring.pos.size) : 0,
+		   live ? sdp_inring_used(&conn->rx.ring.pos) : 0,
+		   live ? READ_ONCE(conn->tx.out.size) : 0, stats->credit_stalls,
+		   stats->coalesced, stats->flushes[SDP_FLUSH_CALL],
+		   stats->flushes[SDP_FLUSH_INTERRUPT],
+		   stats->flushes[SDP_FLUSH_TIMER],
+		   stats->flushes[SDP_FLUSH_PAUSE]);
+}
+
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	struct sock *sk = &ssk->sk;
@@ -93,6 +109,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 		   live ? sdp_credit_available(&ssk->conn.credit) : 0,
 		   live ? READ_ONCE(ssk->conn.credit.rx_advertised) : 0,
 		   flow, live ? ssk->dev_name : "-");
+	sdp_proc_flow(seq, &ssk->conn, live);
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)
@@ -100,7 +117,7 @@ static int sdp_proc_show(struct seq_file *seq, void *v)
 	seq_setwidth(seq, SDP_PROC_WIDTH);
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq,
-			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev");
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes");
 	else
 		sdp_proc_line(seq, sdp_sk(sk_entry(v)), (int)seq->index - 1);
 	seq_pad(seq, '\n');

@@ -42,6 +42,7 @@ std::vector<Socket> samples()
 	connection.rx_credits = 64;
 	connection.flow = "credit";
 	connection.device = "rxe0";
+	connection.flow_state = {262144, 1000, 65536, 7, 8, {1, 2, 3, 4}};
 	return {listener, connection};
 }
 
@@ -75,18 +76,35 @@ TEST(SocketsAsText, AddsWhatIsAskedForAndNoControlCharacters)
 		  "  1000   4712  nginx(pid=10,fd=3),evil?[2J\xff(pid=11,fd=4)\n");
 }
 
+TEST(SocketsAsText, AddsFlowControlBeforeTheOwner)
+{
+	EXPECT_EQ(
+		sockets_as_text({samples()[1]}, {}, {.extended = true, .flow = true}),
+		"State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
+		"Flow    Device  Ring         Peer Ring  Stalls  Coalesced  Flushes   UID  Inode\n"
+		"ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
+		"credit  rxe0    1000/262144      65536       7          8  1:2:3:4  1000   "
+		"4712\n");
+}
+
 TEST(SocketsAsJson, HasEveryField)
 {
 	const Json expected = Json::parse(R"({"sockets": [
 		{"state": "LISTEN", "family": "inet6",
 		 "local": {"address": "::", "port": 8080}, "peer": {"address": "::", "port": 0},
 		 "recv_queue": 2, "send_queue": 128, "tx_credits": 0, "rx_credits": 0,
-		 "flow": null, "device": null, "uid": 0, "inode": 4711},
+		 "flow": null, "device": null,
+		 "flow_state": {"ring": 0, "ring_used": 0, "peer_ring": 0, "stalls": 0,
+		  "coalesced": 0, "flushes": {"call": 0, "interrupt": 0, "timer": 0, "pause": 0}},
+		 "uid": 0, "inode": 4711},
 		{"state": "ESTABLISHED", "family": "inet",
 		 "local": {"address": "127.0.0.1", "port": 8080},
 		 "peer": {"address": "192.0.2.2", "port": 51234},
 		 "recv_queue": 65536, "send_queue": 0, "tx_credits": 62, "rx_credits": 64,
-		 "flow": "credit", "device": "rxe0", "uid": 1000, "inode": 4712}]})");
+		 "flow": "credit", "device": "rxe0",
+		 "flow_state": {"ring": 262144, "ring_used": 1000, "peer_ring": 65536, "stalls": 7,
+		  "coalesced": 8, "flushes": {"call": 1, "interrupt": 2, "timer": 3, "pause": 4}},
+		 "uid": 1000, "inode": 4712}]})");
 
 	EXPECT_EQ(Json::parse(sockets_as_json(samples(), holders, {})), expected);
 	EXPECT_EQ(Json::parse(sockets_as_json({}, {}, {})), Json::parse(R"({"sockets": []})"));

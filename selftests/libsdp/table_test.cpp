@@ -17,7 +17,7 @@ namespace
 using namespace sdpstat;
 
 const std::string header = "  sl  local_address rem_address        uid inode   rx_queue tx_queue "
-			   "state credits flow dev";
+			   "state credits flow dev ring peer_ring stalls coalesced flushes";
 
 std::vector<Socket> parse(const std::string &rows)
 {
@@ -41,7 +41,8 @@ std::string problem_with(const std::string &table)
 TEST(ParseSockets, ReadsAConnection)
 {
 	const auto sockets = parse("   0: 0100007F:1F90 020200C0:C822  1000 4712\t"
-				   "00010000:00000011 1 62:64 credit rxe0\n");
+				   "00010000:00000011 1 62:64 nic rxe0 262144:1000 65536 3 4 "
+				   "5:6:7:18446744073709551615\n");
 	const Socket &socket = sockets.at(0);
 
 	EXPECT_EQ(sockets.size(), 1U);
@@ -54,15 +55,24 @@ TEST(ParseSockets, ReadsAConnection)
 	EXPECT_EQ(socket.state, State::established);
 	EXPECT_EQ(socket.tx_credits, 62U);
 	EXPECT_EQ(socket.rx_credits, 64U);
-	EXPECT_EQ(socket.flow, "credit");
+	EXPECT_EQ(socket.flow, "nic");
 	EXPECT_EQ(socket.device, "rxe0");
+	EXPECT_EQ(socket.flow_state.ring, 262144U);
+	EXPECT_EQ(socket.flow_state.ring_used, 1000U);
+	EXPECT_EQ(socket.flow_state.peer_ring, 65536U);
+	EXPECT_EQ(socket.flow_state.stalls, 3U);
+	EXPECT_EQ(socket.flow_state.coalesced, 4U);
+	EXPECT_EQ(socket.flow_state.flushes.call, 5U);
+	EXPECT_EQ(socket.flow_state.flushes.interrupt, 6U);
+	EXPECT_EQ(socket.flow_state.flushes.timer, 7U);
+	EXPECT_EQ(socket.flow_state.flushes.pause, 18446744073709551615U);
 }
 
 TEST(ParseSockets, ReadsAnIpv6Listener)
 {
 	const auto sockets = parse("  12: 00000000000000000000000000000000:1F90 "
 				   "00000000000000000000000000000000:0000     0 99\t"
-				   "00000002:00000080 A 0:0 - -\n");
+				   "00000002:00000080 A 0:0 - - 0:0 0 0 0 0:0:0:0\n");
 	const Socket &socket = sockets.at(0);
 
 	EXPECT_EQ(socket.local.text(), "[::]:8080");
@@ -74,7 +84,8 @@ TEST(ParseSockets, ReadsAnIpv6Listener)
 	EXPECT_EQ(socket.device, "");
 }
 
-const std::string row = "   0: 0100007F:1F90 020200C0:C822 0 7\t00000000:00000000 1 1:2 nic rxe1";
+const std::string row = "   0: 0100007F:1F90 020200C0:C822 0 7\t00000000:00000000 1 1:2 nic rxe1 "
+			"0:0 0 0 0 0:0:0:0";
 
 TEST(ParseSockets, IgnoresPaddingAndColumnsItDoesNotKnow)
 {
@@ -93,7 +104,8 @@ TEST(ParseSockets, ReadsTheWidestValues)
 {
 	const auto sockets =
 		parse("10000: FFFFFFFF:FFFF FFFFFFFF:FFFF 4294967295 18446744073709551615\t"
-		      "FFFFFFFF:FFFFFFFF B 4294967295:4294967295 c d\n");
+		      "FFFFFFFF:FFFFFFFF B 4294967295:4294967295 c d "
+		      "4294967295:0 0 0 0 0:0:0:0\n");
 
 	EXPECT_EQ(sockets.at(0).uid, 4294967295U);
 	EXPECT_EQ(sockets.at(0).inode, 18446744073709551615U);
@@ -107,7 +119,7 @@ TEST(ParseSockets, KeepsTheOrderOfManyRows)
 
 	for (int i = 0; i < 1000; i++)
 		rows += std::to_string(i) + ": 0100007F:1F90 020200C0:C822 0 " + std::to_string(i) +
-			"\t00000000:00000000 1 0:0 - -\n";
+			"\t00000000:00000000 1 0:0 - - 0:0 0 0 0 0:0:0:0\n";
 	const auto sockets = parse(rows);
 
 	ASSERT_EQ(sockets.size(), 1000U);
@@ -153,6 +165,10 @@ TEST(ParseSockets, NamesLineAndColumnOfWhatIsWrong)
 		 "line 3: flow: expected a name or '-', found nothing"},
 		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic",
 		 "line 3: dev: expected a name or '-', found nothing"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic rxe0 7",
+		 "line 3: ring: expected two numbers as A:B, found '7'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic rxe0 7:7 0 0 0 1:2:3",
+		 "line 3: flushes: expected 4 numbers as A:B, found '1:2:3'"},
 	};
 
 	for (const auto &[table, problem] : cases)

@@ -72,6 +72,8 @@ void describe_output(CLI::App &app, Options &options)
 		"-n,--numeric", [](std::int64_t) {},
 		"show addresses and ports as numbers; they always are");
 	app.add_flag("-e,--extended", options.columns.extended, "show owner and inode as well");
+	app.add_flag("-f,--flow", options.columns.flow,
+		     "show rings and counters of flow control as well");
 	app.add_flag("-p,--processes", options.columns.processes,
 		     "show the processes that hold each socket");
 	app.add_flag("-j,--json", options.json, "write JSON");
@@ -107,9 +109,9 @@ void refuse_together(const CLI::App &app, const std::string &option,
 void refuse_contradictions(const CLI::App &app)
 {
 	refuse_together(app, "--all", {"--listening"});
-	refuse_together(
-		app, "--statistics",
-		{"--listening", "--all", "--port", "--address", "--extended", "--processes"});
+	refuse_together(app, "--statistics",
+			{"--listening", "--all", "--port", "--address", "--extended", "--flow",
+			 "--processes"});
 }
 
 void finish(Options &options)

@@ -115,6 +115,13 @@ Grid socket_grid(Columns columns)
 	grid.column("Credits");
 	grid.column("Flow");
 	grid.column("Device");
+	if (columns.flow) {
+		grid.column("Ring");
+		grid.column("Peer Ring", true);
+		grid.column("Stalls", true);
+		grid.column("Coalesced", true);
+		grid.column("Flushes");
+	}
 	if (columns.extended) {
 		grid.column("UID", true);
 		grid.column("Inode", true);
@@ -122,6 +129,36 @@ Grid socket_grid(Columns columns)
 	if (columns.processes)
 		grid.column("Process");
 	return grid;
+}
+
+std::vector<std::string> flow_cells(const Flow &flow)
+{
+	const Flushes &flushes = flow.flushes;
+
+	return {
+		fmt::format("{}/{}", flow.ring_used, flow.ring),
+		std::to_string(flow.peer_ring),
+		std::to_string(flow.stalls),
+		std::to_string(flow.coalesced),
+		fmt::format("{}:{}:{}:{}", flushes.call, flushes.interrupt, flushes.timer,
+			    flushes.pause),
+	};
+}
+
+Json flow_json(const Flow &flow)
+{
+	return {
+		{"ring", flow.ring},
+		{"ring_used", flow.ring_used},
+		{"peer_ring", flow.peer_ring},
+		{"stalls", flow.stalls},
+		{"coalesced", flow.coalesced},
+		{"flushes",
+		 {{"call", flow.flushes.call},
+		  {"interrupt", flow.flushes.interrupt},
+		  {"timer", flow.flushes.timer},
+		  {"pause", flow.flushes.pause}}},
+	};
 }
 
 Json end_json(const Endpoint &end)
@@ -156,6 +193,7 @@ Json socket_json(const Socket &socket)
 		{"rx_credits", socket.rx_credits},
 		{"flow", name_json(socket.flow)},
 		{"device", name_json(socket.device)},
+		{"flow_state", flow_json(socket.flow_state)},
 		{"uid", socket.uid},
 		{"inode", socket.inode},
 	};
@@ -186,6 +224,9 @@ std::string sockets_as_text(const std::vector<Socket> &sockets, const Holders &h
 			or_dash(socket.device),
 		};
 
+		if (columns.flow)
+			for (std::string &cell : flow_cells(socket.flow_state))
+				cells.push_back(std::move(cell));
 		if (columns.extended) {
 			cells.push_back(std::to_string(socket.uid));
 			cells.push_back(std::to_string(socket.inode));

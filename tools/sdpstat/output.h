@@ -20,6 +20,7 @@ namespace sdpstat
 struct Columns {
 	bool extended = false; ///< owner and inode
 	bool processes = false;
+	bool flow = false; ///< rings, and what flow control did
 };
 
 [[nodiscard]] std::string sockets_as_text(const std::vector<Socket> &sockets,

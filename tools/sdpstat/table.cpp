@@ -88,6 +88,25 @@ public:
 		return {*first, *second};
 	}
 
+	/** Numbers with colons between them. */
+	template <std::size_t N> std::array<std::uint64_t, N> numbers(std::string_view column)
+	{
+		const std::string_view word = next();
+		std::array<std::uint64_t, N> values = {};
+		std::string_view rest = word;
+
+		for (std::uint64_t &value : values) {
+			const std::size_t colon = std::min(rest.find(':'), rest.size());
+			const auto number = parse_number<std::uint64_t>(rest.substr(0, colon));
+
+			if (!number)
+				reject(column, fmt::format("{} numbers as A:B", N), word);
+			value = *number;
+			rest.remove_prefix(std::min(colon + 1, rest.size()));
+		}
+		return values;
+	}
+
 	Endpoint endpoint(std::string_view column)
 	{
 		const std::string_view word = next();
@@ -131,6 +150,20 @@ void check_header(Words words)
 		words.reject("header", "column names, the first being 'sl'", first);
 }
 
+Flow parse_flow(Words &words)
+{
+	Flow flow;
+
+	std::tie(flow.ring, flow.ring_used) = words.pair("ring", 10);
+	flow.peer_ring = words.number<std::uint32_t>("peer_ring");
+	flow.stalls = words.number<std::uint64_t>("stalls");
+	flow.coalesced = words.number<std::uint64_t>("coalesced");
+	const auto flushes = words.numbers<4>("flushes");
+
+	flow.flushes = {flushes[0], flushes[1], flushes[2], flushes[3]};
+	return flow;
+}
+
 Socket parse_row(Words words)
 {
 	Socket socket;
@@ -147,6 +180,7 @@ Socket parse_row(Words words)
 	std::tie(socket.tx_credits, socket.rx_credits) = words.pair("credits", 10);
 	socket.flow = words.name("flow");
 	socket.device = words.name("dev");
+	socket.flow_state = parse_flow(words);
 	return socket;
 }
 

@@ -35,6 +35,24 @@ enum class State : std::uint8_t {
 /** "ESTABLISHED" and so on; the bare number for a state unknown here. */
 [[nodiscard]] std::string state_name(State state);
 
+/** What has sent on data that had waited, and how often. */
+struct Flushes {
+	std::uint64_t call = 0;
+	std::uint64_t interrupt = 0;
+	std::uint64_t timer = 0;
+	std::uint64_t pause = 0;
+};
+
+/** What flow control has, and what it did. */
+struct Flow {
+	std::uint32_t ring = 0; ///< bytes of the receive ring, 0 without one
+	std::uint32_t ring_used = 0;
+	std::uint32_t peer_ring = 0;
+	std::uint64_t stalls = 0;    ///< looks at data that found no room at the peer
+	std::uint64_t coalesced = 0; ///< writes that joined a waiting message
+	Flushes flushes;
+};
+
 /** One row of /proc/net/sdp. */
 struct Socket {
 	Endpoint local;
@@ -48,6 +66,7 @@ struct Socket {
 	std::uint32_t rx_credits = 0; ///< messages that there is room for here
 	std::string flow;	      ///< flow control engine, empty if none yet
 	std::string device;	      ///< RDMA device, empty if none yet
+	Flow flow_state;
 };
 
 /** One line of /proc/net/sdpstats. */
