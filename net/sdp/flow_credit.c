@@ -197,6 +197,18 @@ bool sdp_credit_want_update(const struct sdp_credit *c)
 }
 
 /**
+ * sdp_credit_want_answer() - whether the peer may lack credits to answer with
+ * @c: credit state
+ *
+ * For who waits for an answer that has to come though no program reads: it
+ * needs two credits, unless it returns some.
+ */
+bool sdp_credit_want_answer(const struct sdp_credit *c)
+{
+	return sdp_credit_gain(c) && c->rx_advertised < CREDITS_FOR_CONTROL;
+}
+
+/**
  * sdp_credit_transmit() - account for a message that is about to be sent
  * @c: credit state, sdp_credit_may_send() said yes
  * @bsdh: base header, in which the sequence numbers and credits are filled in

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Advertised memory under long random schedules, and peers that lie.
+ *
+ * SDP_TEST_SEED=n repeats a run; the seed of each is printed.
+ */
+#include <cerrno>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "zcopy_link.h"
+
+namespace
+{
+
+u32 seed()
+{
+	const char *given = std::getenv("SDP_TEST_SEED");
+	const u32 value =
+		given ? static_cast<u32>(std::strtoul(given, nullptr, 0)) : std::random_device()();
+
+	std::cout << "SDP_TEST_SEED=" << value << std::endl;
+	return value;
+}
+
+class Schedule
+{
+public:
+	explicit Schedule(std::mt19937 &random)
+		: random_(random), link_({pick(4, 12), pick(4, 12)}, pick(1, SDP_ZCOPY_ADVERTS),
+					 pick(0, 1) ? 0 - pick(1, 200) : pick(0, UINT32_MAX))
+	{
+	}
+
+	/** Runs @p steps events, then checks that nobody is stuck. */
+	void phase(u32 steps)
+	{
+		for (u32 &mood : mood_)
+			mood = pick(0, 3) == 0 ? 0 : pick(1, 100);
+		for (u32 n = 0; n < steps && !testing::Test::HasFatalFailure(); n++)
+			step();
+		drain();
+	}
+
+	[[nodiscard]] const ZcopyLink &link() const
+	{
+		return link_;
+	}
+
+private:
+	u32 pick(u32 from, u32 to)
+	{
+		return std::uniform_int_distribution<u32>(from, to)(random_);
+	}
+
+	bool feel(u32 which)
+	{
+		return pick(1, 100) <= mood_.at(which);
+	}
+
+	/** What a program does. */
+	void act(int i)
+	{
+		switch (pick(0, 6)) {
+		case 0:
+			if (link_.side(i).written - link_.side(i).sent < 100)
+				link_.write(i, pick(1, 60));
+			break;
+		case 1:
+			if (feel(i))
+				link_.choose(i, pick(1, 60), pick(0, 1) ? pick(0, 10) : 0);
+			break;
+		case 2:
+			if (feel(2 + i))
+				link_.take(i, pick(1, 4));
+			break;
+		case 3:
+			if (feel(2 + i))
+				link_.read_begin(i, pick(1, 40));
+			break;
+		case 4:
+			if (feel(4 + i) && !pick(0, 4))
+				link_.refuse(i);
+			break;
+		case 5:
+			if (feel(4 + i) && !pick(0, 4))
+				link_.cancel(i);
+			break;
+		default:
+			link_.read_end(i);
+		}
+	}
+
+	void step()
+	{
+		const int i = pick(0, 1) ? 1 : 0;
+
+		if (pick(0, 2))
+			act(i);
+		else if (!link_.side(1 - i).wire.empty())
+			link_.deliver(i);
+	}
+
+	/** Delivers all messages; devices are done, programs do nothing. */
+	void settle()
+	{
+		u32 delivered = 0;
+
+		link_.read_end(0);
+		link_.read_end(1);
+		while (!link_.idle() && !testing::Test::HasFatalFailure()) {
+			ASSERT_LT(delivered++, 100000U) << "messages without end";
+			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
+		}
+	}
+
+	/** Once all patience is over everybody has his memory, though nobody reads. */
+	void cancel()
+	{
+		link_.cancel(0);
+		link_.cancel(1);
+		settle();
+		for (int i = 0; i < 2 && !testing::Test::HasFatalFailure(); i++) {
+			ASSERT_FALSE(sdp_zsource_busy(&link_.side(i).source))
+				<< "side " << i << " waits for ever for its memory";
+			ASSERT_TRUE(link_.side(i).memory.empty());
+		}
+	}
+
+	/**
+	 * All arrives where one program reads, be it by copy only or as it comes.
+	 * A report may wait for a credit, which the writers' patience brings.
+	 */
+	void drain()
+	{
+		settle();
+		if (pick(0, 1))
+			cancel();
+		for (int reader = 0; reader < 2 && !testing::Test::HasFatalFailure(); reader++) {
+			const int writer = 1 - reader;
+			const bool refuse = pick(0, 1);
+
+			for (u32 rounds = 0;
+			     link_.side(reader).received < link_.side(writer).written; rounds++) {
+				ASSERT_LT(rounds, 10000U)
+					<< "side " << writer << " waits for ever at "
+					<< link_.side(reader).received << " of "
+					<< link_.side(writer).written << " bytes";
+				link_.choose(writer, 0, 0);
+				link_.take(reader, UINT32_MAX);
+				if (refuse)
+					link_.refuse(reader);
+				else
+					link_.read_begin(reader, 40);
+				settle();
+				if (rounds % 8 == 7) {
+					link_.cancel(writer);
+					link_.cancel(reader);
+				}
+				if (testing::Test::HasFatalFailure())
+					return;
+			}
+		}
+	}
+
+	std::mt19937 &random_;
+	std::array<u32, 6> mood_ = {};
+	ZcopyLink link_;
+};
+
+TEST(ZcopyProperty, RandomSchedules)
+{
+	constexpr u32 steps_wanted = 2000000;
+	std::mt19937 random(seed());
+	u64 bytes = 0;
+	u64 read = 0;
+	u64 adverts = 0;
+	u64 refusals = 0;
+	u64 cancels = 0;
+	u64 voided = 0;
+
+	for (u32 steps = 0; steps < steps_wanted && !HasFailure();) {
+		Schedule schedule(random);
+		for (int phase = 0; phase < 20 && !HasFailure(); phase++) {
+			schedule.phase(250);
+			steps += 250;
+		}
+		for (int i = 0; i < 2; i++) {
+			const ZcopySide &side = schedule.link().side(i);
+
+			bytes += side.received;
+			read += side.read_bytes;
+			adverts += side.adverts;
+			refusals += side.refusals;
+			cancels += side.cancels;
+			voided += side.voided;
+		}
+	}
+	std::cout << bytes << " bytes, " << read << " of them without a copy, " << adverts
+		  << " advertisements, " << refusals << " refused, " << cancels << " cancelled, "
+		  << voided << " void" << std::endl;
+	EXPECT_GT(read, steps_wanted / 10) << "the schedules exercised little";
+	EXPECT_GT(refusals, steps_wanted / 1000);
+	EXPECT_GT(cancels, steps_wanted / 1000);
+	EXPECT_GT(voided, steps_wanted / 10000) << "nothing ever crossed a SendSm";
+}
+
+/** Whatever a peer says, at most what was advertised is taken for read. */
+TEST(ZcopyProperty, LyingSinks)
+{
+	std::mt19937 random(seed());
+	u64 refused = 0;
+
+	for (u32 run = 0; run < 20000; run++) {
+		sdp_zsource z;
+		u32 mseq = random();
+		u32 advertised = 0;
+
+		sdp_zsource_init(&z, 1 + random() % SDP_ZCOPY_ADVERTS);
+		for (u32 n = 0; n < 30; n++) {
+			const u32 mseq_ack = mseq - random() % 5;
+			int err = 0;
+
+			switch (random() % 4) {
+			case 0:
+				if (sdp_zsource_may_advertise(&z)) {
+					const u32 len = 1 + random() % 100;
+
+					sdp_zsource_advertise(&z, ++mseq, len);
+					advertised += len;
+				}
+				break;
+			case 1:
+				err = sdp_zsource_read(&z, mseq_ack, 1 + random() % 120);
+				break;
+			case 2:
+				err = sdp_zsource_refused(&z, mseq_ack);
+				break;
+			default:
+				sdp_zsource_cancel(&z);
+			}
+			ASSERT_LE(z.done, advertised);
+			ASSERT_LE(z.fifo.head - z.fifo.tail, z.max);
+			ASSERT_TRUE(sdp_zsource_busy(&z) || !(z.cancel_due || z.cancelled));
+			if (err) {
+				ASSERT_EQ(err, -EPROTO);
+				refused++;
+				break;
+			}
+		}
+	}
+	EXPECT_GT(refused, 1000U);
+}
+
+// ---- the source, case by case ----
+
+class Source : public testing::Test
+{
+protected:
+	void SetUp() override
+	{
+		sdp_zsource_init(&z, 2);
+		sdp_zsource_advertise(&z, 10, 100);
+	}
+
+	sdp_zsource z = {};
+};
+
+TEST_F(Source, EndsWhenAllWasRead)
+{
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 60), 0);
+	EXPECT_TRUE(sdp_zsource_busy(&z));
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 40), 0);
+	EXPECT_FALSE(sdp_zsource_busy(&z));
+	EXPECT_EQ(z.done, 100U);
+}
+
+TEST_F(Source, RefusesMoreThanWasAdvertised)
+{
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 101), -EPROTO);
+	EXPECT_LE(z.done, 100U);
+}
+
+TEST_F(Source, RefusesRepeatedAndForgedReports)
+{
+	EXPECT_EQ(sdp_zsource_read(&z, 9, 1), -EPROTO) << "it has not seen the offer";
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 100), 0);
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 100), -EPROTO) << "said twice";
+	EXPECT_EQ(sdp_zsource_refused(&z, 10), -EPROTO) << "there is nothing to refuse";
+}
+
+TEST_F(Source, OneReportMayStandForSeveral)
+{
+	sdp_zsource_advertise(&z, 11, 50);
+	EXPECT_FALSE(sdp_zsource_may_advertise(&z)) << "the peer holds two";
+	EXPECT_EQ(sdp_zsource_read(&z, 11, 120), 0);
+	EXPECT_TRUE(sdp_zsource_may_advertise(&z));
+	EXPECT_EQ(sdp_zsource_read(&z, 11, 30), 0);
+	EXPECT_FALSE(sdp_zsource_busy(&z));
+}
+
+TEST_F(Source, ReportsDoNotReachBeyondWhatWasSeen)
+{
+	sdp_zsource_advertise(&z, 11, 50);
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 101), -EPROTO);
+}
+
+TEST_F(Source, SendSmEndsAll)
+{
+	sdp_zsource_advertise(&z, 11, 50);
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 30), 0);
+	EXPECT_EQ(sdp_zsource_refused(&z, 10), 0);
+	EXPECT_FALSE(sdp_zsource_busy(&z));
+	EXPECT_EQ(z.done, 30U);
+}
+
+TEST_F(Source, SendSmHasToMeanSomething)
+{
+	EXPECT_EQ(sdp_zsource_refused(&z, 9), -EPROTO);
+}
+
+TEST_F(Source, CancelIsSentOnce)
+{
+	sdp_zsource_cancel(&z);
+	EXPECT_TRUE(z.cancel_due);
+	EXPECT_FALSE(sdp_zsource_may_advertise(&z));
+	sdp_zsource_cancel_sent(&z);
+	sdp_zsource_cancel(&z);
+	EXPECT_FALSE(z.cancel_due);
+	EXPECT_FALSE(sdp_zsource_may_advertise(&z));
+	EXPECT_EQ(sdp_zsource_refused(&z, 10), 0);
+	EXPECT_TRUE(sdp_zsource_may_advertise(&z));
+}
+
+TEST_F(Source, CancelIsForgottenWithWhatItWasFor)
+{
+	sdp_zsource_cancel(&z);
+	EXPECT_EQ(sdp_zsource_read(&z, 10, 100), 0);
+	EXPECT_FALSE(z.cancel_due);
+	sdp_zsource_cancel(&z);
+	EXPECT_FALSE(z.cancel_due) << "nothing is outstanding";
+}
+
+TEST_F(Source, NoneWithAPeerThatHoldsNone)
+{
+	sdp_zsource_init(&z, 0);
+	EXPECT_FALSE(sdp_zsource_may_advertise(&z));
+	sdp_zsource_init(&z, UINT32_MAX);
+	EXPECT_EQ(z.max, SDP_ZCOPY_ADVERTS);
+}
+
+// ---- the sink, case by case ----
+
+class Sink : public testing::Test
+{
+protected:
+	void SetUp() override
+	{
+		sdp_zsink_init(&z, 2);
+	}
+
+	int advertise(u32 len, u32 inlined = 0)
+	{
+		sdp_msg msg = {};
+
+		msg.srcah = {len, 77, 0x1000};
+		msg.payload_len = inlined;
+		return sdp_zsink_advertised(&z, &msg);
+	}
+
+	sdp_zsink z = {};
+};
+
+TEST_F(Sink, ReadsBehindTheInlineHead)
+{
+	EXPECT_EQ(advertise(100, 10), 1);
+	EXPECT_EQ(sdp_zsink_readable(&z), 90U);
+	const sdp_zadvert *from = sdp_zsink_read(&z, 50);
+	EXPECT_EQ(from->vaddr, 0x100aU);
+	EXPECT_EQ(from->rkey, 77U);
+	sdp_zsink_read_done(&z);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
+	EXPECT_EQ(z.unreported, 50U);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 1);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
+	EXPECT_EQ(sdp_zsink_read(&z, 40)->vaddr, 0x103cU);
+	sdp_zsink_read_done(&z);
+	EXPECT_FALSE(sdp_zsink_busy(&z));
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
+}
+
+TEST_F(Sink, RefusesWhatPeersMayNotSay)
+{
+	EXPECT_EQ(advertise(10, 10), -EPROTO) << "there is nothing to read";
+	EXPECT_EQ(advertise(10), 1);
+	EXPECT_EQ(advertise(10, 1), -EPROTO) << "payload has no place in the stream";
+	EXPECT_EQ(advertise(10), 1);
+	EXPECT_EQ(advertise(10), -EPROTO) << "two were agreed on";
+}
+
+TEST_F(Sink, CancelDuringAReadIsAnsweredAfterIt)
+{
+	ASSERT_EQ(advertise(100), 1);
+	sdp_zsink_read(&z, 60);
+	sdp_zsink_refuse(&z);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
+	sdp_zsink_read_done(&z);
+	EXPECT_EQ(sdp_zsink_readable(&z), 0U);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 5);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_SENDSM);
+	sdp_zsink_told(&z, SDP_MID_SENDSM, 6);
+	EXPECT_FALSE(sdp_zsink_busy(&z));
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
+}
+
+TEST_F(Sink, CancelOfWhatWasReadToTheEndHasNoOtherAnswer)
+{
+	ASSERT_EQ(advertise(100), 1);
+	sdp_zsink_read(&z, 100);
+	sdp_zsink_refuse(&z);
+	sdp_zsink_read_done(&z);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 5);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
+	sdp_zsink_refuse(&z);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA) << "it has crossed the report";
+}
+
+TEST_F(Sink, WhatCrossesSendSmIsVoid)
+{
+	ASSERT_EQ(advertise(100), 1);
+	sdp_zsink_refuse(&z);
+	sdp_zsink_told(&z, SDP_MID_SENDSM, 6);
+	sdp_zsink_heard(&z, 5);
+	EXPECT_EQ(advertise(100), 0);
+	EXPECT_EQ(advertise(100, 1), -EPROTO);
+	EXPECT_EQ(sdp_zsink_readable(&z), 0U);
+	sdp_zsink_heard(&z, 6);
+	EXPECT_EQ(advertise(100), 1) << "sent after it was seen";
+}
+
+TEST_F(Sink, RefusalCoversWhatComesBeforeItLeaves)
+{
+	ASSERT_EQ(advertise(100), 1);
+	sdp_zsink_read(&z, 100);
+	sdp_zsink_refuse(&z);
+	ASSERT_EQ(advertise(100), 1);
+	sdp_zsink_read_done(&z);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 5);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_SENDSM);
+}
+
+} // namespace
