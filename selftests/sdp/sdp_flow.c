@@ -100,9 +100,9 @@ static void any_length(const char *engine)
 {
 	struct flow f = flow_open(engine, RING);
 
-	move_randomly(&f, scaled(MIB), 100);
-	move_randomly(&f, scaled(8 * MIB), 30000);
-	move_randomly(&f, scaled(8 * MIB), 200000);
+	move_randomly(&f, scaled(512 * KIB), 100);
+	move_randomly(&f, scaled(4 * MIB), 30000);
+	move_randomly(&f, scaled(4 * MIB), 200000);
 	close_pair(f.p);
 }
 
@@ -185,7 +185,7 @@ static void both_directions_full(const char *engine)
 	send_pattern(f.p.client, SEED_UP, 0, RING, RING);
 	recv_pattern(f.p.server, SEED_UP, 0, RING, RING);
 	recv_pattern(f.p.client, SEED_DOWN, 0, down, 10000);
-	exchange(f.p.client, f.p.server, scaled(8 * MIB));
+	exchange(f.p.client, f.p.server, scaled(4 * MIB));
 	close_pair(f.p);
 }
 
