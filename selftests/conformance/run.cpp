@@ -195,12 +195,31 @@ std::string pattern(std::size_t length, std::size_t at)
 	return text;
 }
 
-long now_ms()
+namespace
+{
+
+long clock_ms(clockid_t clock)
 {
 	timespec now{};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+} // namespace
+
+long now_ms()
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
+Stopwatch::Stopwatch() : exact_(now_ms()), ticks_(clock_ms(CLOCK_MONOTONIC_COARSE))
+{
+}
+
+long Stopwatch::ms() const
+{
+	return std::max(now_ms() - exact_, clock_ms(CLOCK_MONOTONIC_COARSE) - ticks_);
 }
 
 // ---- calls ----

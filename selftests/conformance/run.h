@@ -158,6 +158,24 @@ std::string pattern(std::size_t length, std::size_t at = 0);
 /** Milliseconds of a clock that only goes forward. */
 long now_ms();
 
+/**
+ * How long something has lasted that the kernel ends by a timer. Timers count
+ * ticks, which come late and all at once in a guest that stood still: then less
+ * time may have passed by the exact clock than the timer was set to. The clock
+ * of ticks was late as well, and may be so once more at the end: the longer of
+ * both times counts.
+ */
+class Stopwatch
+{
+public:
+	Stopwatch();
+	[[nodiscard]] long ms() const;
+
+private:
+	long exact_;
+	long ticks_;
+};
+
 } // namespace conformance
 
 #include "sock.h"

@@ -32,12 +32,33 @@ struct sdp_opts opts = {
 static char *skip_reason;
 #define SKIP_REASON_LEN 256
 
-uint64_t now_ms(void)
+static uint64_t clock_ms(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+uint64_t now_ms(void)
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
+struct stopwatch start_watch(void)
+{
+	return (struct stopwatch){
+		.exact = now_ms(),
+		.ticks = clock_ms(CLOCK_MONOTONIC_COARSE),
+	};
+}
+
+uint64_t watch_ms(struct stopwatch w)
+{
+	uint64_t exact = now_ms() - w.exact;
+	uint64_t ticks = clock_ms(CLOCK_MONOTONIC_COARSE) - w.ticks;
+
+	return exact > ticks ? exact : ticks;
 }
 
 /* Less than the watchdog's time, so that the case itself can say what failed. */

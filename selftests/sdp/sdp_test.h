@@ -117,6 +117,23 @@ void __noreturn __printf(1, 2) sdp_skip(const char *fmt, ...);
 /* ---- time ---- */
 
 uint64_t now_ms(void);
+
+/*
+ * For how long something has lasted that the kernel ends by a timer. Its timers
+ * count ticks, and those of a guest that stood still come late and all at once:
+ * then less time may have passed by the exact clock than the timer was set to.
+ * The clock of ticks has been late as well, but may be so once more at the end:
+ * the longer of both times counts.
+ */
+struct stopwatch {
+	uint64_t exact;
+	uint64_t ticks;
+};
+
+struct stopwatch start_watch(void);
+uint64_t watch_ms(struct stopwatch w);
+/* The clocks of two measurements may differ by a tick. */
+#define TICK_MS 12
 /* How long one condition inside a case may take to come true. */
 uint64_t wait_limit_ms(void);
 /* How long to watch that something does not happen. */

@@ -275,9 +275,9 @@ CASE(nonblock, linger_close)
 	pair.c.fill();
 	pair.c.set_linger(1);
 	pair.c.set_nonblock();
-	const long start = now_ms();
+	const Stopwatch watch;
 	pair.c.close();
-	t.note("waited: {}", now_ms() - start >= 950);
+	t.note("waited: {}", watch.ms() >= 950);
 }
 
 } // namespace conformance

@@ -19,11 +19,11 @@ constexpr int short_ms = 60;
 
 void timed(Run &t, const std::string &what, const std::function<long()> &call)
 {
-	const long start = now_ms();
+	const Stopwatch watch;
 
 	t.call(what, call);
-	/* Not exactly: the kernel counts in jiffies, and a guest's clock may jump. */
-	t.note("waited: {}", now_ms() - start >= short_ms / 2);
+	/* Not exactly: the kernel counts in jiffies. */
+	t.note("waited: {}", watch.ms() >= short_ms / 2);
 }
 
 void set_timeval(Run &t, const Sock &sock, int option, timeval value, socklen_t length)
