@@ -293,6 +293,8 @@ static void sndbuf_raised_when_full(void)
 	struct pair p = new_pair();
 	uint64_t sent, more;
 
+	/* Only so many messages may wait, so they have to be long. */
+	grow(p);
 	set_int(p.client, SOL_SOCKET, SO_SNDBUF, 100000);
 	/* So that the ring's data starts somewhere in its middle. */
 	exchange(p.client, p.server, 70000);
@@ -300,7 +302,6 @@ static void sndbuf_raised_when_full(void)
 	set_int(p.client, SOL_SOCKET, SO_SNDBUFFORCE, 2 * MIB);
 	wait_poll(p.client, POLLOUT);
 	more = refill(p.client, 8, sent);
-	/* Only so many messages may wait, and the first ones may be short. */
 	CHECK(more >= sent + MIB);
 	recv_pattern(p.server, 8, 0, more, 64 * KIB);
 	exchange(p.client, p.server, scaled(MIB));
