@@ -121,11 +121,14 @@ static void sendfile_beyond_end(void)
 /* Non-blocking: parts, then EAGAIN, and on it goes when there is room. */
 static void sendfile_nonblocking(void)
 {
-	size_t len = 24 * MIB, sent = 0, got = 0;
+	size_t len = scaled(24 * MIB), sent = 0, got = 0;
 	int file = pattern_file(3, len);
 	struct pair p = new_pair();
 	bool full = false;
 
+	/* Far less than the file, on slow machines, too. */
+	set_int(p.client, SOL_SOCKET, SO_SNDBUF, 128 * KIB);
+	set_int(p.server, SOL_SOCKET, SO_RCVBUF, 128 * KIB);
 	set_nonblock(p.client, true);
 	while (sent < len) {
 		ssize_t n = sendfile(p.client, file, NULL, len - sent);
