@@ -19,6 +19,17 @@ static int sdp_send_error(const struct sock *sk)
 	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
 }
 
+/*
+ * While a writer has waited another thread may have dissolved the connection,
+ * and taken the error, and even begun another one.
+ */
+static int sdp_send_check(const struct sock *sk)
+{
+	if (!sdp_in_state(sk, SDPF_SEND))
+		return -EPIPE;
+	return sdp_send_error(sk);
+}
+
 /* Waits until a connection that is being set up can carry data. */
 static int sdp_send_wait_connected(struct sock *sk, long *timeo)
 {
@@ -141,7 +152,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 	if (!err)
 		err = sdp_send_cmsg(sk, msg);
 	while (!err && msg_data_left(msg)) {
-		err = sdp_send_error(sk);
+		err = sdp_send_check(sk);
 		if (err)
 			break;
 		err = sdp_send_fill(ssk, msg, done);

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <poll.h>
+#include <sched.h>
 
 #include "sdp_memory.h"
 
@@ -380,6 +381,58 @@ static void reconnect_at_once(void)
 		CHECK_ERR(connect(fd, &nobody.sa, nobody.len), ECONNREFUSED);
 }
 
+/* ---- a writer that notices late ---- */
+
+static bool hog_end;
+
+static void *hog_thread(void *arg)
+{
+	while (!__atomic_load_n(&hog_end, __ATOMIC_RELAXED))
+		;
+	return arg;
+}
+
+/* A thread that runs only while nobody else wants to. */
+static long op_send_idly(int fd)
+{
+	struct sched_param none = { 0 };
+
+	CHECK_OK(sched_setscheduler(0, SCHED_IDLE, &none));
+	return op_send(fd);
+}
+
+static void use_one_cpu(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	CHECK_OK(sched_setaffinity(0, sizeof(cpus), &cpus));
+}
+
+/*
+ * When the writer comes to look, its connection is gone and the error was taken
+ * by somebody else.
+ */
+static void disconnect_under_send(void)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct pair p = new_pair();
+	struct blocked writer;
+	pthread_t hog;
+
+	use_one_cpu();
+	block_start(&writer, op_send_idly, p.client);
+	WAIT_FOR(!(poll_now(p.client) & POLLOUT) && block_sleeps(&writer));
+	thread_start(&hog, hog_thread, NULL);
+	CHECK_OK(connect(p.client, &none, sizeof(none)));
+	CHECK_EQ(get_int(p.client, SOL_SOCKET, SO_ERROR), ECONNRESET);
+	__atomic_store_n(&hog_end, true, __ATOMIC_RELAXED);
+	thread_join(hog);
+	CHECK(block_join(&writer) < (long)(64 * MIB));
+	CHECK_ERR(send(p.client, "x", 1, MSG_NOSIGNAL), EPIPE);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(shutdown_wakes_recv, 0),
 	CASE(shutdown_wakes_send, 0),
@@ -400,6 +453,7 @@ static const struct sdp_case cases[] = {
 	CASE(listener_closed_at_once, CASE_SDP_ONLY | CASE_LONG),
 	CASE(listen_races_shutdown, 0),
 	CASE(reconnect_at_once, CASE_LONG),
+	CASE(disconnect_under_send, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
