@@ -7,12 +7,12 @@
  * SDP_TEST_SEED=n repeats a run; the seed of each is printed.
  */
 #include <cerrno>
-#include <cstdlib>
 #include <iostream>
 #include <random>
 #include <sstream>
 
 #include "rcvbuf_link.h"
+#include "seed.h"
 
 namespace
 {
@@ -255,16 +255,6 @@ TEST(BufferLink, UnreadSmallMessagesGetMoreBuffers)
 	EXPECT_EQ(link.end(1).unread.size(), 14U) << "all but the last two credits";
 	EXPECT_EQ(link.end(1).rb.total, 16U);
 	EXPECT_EQ(link.end(1).rb.size, page);
-}
-
-u32 seed()
-{
-	const char *given = std::getenv("SDP_TEST_SEED");
-	const u32 value =
-		given ? static_cast<u32>(std::strtoul(given, nullptr, 0)) : std::random_device()();
-
-	std::cout << "SDP_TEST_SEED=" << value << std::endl;
-	return value;
 }
 
 std::string state(const End &end)

@@ -6,24 +6,14 @@
  * SDP_TEST_SEED=n repeats a run; the seed of each is printed.
  */
 #include <cerrno>
-#include <cstdlib>
 #include <iostream>
 #include <random>
 
 #include "zcopy_link.h"
+#include "seed.h"
 
 namespace
 {
-
-u32 seed()
-{
-	const char *given = std::getenv("SDP_TEST_SEED");
-	const u32 value =
-		given ? static_cast<u32>(std::strtoul(given, nullptr, 0)) : std::random_device()();
-
-	std::cout << "SDP_TEST_SEED=" << value << std::endl;
-	return value;
-}
 
 class Schedule
 {
