@@ -52,22 +52,29 @@ struct sdp_info info_of(int fd)
 	return info;
 }
 
-struct pair engine_pair(const char *client, const char *server, int ring)
+int engine_listener(const char *engine, int ring)
 {
 	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
 				       test_protocol()));
 	struct addr addr = server_addr(0);
-	struct pair p;
 
-	CHECK_OK(set_flow(listener, server));
+	CHECK_OK(set_flow(listener, engine));
+	/* The kernel doubles what it is told. */
 	set_int(listener, SOL_SOCKET, SO_RCVBUF, ring / 2);
 	CHECK_OK(bind(listener, &addr.sa, addr.len));
 	CHECK_OK(listen(listener, 1));
+	return listener;
+}
+
+struct pair engine_pair(const char *client, const char *server, int ring)
+{
+	int listener = engine_listener(server, ring);
+	struct addr addr = local_addr(listener);
+	struct pair p;
+
 	p.client = new_client(0);
 	CHECK_OK(set_flow(p.client, client));
-	/* The kernel doubles what it is told. */
 	set_int(p.client, SOL_SOCKET, SO_RCVBUF, ring / 2);
-	addr = local_addr(listener);
 	CHECK_OK(connect(p.client, &addr.sa, addr.len));
 	p.server = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_OK(close(listener));

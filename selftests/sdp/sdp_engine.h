@@ -19,6 +19,8 @@ void read_sysctl(const char *path, char *buf, size_t size);
 int set_flow(int fd, const char *name);
 void expect_flow(int fd, const char *want);
 struct sdp_info info_of(int fd);
+/* A listener that wants an engine, and so many bytes of receive buffer. */
+int engine_listener(const char *engine, int ring);
 /* Two ends that want an engine each, and so many bytes of receive buffer. */
 struct pair engine_pair(const char *client, const char *server, int ring);
 /* How often devices have found that a receiver was not ready. */

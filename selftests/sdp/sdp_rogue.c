@@ -24,17 +24,10 @@ struct rogue {
 
 static struct rogue rogue_connect(const char *engine, uint16_t bufs)
 {
-	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
-				       test_protocol()));
-	struct addr addr = server_addr(0);
+	int listener = engine_listener(engine, RING);
+	struct addr addr = local_addr(listener);
 	struct rogue r;
 
-	CHECK_OK(set_flow(listener, engine));
-	/* The kernel doubles what it is told. */
-	set_int(listener, SOL_SOCKET, SO_RCVBUF, RING / 2);
-	CHECK_OK(bind(listener, &addr.sa, addr.len));
-	CHECK_OK(listen(listener, 1));
-	addr = local_addr(listener);
 	verbs_connect(&r.peer, &addr, bufs);
 	r.fd = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_OK(close(listener));
