@@ -147,15 +147,20 @@ both_client_of_tcp() {
 	expect_transfer 0
 }
 
+# The argument says what is wrong if the client gets through.
+expect_refusal() {
+	start_client client both "$server" --bytes $bytes
+	end_of client
+	[ "$status" != 0 ] || fail "$1"
+	grep -q ECONNREFUSED "$work/client.out" || fail "expected ECONNREFUSED"
+}
+
 sdp_client_of_tcp() {
 	rules 'use sdp client * *:*'
 	use_tcp
 	start_server server both "$server" --bytes $bytes
 	use_rules
-	start_client client both "$server" --bytes $bytes
-	end_of client
-	[ "$status" != 0 ] || fail "a client for SDP only reached a TCP server"
-	grep -q ECONNREFUSED "$work/client.out" || fail "expected ECONNREFUSED"
+	expect_refusal "a client for SDP only reached a TCP server"
 }
 
 tcp_client_of_sdp() {
@@ -163,10 +168,7 @@ tcp_client_of_sdp() {
 	use_rules
 	start_server server both "$server" --bytes $bytes
 	use_tcp
-	start_client client both "$server" --bytes $bytes
-	end_of client
-	[ "$status" != 0 ] || fail "a TCP client reached a server for SDP only"
-	grep -q ECONNREFUSED "$work/client.out" || fail "expected ECONNREFUSED"
+	expect_refusal "a TCP client reached a server for SDP only"
 }
 
 # The library is told by port, and the port by bind().
