@@ -15,6 +15,7 @@
 #include "device.h"
 #include "mib.h"
 #include "netns.h"
+#include "route.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -146,9 +147,11 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
 		return err;
-	/* The port is known at once, the address only with the route. */
 	sdp_cm_local_addr(ssk->conn.id, &got);
 	ssk->local.port = got.port;
+	if (sdp_addr_is_any(&ssk->local))
+		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
+				 &ssk->peer, &ssk->local);
 	return 0;
 }
 

@@ -87,16 +87,18 @@ static void connect_nonblocking_pending(void)
 	check_connected(client, CHECK_OK(accept(listener, NULL, NULL)));
 }
 
-/* Programs tell the peer of their port before the connection is there. */
-static void port_known_while_connecting(void)
+/* Programs tell the peer of their address before the connection is there. */
+static void address_known_while_connecting(void)
 {
 	int filler, listener = full_listener(&filler);
 	int client = new_socket(SOCK_NONBLOCK);
-	struct addr a = local_addr(listener), own;
+	struct addr a = local_addr(listener), own, want;
 
 	CHECK_ERR(connect(client, &a.sa, a.len), EINPROGRESS);
 	own = local_addr(client);
 	CHECK(addr_port(&own));
+	want = client_addr(addr_port(&own));
+	CHECK(same_addr(&own, &want));
 }
 
 /* ---- refused ---- */
@@ -428,7 +430,7 @@ static const struct sdp_case cases[] = {
 	CASE(connect_without_bind, CASE_IPV6),
 	CASE(connect_to_any_listener, CASE_IPV6),
 	CASE(connect_nonblocking, CASE_IPV6),
-	CASE(port_known_while_connecting, CASE_IPV6),
+	CASE(address_known_while_connecting, CASE_IPV6),
 	CASE(connect_nonblocking_pending, 0),
 	CASE(refused_blocking, CASE_IPV6),
 	CASE(refused_nonblocking, CASE_IPV6),
