@@ -214,50 +214,101 @@ static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	return err;
 }
 
-/* The listener's HelloAck completes the active side. */
-static int sdp_cm_hello_ack(struct sdp_sock *ssk,
-			    const struct rdma_cm_event *event)
+/**
+ * sdp_cm_hello() - the route is known: set up the connection, ask the peer
+ * @work: a connection's work item, which holds the socket
+ *
+ * Not in the handler, nor does anything else there wait for the socket lock:
+ * one worker delivers such events to all users of the connection manager, and a
+ * program can hold the lock for as long as it likes, by giving the kernel an
+ * address to read that it is slow to provide memory for.
+ */
+void sdp_cm_hello(struct work_struct *work)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_hello_ack ack;
-	int err;
+	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.hello);
+	struct rdma_cm_id *id = ssk->conn.id;
+	int err = 0;
 
-	err = sdp_hello_ack_parse(event->param.conn.private_data,
-				  event->param.conn.private_data_len, &ack);
+	rdma_lock_handler(id);
+	if (!test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+		err = sdp_cm_route_resolved(ssk, id);
 	if (err)
-		return err;
-	sdp_flow_choose(ssk, ack.ext_features);
-	sdp_tx_set_peer(ssk, ack.act_rcv_size);
-	sdp_credit_init(&conn->credit, conn->rx.rb.total, ack.bufs);
-	return 0;
+		sdp_conn_end(ssk, err);
+	rdma_unlock_handler(id);
+	sock_put(&ssk->sk);
 }
 
+static void sdp_cm_queue_hello(struct sdp_sock *ssk)
+{
+	sock_hold(&ssk->sk);
+	if (!queue_work(sdp_wq, &ssk->conn.hello))
+		__sock_put(&ssk->sk);
+}
+
+/* The listener's HelloAck completes the active side. */
+static void sdp_cm_use_ack(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	/* Pairs with the barrier in sdp_cm_established(). */
+	smp_rmb();
+	sdp_flow_choose(ssk, conn->ack.ext_features);
+	sdp_tx_set_peer(ssk, conn->ack.act_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.rb.total, conn->ack.bufs);
+	sdp_fallback_not_needed(ssk);
+	conn->tx.empty_due = true;
+	sdp_sock_connected(ssk);
+}
+
+/**
+ * sdp_cm_check_answered() - enter the next state if the handshake is over
+ * @ssk: locked socket (by its owner or in softirq) in state SYN_SENT or SYN_RECV
+ */
+void sdp_cm_check_answered(struct sdp_sock *ssk)
+{
+	const unsigned long *flags = &ssk->conn.flags;
+	int err;
+
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT)) {
+		if (!test_bit(SDP_CONN_ANSWERED, flags))
+			return;
+		sdp_cm_use_ack(ssk);
+	} else {
+		if (!test_bit(SDP_CONN_SETTLED, flags) || ssk->conn.dev->iwarp)
+			return;
+		sdp_accept_established(ssk);
+	}
+	err = sdp_conn_check_flushed(ssk);
+	if (err)
+		sdp_conn_end(ssk, err);
+}
+
+/*
+ * Whoever owns the socket goes on with this when he lets it go, if it is owned:
+ * see sdp_cm_hello().
+ */
 static int sdp_cm_established(struct sdp_sock *ssk,
 			      const struct rdma_cm_event *event)
 {
-	struct sock *sk = &ssk->sk;
-	int err = 0;
+	struct sdp_conn *conn = &ssk->conn;
+	int err;
 
-	lock_sock(sk);
 	/* An answer that comes when the attempt was given up is too late. */
-	if (sk->sk_state == TCP_SYN_SENT &&
-	    !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags)) {
-		err = sdp_cm_hello_ack(ssk, event);
-		if (!err) {
-			sdp_fallback_not_needed(ssk);
-			ssk->conn.tx.empty_due = true;
-			sdp_sock_connected(ssk);
-			/* The peer may have been quicker than this event. */
-			sdp_conn_process(ssk);
-		}
-	} else if (sk->sk_state == TCP_SYN_RECV && !ssk->conn.dev->iwarp) {
-		sdp_accept_established(ssk);
-		sdp_tx_push(ssk);
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT) &&
+	    !test_bit(SDP_CONN_BROKEN, &conn->flags)) {
+		err = sdp_hello_ack_parse(event->param.conn.private_data,
+					  event->param.conn.private_data_len,
+					  &conn->ack);
+		if (err)
+			return err;
+		/* Pairs with the barrier in sdp_cm_use_ack(). */
+		smp_mb__before_atomic();
+		set_bit(SDP_CONN_ANSWERED, &conn->flags);
 	}
-	if (!err)
-		err = sdp_conn_check_flushed(ssk);
-	release_sock(sk);
-	return err;
+	local_bh_disable();
+	sdp_conn_kick(ssk);
+	local_bh_enable();
+	return 0;
 }
 
 /**
@@ -284,7 +335,7 @@ void sdp_cm_heard(struct sdp_sock *ssk)
 		sdp_conn_end(ssk, err);
 }
 
-/* With InfiniBand the connection manager sees to it. */
+/* With InfiniBand the connection manager sees to it.  Nobody knows the child. */
 static void sdp_cm_await_greeting(struct sdp_sock *child)
 {
 	if (!child->conn.dev->iwarp)
@@ -308,7 +359,8 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 			   const struct rdma_cm_event *event)
 {
 	/* The listener went after its HelloAck, and before we could tell. */
-	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT) ||
+	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
 		return -ECONNRESET;
 	/*
 	 * Not by rdma_consumer_reject_data(): an iWARP provider says "reset"
@@ -342,7 +394,8 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 			return -ENETUNREACH;
 		return rdma_resolve_route(id, SDP_RESOLVE_TIMEOUT_MS);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return sdp_cm_route_resolved(ssk, id);
+		sdp_cm_queue_hello(ssk);
+		return 0;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return sdp_cm_established(ssk, event);
 	case RDMA_CM_EVENT_ADDR_ERROR:
@@ -445,11 +498,11 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	child->conn.id = id;
 	sdp_sock_hold(child, SDP_REF_CM);
 	err = sdp_conn_setup(child, id);
-	if (!err)
-		err = sdp_cm_accept(child, id, &hello);
 	if (!err) {
 		sdp_cm_await_greeting(child);
-	} else {
+		err = sdp_cm_accept(child, id, &hello);
+	}
+	if (err) {
 		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
 		sdp_conn_end(child, err);
 	}

@@ -26,6 +26,7 @@ struct workqueue_struct *sdp_wq;
  */
 void sdp_conn_init(struct sdp_conn *conn)
 {
+	INIT_WORK(&conn->hello, sdp_cm_hello);
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
 	INIT_WORK(&conn->farewell, sdp_conn_farewell);
 	INIT_LIST_HEAD(&conn->dev_node);
@@ -186,7 +187,7 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
  * @ssk: socket that nobody else can transmit on yet
  * @id: its cm_id, with a device
  *
- * Context: the connection manager's handler; may sleep.
+ * Context: under the handler mutex of @id; may sleep.
  * Return: 0, or a negative errno; sdp_conn_end() is due in both cases.
  */
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
@@ -269,8 +270,12 @@ int sdp_conn_check_flushed(struct sdp_sock *ssk)
  */
 void sdp_conn_process(struct sdp_sock *ssk)
 {
+	if (!ssk->conn.qp)
+		return;
+	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		sdp_cm_check_answered(ssk);
 	/* The peer may speak before we have read its HelloAck. */
-	if (!ssk->conn.qp || sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
 		return;
 	sdp_rx_reap(ssk);
 	sdp_tx_reap(ssk);
@@ -292,7 +297,7 @@ static void sdp_conn_interrupt(struct sdp_sock *ssk)
  * sdp_conn_kick() - process completions now, or let the socket's owner do it
  * @ssk: socket
  *
- * Context: softirq, without the socket lock.
+ * Context: softirq, or softirqs disabled, without the socket lock.
  */
 void sdp_conn_kick(struct sdp_sock *ssk)
 {

@@ -59,6 +59,7 @@ enum sdp_conn_flag {
 	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
 	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
 	SDP_CONN_PAUSE,		/* so does the end of a burst */
+	SDP_CONN_ANSWERED,	/* the peer's HelloAck has come */
 	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
 	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
@@ -337,9 +338,11 @@ struct sdp_conn_stats {
  *	both do, SDP_FEAT_*
  * @flow: engine of flow control; before the peer's Hello the one that is wanted
  * @flow_reason: why it is not the one that was wanted
+ * @ack: the peer's HelloAck, valid once SDP_CONN_ANSWERED is set
  * @stats: counters, kept until the next connection
  * @retry: the peer asked us to try again later
  * @rx_closed: the peer violated the protocol, its messages are dropped
+ * @hello: sets the connection up and sends our Hello, once the route is known
  * @teardown: releases everything above, in process context
  * @farewell: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
@@ -362,9 +365,11 @@ struct sdp_conn {
 	u16 features;
 	const struct sdp_flow_ops *flow;
 	enum sdp_flow_reason flow_reason;
+	struct sdp_hello_ack ack;
 	struct sdp_conn_stats stats;
 	bool retry;
 	bool rx_closed;
+	struct work_struct hello;
 	struct work_struct teardown;
 	struct work_struct farewell;
 	struct work_struct grow;

@@ -344,16 +344,18 @@ int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first)
 
 /**
  * sdp_fallback_not_needed() - RDMA has connected the socket
- * @ssk: locked socket
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * The TCP socket goes as soon as there is somebody who may sleep.
  */
 void sdp_fallback_not_needed(struct sdp_sock *ssk)
 {
-	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
-	sdp_fallback_drop(ssk);
+	if (ssk->fallback.tcp)
+		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK, 0);
 }
 
 /**
- * sdp_fallback_timeout() - RDMA has had its time
+ * sdp_fallback_timeout() - RDMA has had its time, or has connected the socket
  * @ssk: locked socket
  *
  * A peer without RDMA does not answer at all, and the connection manager would
@@ -361,7 +363,10 @@ void sdp_fallback_not_needed(struct sdp_sock *ssk)
  */
 void sdp_fallback_timeout(struct sdp_sock *ssk)
 {
-	if (ssk->sk.sk_state == TCP_SYN_SENT && ssk->conn.id)
+	if (ssk->sk.sk_state != TCP_SYN_SENT)
+		sdp_fallback_drop(ssk);
+	else if (ssk->conn.id &&
+		 !test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
 		sdp_conn_end(ssk, -ETIMEDOUT);
 }
 

@@ -335,7 +335,8 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
  */
 void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 {
-	if (ssk->sk.sk_state != TCP_SYN_SENT)
+	if (ssk->sk.sk_state != TCP_SYN_SENT ||
+	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
 		return;
 	if (ssk->conn.id)
 		sdp_conn_end(ssk, -ETIMEDOUT);

@@ -141,6 +141,8 @@ void sdp_conn_teardown(struct work_struct *work)
 	bool tell;
 
 	sdp_conn_silence(conn);
+	if (cancel_work_sync(&conn->hello))
+		__sock_put(sk);
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
 		ib_drain_qp(conn->qp);

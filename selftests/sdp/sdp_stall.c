@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program holds the lock of its socket for as long as it likes: the kernel
+ * reads an option's value while it does so, and the program (userfaultfd), or a
+ * slow file system, lets it wait for that memory. Others must get on meanwhile.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/userfaultfd.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "sdp_memory.h"
+
+/* ---- a value that the kernel has to wait for ---- */
+
+/* The second of two pages is not there until we allow it. */
+struct gap {
+	char *base;
+	size_t page;
+	int uffd;
+	int fd;
+	pthread_t thread;
+};
+
+static struct uffdio_range gap_range(const struct gap *g)
+{
+	return (struct uffdio_range){
+		.start = (uintptr_t)g->base + g->page,
+		.len = g->page,
+	};
+}
+
+static void gap_open(struct gap *g)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	g->page = sysconf(_SC_PAGESIZE);
+	g->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	if (g->uffd < 0)
+		sdp_skip("no userfaultfd: %s", strerror(errno));
+	CHECK_OK(ioctl(g->uffd, UFFDIO_API, &api));
+	g->base = mmap(NULL, 2 * g->page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(g->base != MAP_FAILED);
+	memset(g->base, 0, g->page);
+	reg.range = gap_range(g);
+	CHECK_OK(ioctl(g->uffd, UFFDIO_REGISTER, &reg));
+}
+
+/* The first member is read before the socket is locked, the second behind. */
+static void *hold_lock(void *arg)
+{
+	const struct gap *g = arg;
+	const char *value = g->base + g->page - sizeof(int);
+
+	CHECK_OK(setsockopt(g->fd, SOL_SOCKET, SO_LINGER, value,
+			    sizeof(struct linger)));
+	return NULL;
+}
+
+/* Returns when the kernel waits, with the socket locked. */
+static void lock_socket(struct gap *g, int fd)
+{
+	gap_open(g);
+	g->fd = fd;
+	thread_start(&g->thread, hold_lock, g);
+	wait_poll(g->uffd, POLLIN);
+}
+
+static void unlock_socket(struct gap *g)
+{
+	struct uffdio_zeropage zero = { .range = gap_range(g) };
+
+	CHECK_OK(ioctl(g->uffd, UFFDIO_ZEROPAGE, &zero));
+	thread_join(g->thread);
+	CHECK_OK(munmap(g->base, 2 * g->page));
+	CHECK_OK(close(g->uffd));
+}
+
+/* Whoever would wait for the locked socket shall have come to that meanwhile. */
+static void others_get_on(unsigned int ms)
+{
+	uint64_t end = now_ms() + ms;
+	unsigned int rounds = 0;
+	struct pair p;
+
+	while (rounds++ < 10 || now_ms() < end) {
+		p = new_pair();
+		exchange(p.client, p.server, 100);
+		close_pair(p);
+	}
+}
+
+/* ---- a neighbour that nobody is ---- */
+
+static void netdev_of(const struct addr *a, char name[IFNAMSIZ])
+{
+	struct ifaddrs *all, *i;
+	struct addr has;
+
+	name[0] = 0;
+	CHECK_OK(getifaddrs(&all));
+	for (i = all; i; i = i->ifa_next) {
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET)
+			continue;
+		has = (struct addr){ .len = sizeof(has.in4) };
+		memcpy(&has.in4, i->ifa_addr, sizeof(has.in4));
+		has.in4.sin_port = a->in4.sin_port;
+		if (same_addr(&has, a))
+			strcpy(name, i->ifa_name);
+	}
+	freeifaddrs(all);
+	if (!name[0])
+		sdp_skip("needs both ends in one machine");
+}
+
+/* An address of the client's network, behind the server's interface. */
+static struct arpreq new_neighbour(void)
+{
+	struct addr client = client_addr(0), server = server_addr(0);
+	struct arpreq req = { .arp_flags = ATF_COM | ATF_PERM };
+	struct sockaddr_in *pa = (struct sockaddr_in *)&req.arp_pa;
+	struct ifreq ifr = { 0 };
+	int fd = CHECK_OK(socket(AF_INET, SOCK_DGRAM, 0));
+
+	netdev_of(&server, ifr.ifr_name);
+	netdev_of(&client, req.arp_dev);
+	CHECK_OK(ioctl(fd, SIOCGIFHWADDR, &ifr));
+	req.arp_ha = ifr.ifr_hwaddr;
+	*pa = client.in4;
+	pa->sin_addr.s_addr |= htonl(0x7f);
+	CHECK_OK(close(fd));
+	return req;
+}
+
+static void set_neighbour(struct arpreq *req, bool known)
+{
+	int fd = CHECK_OK(socket(AF_INET, SOCK_DGRAM, 0));
+
+	CHECK_OK(ioctl(fd, known ? SIOCSARP : SIOCDARP, req));
+	CHECK_OK(close(fd));
+}
+
+/* ---- cases ---- */
+
+/* The connection manager finds the way for a socket that is locked. */
+static void while_it_connects(void)
+{
+	struct arpreq nobody = new_neighbour();
+	struct addr to = { .in4 = *(struct sockaddr_in *)&nobody.arp_pa,
+			   .len = sizeof(to.in4) };
+	int fd = new_client(SOCK_NONBLOCK);
+	struct gap g;
+
+	to.in4.sin_port = htons(4791);
+	CHECK_ERR(connect(fd, &to.sa, to.len), EINPROGRESS);
+	lock_socket(&g, fd);
+	set_neighbour(&nobody, true);
+	others_get_on(1500);
+	unlock_socket(&g);
+	set_neighbour(&nobody, false);
+	CHECK_OK(close(fd));
+}
+
+/* An answer, or the peer's end, comes for a socket that is locked. */
+static void while_it_is_refused(void)
+{
+	int filler, listener = full_listener(&filler), fd = new_client(0);
+	struct gap g;
+
+	start_connect(fd, listener);
+	lock_socket(&g, fd);
+	others_get_on(1500);
+	CHECK_OK(accept(listener, NULL, NULL));
+	others_get_on(1500);
+	unlock_socket(&g);
+	finish_connect(fd);
+}
+
+static void while_its_peer_leaves(void)
+{
+	struct pair p = new_pair(), q = new_pair();
+	struct gap g;
+
+	lock_socket(&g, p.client);
+	send_pattern(p.server, 1, 0, 100, 100);
+	CHECK_OK(close(p.server));
+	set_linger(q.server, 1, 0);
+	CHECK_OK(close(q.server));
+	CHECK_EQ(recv_until_end(q.client), ECONNRESET);
+	others_get_on(1500);
+	unlock_socket(&g);
+	recv_pattern(p.client, 1, 0, 100, 100);
+	CHECK_EQ(recv_until_end(p.client), 0);
+}
+
+/* A UD SEND of management class 7, attribute 0x14; see sdp_fault.sh, too. */
+#define LAST_MESSAGE							\
+	"ingress protocol ip u32 match u8 0x64 0xff at 28 match u8 0x07 0xff at 49 match u16 0x14 0xffff at 64 action drop"
+
+static int tc(const char *what, const char *rest)
+{
+	char command[256], name[IFNAMSIZ];
+	struct addr server = server_addr(0);
+
+	netdev_of(&server, name);
+	snprintf(command, sizeof(command), "tc %s dev %s %s 2>/dev/null", what,
+		 name, rest);
+	return system(command);
+}
+
+static void carry_all(void)
+{
+	if (tc("qdisc del", "clsact"))
+		ktap_diag("the packet filter is still there");
+}
+
+static void lose_last_message(void)
+{
+	struct pair p;
+	struct gap g;
+
+	if (tc("qdisc add", "clsact") || tc("filter add", LAST_MESSAGE))
+		sdp_skip("this kernel cannot drop one kind of packet");
+	p = new_pair();
+	lock_socket(&g, p.server);
+	CHECK(!tc("filter del", "ingress"));
+	others_get_on(10000);
+	unlock_socket(&g);
+	exchange(p.client, p.server, 1000);
+}
+
+/*
+ * The last message of a handshake is late: the program has its connection, and
+ * has locked it, when the connection manager hears of it. It repeats what has to
+ * be answered after some 4 s.
+ */
+static void while_its_handshake_ends(void)
+{
+	run_and_undo(lose_last_message, carry_all);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(while_it_connects, 0),
+	CASE(while_it_is_refused, 0),
+	CASE(while_its_peer_leaves, CASE_IPV6),
+	CASE(while_its_handshake_ends, CASE_SDP_ONLY | CASE_LONG),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
