@@ -12,10 +12,6 @@ cd "$(dirname "$0")"
 
 self=${SELF:-} other=${PEER:-}
 
-# Seconds within which a silent peer is noticed, see Documentation/failures.rst.
-# A machine under emulation on a busy host may take some more.
-silence=$((25 + 5 * SCALE))
-
 # Node b serves in the given mode, node a connects in the other.
 # connect_nodes MODE-OF-A MODE-OF-B [OPTION...]
 connect_nodes() {
@@ -30,13 +26,6 @@ connect_nodes() {
 	fi
 	wait_moving mine
 	meet moves
-}
-
-# What a silent peer looks like to the thread that hears of it first is
-# ETIMEDOUT, and to the other EPIPE. Within which time it was over, by the program's own clock.
-# ended_within SECONDS SINCE
-ended_within() {
-	((SECONDS - $2 <= $1)) || fail "it took $((SECONDS - $2)) s, more than $1"
 }
 
 netdev() { netdev_of "$self"; }

@@ -178,6 +178,18 @@ check_works() {
 	expect_orderly before sent=1000000
 }
 
+# Seconds within which a silent peer is noticed, see Documentation/failures.rst.
+# A machine under emulation on a busy host may take some more. What it looks like
+# to the thread that hears of it first is ETIMEDOUT, and to the other EPIPE.
+# shellcheck disable=SC2034
+silence=$((25 + 5 * SCALE))
+
+# Within which time it was over, by the program's own clock.
+# ended_within SECONDS SINCE
+ended_within() {
+	((SECONDS - $2 <= $1)) || fail "it took $((SECONDS - $2)) s, more than $1"
+}
+
 # Another program of these tests as a case: its own report becomes a comment.
 # rerun PROGRAM
 rerun() {

@@ -38,6 +38,9 @@ class Node:
         self.output = self._line()
         self.last_serial = time.monotonic()
         self._asleep_until = None
+        self.wire = None
+        # Its power was taken away: whatever it was doing has no end.
+        self.cut = False
 
     def _line(self):
         ours, theirs = socket.socketpair()
@@ -62,6 +65,7 @@ class Node:
 
     def start(self, wire=None):
         """Start QEMU; WIRE is this end of the link to the other node."""
+        self.wire = wire
         fds = [s.fileno() for s in self._guest_ends + ([wire] if wire else [])]
         stdin = None if self.options.shell else subprocess.DEVNULL
         with open(self.dir / f"{self.role}.qemu.log", "wb") as log:
@@ -149,6 +153,26 @@ class Node:
         elif request.exists():
             self._asleep_until = time.monotonic() + float(request.read_text(encoding="ascii"))
             self.command_monitor("stop")
+
+    def serve_power_off(self):
+        """End the node at once if the other one has asked for it."""
+        if not self.cut and self.path("poweroff").exists():
+            self.cut = True
+            self.process.kill()
+
+    def leave_wire(self):
+        """Return the end of the wire of a node that has ended, to be drained; None if it is closed.
+
+        What connects machines does not go with one of them: for the other one
+        the link stays up, and what it sends is lost.
+        """
+        wire, self.wire = self.wire, None
+        if wire and not self.cut:
+            wire.close()
+        elif wire:
+            wire.setblocking(False)
+            return wire
+        return None
 
     def sysrq(self, key):
         """Send the magic system request KEY over the serial line."""

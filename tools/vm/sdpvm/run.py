@@ -93,8 +93,6 @@ class Run:
             self.selector.register(node.serial, selectors.EVENT_READ, (node, "serial"))
             self.selector.register(node.output, selectors.EVENT_READ, (node, "output"))
             self.selector.register(node.monitor, selectors.EVENT_READ, (node, "monitor"))
-        for wire in filter(None, wires):
-            wire.close()
 
     def _loop(self):
         deadline, limit = self.started + _BOOT_SECONDS, _BOOT_SECONDS
@@ -103,13 +101,16 @@ class Run:
             self._pump(0.1)
             for node in self.nodes:
                 node.serve_suspend()
+                node.serve_power_off()
             if self._announce_ready(ready):
                 limit = self.options.timeout
                 deadline = time.monotonic() + limit
             gone = [node for node in self.nodes if node.process.poll() is not None]
             for node in gone:
+                if wire := node.leave_wire():
+                    self.selector.register(wire, selectors.EVENT_READ, (node, "wire"))
                 node.path("gone").touch()
-            if any(node.status() is None for node in gone):
+            if any(node.status() is None and not node.cut for node in gone):
                 alone_since = alone_since or time.monotonic()
                 if time.monotonic() - alone_since > _WIDOW_SECONDS:
                     note("the other node died; ending this one")
@@ -197,7 +198,7 @@ class Run:
                 print("\n".join(excerpt), file=sys.stderr, flush=True)
                 (self.dir / _SPLAT_FILE).write_text("\n".join(excerpt) + "\n", encoding="utf-8")
                 worst = EXIT_SPLAT
-            elif node.status() is None and not self.timed_out:
+            elif node.status() is None and not self.timed_out and not node.cut:
                 note(f"node {node.role} died before its command ended; the last it said:")
                 print("\n".join(texts[0].splitlines()[-30:]), file=sys.stderr, flush=True)
                 worst = worst or EXIT_BED
