@@ -31,7 +31,7 @@ run_tests: all
 install: all
 	@test -n "$(INSTALL_PATH)" || { echo "set INSTALL_PATH to use install" >&2; exit 1; }
 	mkdir -p $(INSTALL_PATH)
-	cp -p $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_PROGS) $(TEST_FILES) \
+	cp -pu $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_PROGS) $(TEST_FILES) \
 		run_tests.sh config $(INSTALL_PATH)/
 
 emit_tests:
