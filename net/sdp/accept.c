@@ -36,19 +36,11 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 	return 0;
 }
 
-/*
- * One identifier of two may listen, and have children already.  The state keeps
- * others away while the lock is given up.
- */
-static void sdp_listen_undo(struct sock *sk)
+/* One identifier of two may listen, and have children already. */
+static void sdp_listen_failed(struct sdp_sock *ssk)
 {
-	sdp_sock_set_state(sk, TCP_CLOSING);
-	release_sock(sk);
-	sdp_listen_end(sdp_sk(sk));
-	sdp_accept_purge(sdp_sk(sk));
-	lock_sock(sk);
-	sdp_sock_set_state(sk, TCP_CLOSE);
-	sk->sk_state_change(sk);
+	sdp_conn_unlisten(ssk);
+	sdp_accept_purge(ssk);
 }
 
 /**
@@ -79,27 +71,28 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	if (!err)
 		err = sdp_listen_rdma(ssk);
 	if (err)
-		sdp_listen_undo(sk);
+		sdp_sock_retreat(sk, sdp_listen_failed);
 	return err;
+}
+
+static void sdp_listen_over(struct sdp_sock *ssk)
+{
+	sdp_conn_destroy_id(ssk);
+	sdp_fallback_listen_stop(ssk);
+	sdp_accept_purge(ssk);
 }
 
 /**
  * sdp_listen_stop() - end a listener
- * @sk: socket that went from state LISTEN to CLOSING, not locked
+ * @sk: locked socket in state LISTEN; the lock is given up for a while
  *
  * The port is free and all children that nobody has accepted are reset when
- * this returns.  Until then state CLOSING keeps others from listening anew.
+ * this returns.
  */
 void sdp_listen_stop(struct sock *sk)
 {
-	sdp_conn_destroy_id(sdp_sk(sk));
-	sdp_fallback_listen_stop(sdp_sk(sk));
-	sdp_accept_purge(sdp_sk(sk));
-	lock_sock(sk);
-	if (sk->sk_state == TCP_CLOSING)
-		sdp_sock_closed(sdp_sk(sk));
-	sk->sk_state_change(sk);
-	release_sock(sk);
+	sdp_sock_free_port(sdp_sk(sk));
+	sdp_sock_retreat(sk, sdp_listen_over);
 }
 
 static bool sdp_accept_reserve(struct sdp_sock *parent)

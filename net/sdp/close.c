@@ -173,30 +173,27 @@ static void sdp_sock_close_connected(struct sdp_sock *ssk)
 void sdp_sock_close(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	bool listening, connecting, idle;
+	bool connecting, idle;
 
 	lock_sock(sk);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	listening = sk->sk_state == TCP_LISTEN;
 	/* Between two attempts to connect there is nothing to tear down. */
-	if (listening) {
-		sdp_sock_set_state(sk, TCP_CLOSING);
+	if (sk->sk_state == TCP_LISTEN) {
+		sdp_listen_stop(sk);
 	} else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id) {
 		sdp_timer_disarm_all(ssk);
 		sdp_sock_set_state(sk, TCP_CLOSE);
 	}
 	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
-	if (!listening && sk->sk_state != TCP_CLOSE)
+	if (sk->sk_state != TCP_CLOSE)
 		sdp_sock_close_connected(ssk);
 	sock_orphan(sk);
 	idle = sk->sk_state == TCP_CLOSE;
-	if (!idle && !listening)
+	if (!idle)
 		sdp_sock_watch_orphan(ssk);
 	release_sock(sk);
 
-	if (listening)
-		sdp_listen_stop(sk);
-	else if (idle && ssk->conn.id)
+	if (idle && ssk->conn.id)
 		sdp_conn_destroy_id(ssk);
 	/* As with TCP no request is on its way any more after close(). */
 	if (connecting)
@@ -213,22 +210,19 @@ static bool sdp_sock_needs_reset(const struct sock *sk)
 static void sdp_sock_stop(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
-	bool listening = sk->sk_state == TCP_LISTEN;
 
+	if (sk->sk_state == TCP_LISTEN) {
+		sdp_listen_stop(sk);
+		return;
+	}
 	/* An attempt to connect that is just failing is not to be repeated. */
-	if (!listening)
-		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	if (listening)
-		sdp_sock_set_state(sk, TCP_CLOSING);
-	else if (ssk->conn.id)
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	if (ssk->conn.id)
 		sdp_conn_end(ssk, -ECONNABORTED);
 	else
 		sdp_sock_ended(ssk, -ECONNRESET);
 	release_sock(sk);
-	if (listening)
-		sdp_listen_stop(sk);
-	else
-		sdp_conn_flush(ssk);
+	sdp_conn_flush(ssk);
 	lock_sock(sk);
 }
 

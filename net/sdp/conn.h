@@ -406,6 +406,7 @@ void sdp_conn_part(struct sdp_sock *ssk);
 void sdp_conn_told(struct sdp_sock *ssk);
 void sdp_conn_flush(struct sdp_sock *ssk);
 void sdp_conn_destroy_id(struct sdp_sock *ssk);
+void sdp_conn_unlisten(struct sdp_sock *ssk);
 
 extern struct workqueue_struct *sdp_wq;
 

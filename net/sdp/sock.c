@@ -275,8 +275,30 @@ void sdp_sock_set_state(struct sock *sk, int state)
 void sdp_sock_closed(struct sdp_sock *ssk)
 {
 	sdp_sock_set_state(&ssk->sk, TCP_CLOSE);
-	if (!(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK))
-		ssk->bound = false;
+	sdp_sock_free_port(ssk);
+}
+
+/**
+ * sdp_sock_retreat() - go back to state CLOSE without a connection to end
+ * @sk: locked socket; the lock is given up for a while
+ * @undo: takes back what was asked of the connection manager, for which the
+ *	lock must not be held
+ *
+ * Meanwhile state CLOSING keeps others away; who came nevertheless waits for it
+ * to change.  It may have changed already, if a device has taken the socket's
+ * identifier with it, and may then be that of something new.
+ *
+ * Context: process context.
+ */
+void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
+{
+	sdp_sock_set_state(sk, TCP_CLOSING);
+	release_sock(sk);
+	undo(sdp_sk(sk));
+	lock_sock(sk);
+	if (sk->sk_state == TCP_CLOSING)
+		sdp_sock_set_state(sk, TCP_CLOSE);
+	sk->sk_state_change(sk);
 }
 
 /**
@@ -344,23 +366,6 @@ void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 		sdp_sock_ended(ssk, -ETIMEDOUT);
 }
 
-/*
- * What an attempt has fixed, a family and a port, is not for the next one.  The
- * state keeps others away while the lock is given up; who came nevertheless
- * waits for it to change.
- */
-static void sdp_sock_drop_id(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	sdp_sock_set_state(sk, TCP_CLOSING);
-	release_sock(sk);
-	sdp_conn_destroy_id(ssk);
-	lock_sock(sk);
-	sdp_sock_set_state(sk, TCP_CLOSE);
-	sk->sk_state_change(sk);
-}
-
 /**
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
  * @ssk: locked socket with its peer set; the lock is given up for a while if
@@ -397,8 +402,9 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	/* The id is bound at most, and has seen no event that we act upon. */
 	sdp_timer_disarm_all(ssk);
 	sdp_sock_set_state(sk, TCP_CLOSE);
+	/* What it has fixed, a family and a port, is not for the next attempt. */
 	if (!ssk->bound)
-		sdp_sock_drop_id(ssk);
+		sdp_sock_retreat(sk, sdp_conn_destroy_id);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	return err;
 }

@@ -152,6 +152,13 @@ static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 	return ssk->opt.nodelay && !ssk->opt.cork;
 }
 
+/* As with TCP a port that the kernel has chosen is for one use only. */
+static inline void sdp_sock_free_port(struct sdp_sock *ssk)
+{
+	if (!(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK))
+		ssk->bound = false;
+}
+
 /* getsockname() shows a port that was given back, but nobody may use it. */
 static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
 {
@@ -164,6 +171,7 @@ struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
 void sdp_sock_set_state(struct sock *sk, int state);
 void sdp_sock_closed(struct sdp_sock *ssk);
+void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
 void sdp_sock_settle(struct sock *sk);
 void sdp_sock_connected(struct sdp_sock *ssk);
 int sdp_sock_start_connect(struct sdp_sock *ssk);

@@ -180,6 +180,24 @@ void sdp_conn_teardown(struct work_struct *work)
 	sock_put(sk);
 }
 
+/*
+ * Whether the id is the caller's to end.  Its device may be on its way out and
+ * take it; then that is over when this returns.
+ */
+static bool sdp_conn_seize_id(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	bool present, ending;
+
+	lock_sock(&ssk->sk);
+	present = conn->id;
+	ending = present && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
+	release_sock(&ssk->sk);
+	if (ending)
+		sdp_conn_flush(ssk);
+	return present && !ending;
+}
+
 /**
  * sdp_conn_destroy_id() - end the cm_id of a socket that only listens or is
  *	bound
@@ -193,21 +211,26 @@ void sdp_conn_teardown(struct work_struct *work)
 void sdp_conn_destroy_id(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
-	struct rdma_cm_id *id;
-	bool ending;
 
-	/* The device may be on its way out, and take the id with it. */
-	lock_sock(&ssk->sk);
-	id = conn->id;
-	ending = id && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
-	release_sock(&ssk->sk);
-	if (ending)
-		sdp_conn_flush(ssk);
-	if (ending || !id)
+	if (!sdp_conn_seize_id(ssk))
 		return;
 	sdp_listen_end(ssk);
-	rdma_destroy_id(id);
+	rdma_destroy_id(conn->id);
 	conn->id = NULL;
 	clear_bit(SDP_CONN_BROKEN, &conn->flags);
 	sdp_sock_put(ssk, SDP_REF_CM);
+}
+
+/**
+ * sdp_conn_unlisten() - end what only a listener has, and keep the port
+ * @ssk: socket in state CLOSING, not locked
+ *
+ * Context: process context.
+ */
+void sdp_conn_unlisten(struct sdp_sock *ssk)
+{
+	if (!sdp_conn_seize_id(ssk))
+		return;
+	sdp_listen_end(ssk);
+	clear_bit(SDP_CONN_BROKEN, &ssk->conn.flags);
 }
