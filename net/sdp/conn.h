@@ -99,6 +99,20 @@ struct sdp_rx_buf {
 	u32 len;
 };
 
+/**
+ * struct sdp_rx_slots - descriptions of receive buffers
+ * @bufs: one for each buffer
+ * @count: their number
+ * @hdr: memory of their headers
+ * @hdr_dma: DMA address of @hdr
+ */
+struct sdp_rx_slots {
+	struct sdp_rx_buf *bufs;
+	u32 count;
+	void *hdr;
+	u64 hdr_dma;
+};
+
 /* Arrivals whose time is remembered; if there are more, the last two share. */
 #define SDP_RX_STAMPS	16
 
@@ -121,6 +135,7 @@ struct sdp_rx_stamp {
  * @sg: the pieces
  * @nr_sg: their number
  * @mr: allows the peer to write to them
+ * @slots: receive buffers beyond a connection's first ones
  * @stamps: arrivals, if programs want to know
  * @stamp_head: count of these ever noted
  * @stamp_tail: count of these that are over
@@ -133,6 +148,7 @@ struct sdp_rx_ring {
 	struct scatterlist *sg;
 	u32 nr_sg;
 	struct ib_mr *mr;
+	struct sdp_rx_slots slots;
 	struct sdp_rx_stamp stamps[SDP_RX_STAMPS];
 	u32 stamp_head;
 	u32 stamp_tail;
@@ -140,17 +156,15 @@ struct sdp_rx_ring {
 
 /**
  * struct sdp_rx - the receive side of a connection
- * @bufs: all receive buffers, with memory or without
- * @unused: those without
+ * @first: all receive buffers as long as there is no ring
+ * @unused: those without memory, with a ring its own as well
  * @posted: ring of buffers in the order in which they were posted
  * @mask: size of @posted minus one
- * @slots: number of elements of @bufs
+ * @slots: how many there may be of all kinds, for so many the queue pair is made
  * @rb: how many buffers have memory, and how much
  * @post_head: count of buffers ever posted (socket lock)
  * @done: count of completions; written by the completion handler only
  * @seen: count of completions processed (socket lock)
- * @bsdh: memory of all headers
- * @bsdh_dma: DMA address of @bsdh
  * @queue: buffers with unread payload, in the order of the stream; what is in
  *	@ring comes behind it
  * @ring: ring that the peer writes to
@@ -159,7 +173,7 @@ struct sdp_rx_ring {
  * @oob: urgent data
  */
 struct sdp_rx {
-	struct sdp_rx_buf *bufs;
+	struct sdp_rx_slots first;
 	struct list_head unused;
 	struct sdp_rx_buf **posted;
 	u32 mask;
@@ -168,8 +182,6 @@ struct sdp_rx {
 	u32 post_head;
 	u32 done;
 	u32 seen;
-	void *bsdh;
-	u64 bsdh_dma;
 	struct list_head queue;
 	struct sdp_rx_ring ring;
 	u32 bytes;

@@ -15,6 +15,7 @@ struct sdp_conn;
 struct sdp_ravah;
 struct sdp_rx;
 struct sdp_rx_buf;
+struct sdp_rx_slots;
 struct sdp_sock;
 struct sock;
 struct socket;
@@ -39,6 +40,13 @@ void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf);
 void sdp_rx_grow(struct work_struct *work);
 void sdp_rx_exhausted(struct sdp_sock *ssk);
 int sdp_rx_asked(struct sdp_sock *ssk, u32 wish);
+
+/* rxslot.c */
+int sdp_rx_slots_alloc(struct sdp_sock *ssk, struct sdp_rx_slots *slots,
+		       u32 count);
+void sdp_rx_slots_use(struct sdp_rx *rx, struct sdp_rx_slots *slots);
+void sdp_rx_slots_unmap(struct sdp_sock *ssk, struct sdp_rx_slots *slots);
+void sdp_rx_slots_free(struct sdp_rx_slots *slots);
 
 /* rxring.c */
 u32 sdp_rx_ring_size(struct sdp_sock *ssk);

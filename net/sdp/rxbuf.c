@@ -79,33 +79,16 @@ static struct sdp_rx_buf *sdp_rx_alloc_buf(struct sdp_sock *ssk, u32 size)
 
 static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
 	struct sdp_rx *rx = &ssk->conn.rx;
-	u32 slots = roundup_pow_of_two(rx->slots);
-	u32 i;
+	u32 size = roundup_pow_of_two(rx->slots);
 
-	rx->mask = slots - 1;
-	rx->bufs = kvcalloc(rx->slots, sizeof(*rx->bufs), GFP_KERNEL);
-	rx->posted = kvcalloc(slots, sizeof(*rx->posted), GFP_KERNEL);
-	if (!rx->bufs || !rx->posted)
+	rx->mask = size - 1;
+	rx->posted = kvcalloc(size, sizeof(*rx->posted), GFP_KERNEL);
+	if (!rx->posted ||
+	    sdp_rx_slots_alloc(ssk, &rx->first, rx->rb.max_total +
+						SDP_CREDIT_BUFS_MIN))
 		return -ENOMEM;
-	/* Last, because it is unmapped if it is there. */
-	rx->bsdh = kcalloc(rx->slots, SDP_MSG_HDR_MAX, GFP_KERNEL);
-	if (!rx->bsdh)
-		return -ENOMEM;
-	rx->bsdh_dma = ib_dma_map_single(ibdev, rx->bsdh,
-					 rx->slots * SDP_MSG_HDR_MAX,
-					 DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(ibdev, rx->bsdh_dma)) {
-		kfree(rx->bsdh);
-		rx->bsdh = NULL;
-		return -ENOMEM;
-	}
-	for (i = 0; i < rx->slots; i++) {
-		rx->bufs[i].bsdh = rx->bsdh + i * SDP_MSG_HDR_MAX;
-		rx->bufs[i].bsdh_dma = rx->bsdh_dma + i * SDP_MSG_HDR_MAX;
-		list_add_tail(&rx->bufs[i].list, &rx->unused);
-	}
+	sdp_rx_slots_use(rx, &rx->first);
 	return 0;
 }
 
@@ -211,7 +194,7 @@ int sdp_rx_post_all(struct sdp_sock *ssk)
 	u32 i;
 
 	for (i = 0; !err && i < rx->rb.total; i++)
-		err = sdp_rx_post(ssk, &rx->bufs[i]);
+		err = sdp_rx_post(ssk, &rx->first.bufs[i]);
 	return err;
 }
 
@@ -461,21 +444,16 @@ void sdp_rx_unmap(struct sdp_sock *ssk)
 	u32 i;
 
 	sdp_rx_ring_unmap(ssk);
-	for (i = 0; rx->bufs && i < rx->slots; i++) {
-		buf = &rx->bufs[i];
+	for (i = 0; i < rx->first.count; i++) {
+		buf = &rx->first.bufs[i];
 		if (!buf->page)
 			continue;
 		sdp_rx_unmap_buf(ssk, buf);
 		if (list_empty(&buf->list))
 			sdp_rx_free_buf(ssk, buf);
 	}
-	if (rx->bsdh)
-		ib_dma_unmap_single(ssk->conn.dev->ibdev, rx->bsdh_dma,
-				    rx->slots * SDP_MSG_HDR_MAX,
-				    DMA_FROM_DEVICE);
-	kfree(rx->bsdh);
+	sdp_rx_slots_unmap(ssk, &rx->first);
 	kvfree(rx->posted);
-	rx->bsdh = NULL;
 	rx->posted = NULL;
 }
 
@@ -488,11 +466,12 @@ void sdp_rx_purge(struct sdp_sock *ssk)
 	struct sdp_rx *rx = &ssk->conn.rx;
 	u32 i;
 
+	for (i = 0; i < rx->first.count; i++)
+		if (rx->first.bufs[i].page)
+			sdp_rx_free_buf(ssk, &rx->first.bufs[i]);
+	/* The list of those without memory goes through both. */
 	sdp_rx_ring_purge(ssk);
-	for (i = 0; rx->bufs && i < rx->slots; i++)
-		if (rx->bufs[i].page)
-			sdp_rx_free_buf(ssk, &rx->bufs[i]);
-	kvfree(rx->bufs);
+	sdp_rx_slots_free(&rx->first);
 	memset(rx, 0, sizeof(*rx));
 	INIT_LIST_HEAD(&rx->queue);
 	INIT_LIST_HEAD(&rx->unused);

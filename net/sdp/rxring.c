@@ -199,15 +199,24 @@ static bool sdp_rx_ring_try(struct sdp_sock *ssk, u32 size)
  */
 bool sdp_rx_ring_alloc(struct sdp_sock *ssk)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx_ring *ring = &rx->ring;
 	u32 size = ring->size;
 
 	if (!ring->wanted)
 		return false;
 	ring->wanted = false;
-	for (; size >= SDP_MIN_RING_SIZE; size /= 2)
-		if (sdp_rx_ring_try(ssk, size))
-			return true;
+	if (sdp_rx_slots_alloc(ssk, &ring->slots,
+			       rx->slots - rx->first.count))
+		return false;
+	for (; size >= SDP_MIN_RING_SIZE; size /= 2) {
+		if (!sdp_rx_ring_try(ssk, size))
+			continue;
+		sdp_rx_slots_use(rx, &ring->slots);
+		return true;
+	}
+	sdp_rx_slots_unmap(ssk, &ring->slots);
+	sdp_rx_slots_free(&ring->slots);
 	return false;
 }
 
@@ -433,6 +442,7 @@ void sdp_rx_ring_unmap(struct sdp_sock *ssk)
 	ring->wanted = false;
 	if (!ring->mr)
 		return;
+	sdp_rx_slots_unmap(ssk, &ring->slots);
 	ib_dereg_mr(ring->mr);
 	ring->mr = NULL;
 	sdp_rx_ring_unmap_pieces(ssk, ring->nr_sg);
@@ -447,4 +457,5 @@ void sdp_rx_ring_unmap(struct sdp_sock *ssk)
 void sdp_rx_ring_purge(struct sdp_sock *ssk)
 {
 	sdp_rx_ring_free(ssk);
+	sdp_rx_slots_free(&ssk->conn.rx.ring.slots);
 }
