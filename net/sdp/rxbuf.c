@@ -372,24 +372,27 @@ void sdp_rx_grow(struct work_struct *work)
 	sock_put(sk);
 }
 
-/* Whether growth is worth the attempt; if so, it is on its way. */
-static bool sdp_rx_start_growth(struct sdp_sock *ssk)
+static void sdp_rx_start_growth(struct sdp_sock *ssk)
 {
 	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 
 	if (sdp_mem_pressure(&ssk->sk)) {
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_RCVBUFREFUSALS);
-		return false;
+		return;
 	}
 	WRITE_ONCE(rb->growing, true);
 	sdp_conn_grow(ssk);
-	return true;
 }
 
-/* A ring takes the place of everything else. */
-static bool sdp_rx_may_grow(const struct sdp_sock *ssk)
+/*
+ * Whether growth is worth the attempt.  A ring takes the place of everything
+ * else; until there is one @more says whether buffers may be more, or larger.
+ */
+static bool sdp_rx_may_grow(const struct sdp_sock *ssk, bool more)
 {
-	return !ssk->conn.rx.ring.mr;
+	const struct sdp_rx *rx = &ssk->conn.rx;
+
+	return !rx->rb.growing && !rx->ring.mr && (rx->ring.wanted || more);
 }
 
 /**
@@ -403,9 +406,7 @@ void sdp_rx_exhausted(struct sdp_sock *ssk)
 	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 
 	if (ssk->conn.credit.rx_advertised < SDP_PEER_BUFS_MIN &&
-	    !rb->growing && sdp_rx_may_grow(ssk) &&
-	    (ssk->conn.rx.ring.wanted ||
-	     sdp_rcvbuf_more(rb, sdp_rx_limit(ssk))))
+	    sdp_rx_may_grow(ssk, sdp_rcvbuf_more(rb, sdp_rx_limit(ssk))))
 		sdp_rx_start_growth(ssk);
 }
 
@@ -421,9 +422,9 @@ int sdp_rx_asked(struct sdp_sock *ssk, u32 wish)
 	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 	int err = sdp_rcvbuf_asked(rb, wish);
 
-	if (!err && !rb->growing && sdp_rx_may_grow(ssk) &&
-	    (ssk->conn.rx.ring.wanted ||
-	     sdp_rcvbuf_larger(rb, sdp_rx_limit(ssk)) > rb->size))
+	if (!err &&
+	    sdp_rx_may_grow(ssk, sdp_rcvbuf_larger(rb, sdp_rx_limit(ssk)) >
+				 rb->size))
 		sdp_rx_start_growth(ssk);
 	return err;
 }
