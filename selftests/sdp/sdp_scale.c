@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 
+#include "sdp_engine.h"
 #include "sdp_memory.h"
 
 #define SYSCTL_MEM	"/proc/sys/net/sdp/mem"
@@ -16,6 +17,7 @@
 #define BYTES		100
 
 static char old_mem[128];
+static char old_flow[64];
 
 static unsigned int connections(void)
 {
@@ -188,9 +190,68 @@ static void thousands_of_resets(void)
 	run_and_undo(reset_and_count, restore_mem);
 }
 
+/* ---- what the choice of an engine costs ---- */
+
+/* Bytes that an end takes before any data, the device's part included. */
+static size_t idle_cost(const char *engine, struct pair *p, unsigned int count)
+{
+	size_t before, idle;
+	unsigned int i;
+
+	CHECK_EQ(write_sysctl(SYSCTL_FLOW, engine), 0);
+	before = available();
+	open_all(p, count);
+	idle = available();
+	expect_flow(p[0].client, engine);
+	for (i = 0; i < count; i++)
+		close_pair(p[i]);
+	wait_until_gone();
+	return before > idle ? (before - idle) / count / 2 : 0;
+}
+
+/*
+ * What describes the buffers of a ring comes with the ring.  For its receive
+ * requests the queue pair has room from the start, 128 KiB with Soft-RoCE.  The
+ * first round is for the completion queues, which stay.
+ */
+static void compare_engines(void)
+{
+	unsigned int count = connections() / 4;
+	struct pair *p = calloc(count, sizeof(*p));
+	size_t credit, rdma, nic;
+
+	CHECK(p);
+	raise_file_limit(2 * count + 64);
+	raise_mem();
+	wait_until_gone();
+	idle_cost("nic", p, count);
+	credit = idle_cost("credit", p, count);
+	rdma = idle_cost("rdma", p, count);
+	nic = idle_cost("nic", p, count);
+	printf("# an idle end takes %zu bytes with credit, %zu with rdma, %zu with nic\n",
+	       credit, rdma, nic);
+	CHECK(rdma < credit + 160 * KIB);
+	CHECK(nic < credit + 160 * KIB);
+	free(p);
+}
+
+static void restore_mem_and_flow(void)
+{
+	restore_mem();
+	CHECK_EQ(write_sysctl(SYSCTL_FLOW, old_flow), 0);
+}
+
+static void idle_with_each_engine(void)
+{
+	file_read(SYSCTL_MEM, old_mem, sizeof(old_mem));
+	read_sysctl(SYSCTL_FLOW, old_flow, sizeof(old_flow));
+	run_and_undo(compare_engines, restore_mem_and_flow);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(thousands_of_connections, CASE_SDP_ONLY | CASE_LONG),
 	CASE(thousands_of_resets, CASE_SDP_ONLY | CASE_LONG),
+	CASE(idle_with_each_engine, CASE_SDP_ONLY | CASE_LONG),
 };
 
 int main(int argc, char **argv)
