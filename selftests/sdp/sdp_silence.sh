@@ -82,6 +82,20 @@ device_ends_transfer() {
 	expect_timeout 5000 $((BOUND * 1000))
 }
 
+# Nobody answers a request either; the connection manager would ask for a minute.
+connect_gives_up() {
+	local took
+	patience=$(sysctl -n net.sdp.connect_timeout)
+	sysctl -qw net.sdp.connect_timeout=3
+	trap 'end_silence; sysctl -qw net.sdp.connect_timeout=$patience; end_children' EXIT
+	silence
+	start_client client idle "$server"
+	end_of client
+	took=$(($(wrote_ms "$work/client.out") - silent_since))
+	grep -q 'got ETIMEDOUT' "$work/client.out" || fail "expected ETIMEDOUT"
+	((took >= 2500 && took <= 30000)) || fail "it took $took ms"
+}
+
 [ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "TCP is more patient"
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 have_family || skip_all "no AF_SDP sockets in this kernel"
@@ -95,4 +109,4 @@ end_silence
 # The last of these shows that the devices were left in order.
 run_cases keepalive_ends_idle_connection idle_connection_without_keepalive_lives \
 	user_timeout_ends_transfer user_timeout_limits_keepalive device_ends_transfer \
-	check_works
+	connect_gives_up check_works
