@@ -142,7 +142,7 @@ static void close_under_recv(void)
 
 	block_start(&b, op_recv, p.client);
 	CHECK_OK(close(p.client));
-	CHECK(block_sleeps(&b));
+	WAIT_FOR(block_sleeps(&b));
 	CHECK_EQ(send(p.server, "x", 1, 0), 1);
 	CHECK_EQ(block_join(&b), 1);
 	/* With the call's end the last user of the socket is gone. */
@@ -172,7 +172,7 @@ static void close_under_send(void)
 	block_start(&b, op_send, p.client);
 	WAIT_FOR(!(poll_now(p.client) & POLLOUT) && block_sleeps(&b));
 	CHECK_OK(close(p.client));
-	CHECK(block_sleeps(&b));
+	WAIT_FOR(block_sleeps(&b));
 	thread_start(&t, drain_to_end, &p);
 	n = block_join(&b);
 	CHECK(n > 0);
@@ -188,7 +188,7 @@ static void close_under_accept(void)
 
 	block_start(&b, op_accept, listener);
 	CHECK_OK(close(listener));
-	CHECK(block_sleeps(&b));
+	WAIT_FOR(block_sleeps(&b));
 	CHECK_OK(connect(client, &a.sa, a.len));
 	server = block_join(&b);
 	CHECK(server >= 0);
@@ -218,7 +218,7 @@ static void close_under_connect(void)
 	connect_target = local_addr(listener);
 	block_start(&b, op_connect, client);
 	CHECK_OK(close(client));
-	CHECK(block_sleeps(&b));
+	WAIT_FOR(block_sleeps(&b));
 	CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_EQ(block_join(&b), 0);
 }

@@ -379,7 +379,7 @@ static void defer_accept_wakes(void)
 
 	block_start(&b, op_accept, listener);
 	client = connect_to(listener);
-	CHECK(block_sleeps(&b));
+	WAIT_FOR(block_sleeps(&b));
 	send_pattern(client, 10, 0, 100, 100);
 	recv_pattern(block_join(&b), 10, 0, 100, 100);
 }
