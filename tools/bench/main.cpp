@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -48,6 +49,7 @@ struct Options {
 	bool serve = false;
 	std::string family = "sdp";
 	std::string test = "bw";
+	std::string flow;
 	std::string label;
 	std::string server = "127.0.0.1";
 	std::string client;
@@ -80,6 +82,9 @@ void describe_role(CLI::App &app, Options &options)
 	app.add_option("-f,--family", options.family, "address family")
 		->check(CLI::IsMember(names(families)))
 		->capture_default_str();
+	app.add_option("--flow", options.flow,
+		       "fail unless AF_SDP connections have this engine of flow control")
+		->type_name("NAME");
 	app.add_option("-s,--server", options.server, "address of the server")
 		->type_name("ADDRESS")
 		->capture_default_str();
@@ -149,6 +154,16 @@ void describe(CLI::App &app, Options &options)
 	});
 }
 
+// An end that cannot do what was wanted does something else, and figures would be of that.
+void require_flow(const Stream &stream, const std::string &wanted)
+{
+	const std::string used = stream.flow_control();
+
+	if (used != wanted)
+		throw std::runtime_error(
+			fmt::format("flow control is '{}' and not '{}'", used, wanted));
+}
+
 Stream connect_as_told(const Options &options, std::uint16_t port)
 {
 	const Family family = families.at(options.family);
@@ -160,6 +175,8 @@ Stream connect_as_told(const Options &options, std::uint16_t port)
 
 	if (family == Family::smc)
 		require_smc_r(stream.local_port());
+	if (!options.flow.empty())
+		require_flow(stream, options.flow);
 	return stream;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "socket.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -112,6 +113,16 @@ void Stream::set_nodelay(bool on)
 std::uint16_t Stream::local_port() const
 {
 	return port_of(socket_);
+}
+
+std::string Stream::flow_control() const
+{
+	std::array<char, 32> name{};
+	socklen_t size = name.size();
+
+	if (::getsockopt(socket_.get(), SOL_SDP, SDP_FLOW_CONTROL, name.data(), &size) != 0)
+		fail("cannot ask for the engine of flow control");
+	return {name.data(), ::strnlen(name.data(), size)};
 }
 
 std::uint64_t Stream::unread() const

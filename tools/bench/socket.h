@@ -68,6 +68,8 @@ public:
 
 	void set_nodelay(bool on);
 	[[nodiscard]] std::uint16_t local_port() const;
+	/** @return the name of an AF_SDP connection's engine of flow control. */
+	[[nodiscard]] std::string flow_control() const;
 	/** @return bytes that have been received and not read. */
 	[[nodiscard]] std::uint64_t unread() const;
 	/** Send all of @p data. */
