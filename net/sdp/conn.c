@@ -280,7 +280,7 @@ void sdp_conn_process(struct sdp_sock *ssk)
 	sdp_rx_reap(ssk);
 	sdp_tx_reap(ssk);
 	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.flags))
-		sdp_tx_end_burst(ssk);
+		sdp_tx_end_wait(ssk);
 	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
 		sdp_tx_probe(ssk);
 	sdp_tx_push(ssk);

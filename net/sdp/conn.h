@@ -130,6 +130,7 @@ struct sdp_rx_stamp {
  * struct sdp_rx_ring - the ring that the peer writes to
  * @pos: positions; its size is 0 until the peer is told of the ring
  * @size: bytes of the memory, or of what is wanted if there is no @mr
+ * @told_at: when the peer was told of what was read
  * @wanted: it is to be allocated when the first buffers do not suffice
  * @chunk: bytes in each piece of the memory
  * @sg: the pieces
@@ -142,6 +143,7 @@ struct sdp_rx_stamp {
  */
 struct sdp_rx_ring {
 	struct sdp_inring pos;
+	ktime_t told_at;
 	u32 size;
 	bool wanted;
 	u32 chunk;

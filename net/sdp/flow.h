@@ -10,6 +10,8 @@
 #include <linux/sockptr.h>
 #include <linux/types.h>
 
+#include "flow_rdma.h"
+
 struct ib_device;
 struct sdp_credit;
 struct sdp_inring;
@@ -47,8 +49,8 @@ struct sdp_flow_ops {
 	bool tells_space;
 	u32 (*fit)(const struct sdp_outring *out, u32 len);
 	u32 (*buffers)(const struct sdp_inring *in);
-	bool (*want_update)(const struct sdp_credit *credit,
-			    const struct sdp_inring *in);
+	enum sdp_update (*want_update)(const struct sdp_credit *credit,
+				       const struct sdp_inring *in);
 	bool (*full)(const struct sdp_inring *in);
 };
 

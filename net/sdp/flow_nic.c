@@ -21,6 +21,8 @@
 #define NIC_RESERVED	(SDP_PEER_BUFS_MIN - 1)
 /* A ring has at most so many windows. */
 #define NIC_WINDOWS_MAX	512
+/* Short messages of a burst that the device is handed as they come. */
+#define BURST_MESSAGES	8
 
 /**
  * sdp_nic_window() - how long a virtual window is
@@ -68,16 +70,26 @@ u32 sdp_nic_fit(const struct sdp_outring *out, u32 len)
  * @credit: credit state
  * @in: ring
  *
- * A peer that has used up its windows is told of those that have moved up, lest
- * half of the ring stays empty.  An update takes a buffer, too, and gives it
- * back at once; an update for that one alone could be answered without end.
+ * A peer that has used up its windows is told of half of them, or of the next
+ * one if it is told seldom anyway, so that the ring stays full; and of those that
+ * have moved up without anything being read.  An update takes a buffer, too, and
+ * gives it back at once; one for that buffer alone could be answered without
+ * end.
+ *
+ * Return: SDP_UPDATE_NONE after it is told.
  */
-bool sdp_nic_want_update(const struct sdp_credit *credit,
-			 const struct sdp_inring *in)
+enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
+				    const struct sdp_inring *in)
 {
-	return credit->rx_advertised < SDP_PEER_BUFS_MIN &&
-	       credit->rx_posted >= SDP_PEER_BUFS_MIN &&
-	       credit->rx_posted - credit->rx_advertised >= 2;
+	u32 gain = credit->rx_posted - credit->rx_advertised;
+
+	if (credit->rx_advertised >= SDP_PEER_BUFS_MIN ||
+	    credit->rx_posted < SDP_PEER_BUFS_MIN)
+		return SDP_UPDATE_NONE;
+	if (!sdp_inring_untold(in))
+		return gain >= 2 ? SDP_UPDATE_NOW : SDP_UPDATE_NONE;
+	return gain >= in->size / in->piece / 2 ? SDP_UPDATE_NOW :
+						  SDP_UPDATE_SELDOM;
 }
 
 /**
@@ -86,7 +98,31 @@ bool sdp_nic_want_update(const struct sdp_credit *credit,
  */
 bool sdp_burst_hold(const struct sdp_burst *burst)
 {
-	return burst->share && burst->running && burst->bytes >= burst->share;
+	return burst->share && burst->bytes >= burst->share && !burst->due;
+}
+
+/**
+ * sdp_burst_wait() - a message is held back
+ * @burst: burst
+ *
+ * Return: whether the time to wait has to be started.
+ */
+bool sdp_burst_wait(struct sdp_burst *burst)
+{
+	if (burst->running)
+		return false;
+	burst->running = true;
+	burst->moved = false;
+	return true;
+}
+
+/**
+ * sdp_burst_joined() - a write has joined a message that waits
+ * @burst: burst
+ */
+void sdp_burst_joined(struct sdp_burst *burst)
+{
+	burst->joined = true;
 }
 
 /**
@@ -94,35 +130,49 @@ bool sdp_burst_hold(const struct sdp_burst *burst)
  * @burst: burst
  * @len: bytes
  *
- * Return: whether the time in which more is expected begins now.
+ * Short messages cost the device about as much as longer ones, so that only a
+ * few are its share.
  */
-bool sdp_burst_sent(struct sdp_burst *burst, u32 len)
+void sdp_burst_sent(struct sdp_burst *burst, u32 len)
 {
+	u32 least = burst->share / BURST_MESSAGES;
+
 	if (burst->bytes < burst->share)
-		burst->bytes += len;
-	if (!burst->share || burst->running || burst->bytes < burst->share)
-		return false;
-	burst->running = true;
-	return true;
+		burst->bytes += len > least ? len : least;
+	burst->moved = true;
+	burst->joined = false;
+	burst->due = false;
 }
 
 /**
- * sdp_burst_heard() - the peer's program has answered, or ours waits for it
+ * sdp_burst_end() - what is written next is not part of the burst
  * @burst: burst
+ *
+ * The peer's program has answered, ours waits for it or was quiet for long.
  */
-void sdp_burst_heard(struct sdp_burst *burst)
+void sdp_burst_end(struct sdp_burst *burst)
 {
 	burst->bytes = 0;
 }
 
 /**
- * sdp_burst_over() - the time in which more was expected is over
+ * sdp_burst_expired() - the time to wait is over
  * @burst: burst
- * @held: something was held back, and leaves now; then the burst goes on
+ * @held: a message is held back
+ *
+ * A message that is younger than that waits once more.  If waiting has brought
+ * it no company, the program writes too seldom to make it worthwhile.
+ *
+ * Return: whether the message leaves now; if not and there is one,
+ * sdp_burst_wait() is called next.
  */
-void sdp_burst_over(struct sdp_burst *burst, bool held)
+bool sdp_burst_expired(struct sdp_burst *burst, bool held)
 {
 	burst->running = false;
-	if (!held)
-		burst->bytes = 0;
+	if (!held || burst->moved)
+		return false;
+	if (!burst->joined)
+		sdp_burst_end(burst);
+	burst->due = true;
+	return true;
 }

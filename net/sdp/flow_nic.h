@@ -14,26 +14,34 @@
 
 u32 sdp_nic_window(u32 size, u32 wish);
 u32 sdp_nic_buffers(const struct sdp_inring *in);
-bool sdp_nic_want_update(const struct sdp_credit *credit,
-			 const struct sdp_inring *in);
+enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
+				    const struct sdp_inring *in);
 u32 sdp_nic_fit(const struct sdp_outring *out, u32 len);
 
 /**
  * struct sdp_burst - what has been handed to the device in one go
  * @share: bytes that are handed to it as they come; those behind are held back
- *	until they make a large piece or @running ends; 0 = no limit
+ *	until they make a large piece or have waited long enough; 0 = no limit
  * @bytes: handed to it since the peer has said something, or since a pause
- * @running: the time in which more is expected is not over
+ * @running: the time to wait is running
+ * @moved: a message has left in the meantime
+ * @joined: several writes are in the message that is held back
+ * @due: it has waited long enough
  */
 struct sdp_burst {
 	u32 share;
 	u32 bytes;
 	bool running;
+	bool moved;
+	bool joined;
+	bool due;
 };
 
 bool sdp_burst_hold(const struct sdp_burst *burst);
-bool sdp_burst_sent(struct sdp_burst *burst, u32 len);
-void sdp_burst_heard(struct sdp_burst *burst);
-void sdp_burst_over(struct sdp_burst *burst, bool held);
+bool sdp_burst_wait(struct sdp_burst *burst);
+void sdp_burst_joined(struct sdp_burst *burst);
+void sdp_burst_sent(struct sdp_burst *burst, u32 len);
+void sdp_burst_end(struct sdp_burst *burst);
+bool sdp_burst_expired(struct sdp_burst *burst, bool held);
 
 #endif /* _SDP_FLOW_NIC_H */

@@ -11,11 +11,11 @@
 #include "flow_rdma.h"
 
 /*
- * The reader tells when it has read this share of the ring.  That leaves most
- * of the ring to the sender; so a sender who waits, because its piece does not
- * fit in as a whole, has a reader who has something to tell or to read.
+ * The reader tells when it has read this share of the ring, so that it tells
+ * seldom.  Then half of a ring that was full is still to be read while the word
+ * of it travels.
  */
-#define RDMA_SHARE	4
+#define RDMA_TELL	2
 
 /* A receive buffer, without memory, for so many bytes of the ring. */
 #define RDMA_BYTES_PER_BUFFER	512
@@ -153,6 +153,15 @@ void sdp_inring_read(struct sdp_inring *in, u32 len)
 }
 
 /**
+ * sdp_inring_untold() - bytes that were read since the peer was told
+ * @in: ring
+ */
+u32 sdp_inring_untold(const struct sdp_inring *in)
+{
+	return in->tail - in->told;
+}
+
+/**
  * sdp_inring_tell() - the peer is about to be told what was read
  * @in: ring
  *
@@ -181,25 +190,32 @@ u32 sdp_rdma_fit(const struct sdp_outring *out, u32 len)
 }
 
 /**
- * sdp_rdma_want_update() - whether the peer should be told what was read
- * @credit: credit state
- * @in: ring
- *
- * True only until it is told.
- */
-bool sdp_rdma_want_update(const struct sdp_credit *credit,
-			  const struct sdp_inring *in)
-{
-	return in->tail - in->told >= in->size / RDMA_SHARE;
-}
-
-/**
  * sdp_rdma_full() - whether the peer may wait for something to be read
  * @in: ring
  */
 bool sdp_rdma_full(const struct sdp_inring *in)
 {
 	return in->size - (in->head - in->told) < in->piece;
+}
+
+/**
+ * sdp_rdma_want_update() - whether the peer should be told what was read
+ * @credit: credit state
+ * @in: ring
+ *
+ * A sender who has no room for a piece may wait for it.  Then there is something
+ * to be read, or half of the ring to be told of.
+ *
+ * Return: SDP_UPDATE_NONE after it is told.
+ */
+enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
+				     const struct sdp_inring *in)
+{
+	if (sdp_inring_untold(in) >= in->size / RDMA_TELL)
+		return SDP_UPDATE_NOW;
+	if (sdp_rdma_full(in) && in->size - sdp_inring_used(in) >= in->piece)
+		return SDP_UPDATE_SELDOM;
+	return SDP_UPDATE_NONE;
 }
 
 /**

@@ -22,6 +22,13 @@
  */
 #define SDP_RING_PIECES		8U
 
+/* Whether the peer should be told of space. */
+enum sdp_update {
+	SDP_UPDATE_NONE,
+	SDP_UPDATE_SELDOM,	/* if it was not told for a while */
+	SDP_UPDATE_NOW,
+};
+
 /**
  * struct sdp_outring - what a sender knows of its peer's receive ring
  * @size: bytes, a power of two; 0 = there is none yet
@@ -68,11 +75,12 @@ void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece);
 u32 sdp_inring_used(const struct sdp_inring *in);
 int sdp_inring_receive(struct sdp_inring *in, u32 len);
 void sdp_inring_read(struct sdp_inring *in, u32 len);
+u32 sdp_inring_untold(const struct sdp_inring *in);
 u32 sdp_inring_tell(struct sdp_inring *in);
 
 u32 sdp_rdma_fit(const struct sdp_outring *out, u32 len);
-bool sdp_rdma_want_update(const struct sdp_credit *credit,
-			  const struct sdp_inring *in);
+enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
+				     const struct sdp_inring *in);
 bool sdp_rdma_full(const struct sdp_inring *in);
 u32 sdp_rdma_buffers(const struct sdp_inring *in);
 

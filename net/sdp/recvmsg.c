@@ -295,7 +295,7 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 	}
 	sk_peek_offset_bwd(sk, rd->done);
 	SDP_ADD_STATS(sock_net(sk), SDP_MIB_BYTESIN, rd->done);
-	sdp_tx_push(sdp_sk(sk));
+	sdp_tx_update(sdp_sk(sk));
 }
 
 /* What a next read would find, as io_uring wants to know; 1 for the end. */

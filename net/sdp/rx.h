@@ -58,6 +58,7 @@ int sdp_rx_ring_receive(struct sdp_sock *ssk, u32 len, ktime_t time);
 u8 sdp_rx_ring_last(const struct sdp_rx *rx);
 u32 sdp_rx_ring_peek(const struct sdp_sock *ssk, u32 skip, const void **from);
 ktime_t sdp_rx_ring_time(const struct sdp_sock *ssk, u32 skip);
+u32 sdp_rx_ring_tell(struct sdp_sock *ssk);
 void sdp_rx_ring_read(struct sdp_sock *ssk, u32 len);
 void sdp_rx_ring_unmap(struct sdp_sock *ssk);
 void sdp_rx_ring_purge(struct sdp_sock *ssk);

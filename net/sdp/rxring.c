@@ -428,6 +428,21 @@ void sdp_rx_ring_read(struct sdp_sock *ssk, u32 len)
 }
 
 /**
+ * sdp_rx_ring_tell() - the peer is about to be told what was read
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * Return: the position to tell.
+ */
+u32 sdp_rx_ring_tell(struct sdp_sock *ssk)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	if (sdp_inring_untold(&ring->pos))
+		ring->told_at = ktime_get();
+	return sdp_inring_tell(&ring->pos);
+}
+
+/**
  * sdp_rx_ring_unmap() - end the peer's access to the ring
  * @ssk: locked socket whose queue pair is gone
  *

@@ -106,16 +106,15 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	int ret = 0;
 
 	ssk->conn.tx.more = true;
-	if (sdp_tx_may_append(ssk)) {
-		ssk->conn.stats.coalesced++;
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_COALESCEDWRITES);
-	}
+	sdp_tx_write_begins(ssk);
 	while (msg_data_left(msg)) {
 		ret = sdp_send_piece(ssk, msg);
 		if (ret <= 0)
 			break;
 		*done += ret;
-		sdp_tx_push(ssk);
+		/* The end of the write is looked at when it is known as such. */
+		if (msg_data_left(msg))
+			sdp_tx_push(ssk);
 	}
 	ssk->conn.tx.more = false;
 	return min(ret, 0);
@@ -136,8 +135,10 @@ static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
 {
 	struct sockcm_cookie sockc;
 
+	if (likely(!msg->msg_controllen))
+		return 0;
 	sockcm_init(&sockc, sk);
-	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
+	if (sock_cmsg_send(sk, msg, &sockc))
 		return -EINVAL;
 	return 0;
 }

@@ -3,6 +3,7 @@
  * The send side of the copy path (BSDP): what leaves when, as fast as the
  * peer's credits and its ring allow.
  */
+#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 
 #include "alive.h"
@@ -17,6 +18,9 @@
 /* As with TCP, what the program holds back leaves by itself after a while. */
 #define SDP_HOLD_TIME	(HZ / 5)
 
+/* A program that has been quiet for so long begins a new burst. */
+#define SDP_TX_QUIET_WRITER	(HZ / 100)
+
 /* What a peer did not grant may be asked for again after this time. */
 #define SDP_TX_ASK_PERIOD	HZ
 
@@ -24,6 +28,24 @@ static void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause)
 {
 	ssk->conn.stats.flushes[cause]++;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLUSHCALLS + cause);
+}
+
+/*
+ * Begins the time that what is held back waits for company.  While the timer is
+ * pending it holds the socket.
+ */
+static void sdp_tx_wait_burst(struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct hrtimer *timer = &ssk->conn.pause;
+
+	if (!sdp_burst_wait(&ssk->conn.tx.burst))
+		return;
+	if (hrtimer_try_to_cancel(timer) <= 0)
+		sock_hold(&ssk->sk);
+	hrtimer_start(timer, ns_to_ktime((u64)READ_ONCE(sn->coalesce_time) *
+					 NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 /*
@@ -35,10 +57,9 @@ static void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause)
  * everything at once, so that this rule needs no timer, but a completion must be
  * due: the last work request is signaled.
  */
-static bool sdp_tx_hold(const struct sdp_sock *ssk,
-			const struct sdp_tx_msg *msg)
+static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.tx;
 	const struct sdp_credit *credit = &ssk->conn.credit;
 
 	if (!msg->open || msg->len >= tx->max_payload)
@@ -52,8 +73,10 @@ static bool sdp_tx_hold(const struct sdp_sock *ssk,
 		return false;
 	if (ssk->opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
 		return true;
-	if (tx->out.size && sdp_burst_hold(&tx->burst))
+	if (tx->out.size && sdp_burst_hold(&tx->burst)) {
+		sdp_tx_wait_burst(ssk);
 		return true;
+	}
 	return !ssk->opt.nodelay && sdp_tx_posted(tx) && !tx->since_signal &&
 	       credit->tx_acked != credit->tx_mseq;
 }
@@ -123,6 +146,30 @@ static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 }
 
 /*
+ * What goes into a ring is a stream, so that a message that was cut, or left
+ * early, is filled up with bytes of the next; unless its last one is urgent.
+ */
+static void sdp_tx_fill_first(struct sdp_tx *tx)
+{
+	struct sdp_tx_msg *msg = sdp_tx_msg(tx, tx->wait_tail);
+	struct sdp_tx_msg *next = sdp_tx_msg(tx, tx->wait_tail + 1);
+	u32 part;
+
+	if (tx->wait_head - tx->wait_tail < 2 || msg->urgent ||
+	    msg->len >= tx->max_payload)
+		return;
+	part = min(next->len, tx->max_payload - msg->len);
+	msg->len += part;
+	next->len -= part;
+	if (next->len)
+		return;
+	next->len = msg->len;
+	/* What was not to wait does not begin to. */
+	next->open = next->open && msg->open;
+	WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
+}
+
+/*
  * Sends so many bytes of the first message that waits; the rest, if there is
  * any, stays what it is.
  */
@@ -149,6 +196,8 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 	u32 len;
 
 	while (tx->wait_tail != tx->wait_head && !sdp_tx_wait_for_call(ssk)) {
+		if (tx->out.size)
+			sdp_tx_fill_first(tx);
 		msg = sdp_tx_msg(tx, tx->wait_tail);
 		len = sdp_tx_fit(&ssk->conn, msg->len);
 		if (!len) {
@@ -336,12 +385,33 @@ int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
 	return err;
 }
 
-static bool sdp_tx_want_update(const struct sdp_conn *conn)
+/*
+ * Whether the peer was not told for so long that one word more is not many.  If
+ * it was, it is told later, even if nothing is read any more.
+ */
+static bool sdp_tx_update_late(struct sdp_sock *ssk)
 {
-	const struct sdp_inring *in = &conn->rx.ring.pos;
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
 
-	return sdp_credit_want_update(&conn->credit) ||
-	       (in->size && conn->flow->want_update(&conn->credit, in));
+	if (ktime_us_delta(ktime_get(), ssk->conn.rx.ring.told_at) >=
+			READ_ONCE(sn->coalesce_time))
+		return true;
+	sdp_timer_arm_once(ssk, SDP_TIMER_UPDATE, 1);
+	return false;
+}
+
+static bool sdp_tx_want_update(struct sdp_sock *ssk)
+{
+	const struct sdp_conn *conn = &ssk->conn;
+	const struct sdp_inring *in = &conn->rx.ring.pos;
+	enum sdp_update update = SDP_UPDATE_NONE;
+
+	if (sdp_credit_want_update(&conn->credit))
+		return true;
+	if (in->size)
+		update = conn->flow->want_update(&conn->credit, in);
+	return update == SDP_UPDATE_NOW ||
+	       (update == SDP_UPDATE_SELDOM && sdp_tx_update_late(ssk));
 }
 
 /**
@@ -364,9 +434,22 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	sdp_tx_push_sizes(ssk);
 	if (!sdp_tx_push_data(ssk) || !sdp_tx_push_fin(ssk))
 		return;
-	if (conn->tx.empty_due || sdp_tx_want_update(conn) ||
+	if (conn->tx.empty_due || sdp_tx_want_update(ssk) ||
 	    sdp_oob_want_announce(&conn->tx))
 		sdp_tx_push_empty(ssk);
+}
+
+/**
+ * sdp_tx_update() - something was read
+ * @ssk: locked socket
+ *
+ * What the peer has to be told goes with data that may leave, if there is any.
+ * Also the handler of SDP_TIMER_UPDATE.
+ */
+void sdp_tx_update(struct sdp_sock *ssk)
+{
+	if (sdp_tx_want_update(ssk))
+		sdp_tx_push(ssk);
 }
 
 /**
@@ -403,6 +486,24 @@ void sdp_tx_progress(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_tx_write_begins() - the program is about to write
+ * @ssk: locked socket
+ */
+void sdp_tx_write_begins(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (sdp_tx_may_append(ssk)) {
+		conn->stats.coalesced++;
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_COALESCEDWRITES);
+		sdp_burst_joined(&conn->tx.burst);
+	} else if (time_after(jiffies,
+			      conn->stats.last_out + SDP_TX_QUIET_WRITER)) {
+		sdp_burst_end(&conn->tx.burst);
+	}
+}
+
+/**
  * sdp_tx_pause_here() - the program is about to sleep until the peer answers
  * @ssk: locked socket
  *
@@ -410,7 +511,7 @@ void sdp_tx_progress(struct sdp_sock *ssk)
  */
 void sdp_tx_pause_here(struct sdp_sock *ssk)
 {
-	sdp_burst_heard(&ssk->conn.tx.burst);
+	sdp_burst_end(&ssk->conn.tx.burst);
 	sdp_tx_push(ssk);
 }
 
@@ -430,25 +531,24 @@ void sdp_tx_late(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tx_end_burst() - the program did not go on writing for long enough
+ * sdp_tx_end_wait() - what is held back has waited for company
  * @ssk: locked socket (by its owner or in softirq)
  */
-void sdp_tx_end_burst(struct sdp_sock *ssk)
+void sdp_tx_end_wait(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 	bool held = tx->wait_head != tx->wait_tail;
 
 	if (!tx->burst.running)
 		return;
-	sdp_burst_over(&tx->burst, held);
-	if (!held)
-		return;
-	sdp_tx_count_cause(ssk, SDP_FLUSH_PAUSE);
-	sdp_tx_push(ssk);
+	if (sdp_burst_expired(&tx->burst, held))
+		sdp_tx_count_cause(ssk, SDP_FLUSH_PAUSE);
+	if (held)
+		sdp_tx_push(ssk);
 }
 
 /**
- * sdp_tx_pause() - the timer that ends a burst
+ * sdp_tx_pause() - the timer of what is held back
  * @timer: timer of a connection, which holds its socket
  *
  * Context: softirq.
@@ -465,7 +565,9 @@ enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
 		set_bit(SDP_CONN_PAUSE, &ssk->conn.flags);
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
 	} else {
-		sdp_tx_end_burst(ssk);
+		ssk->conn.tx.softirq = true;
+		sdp_tx_end_wait(ssk);
+		ssk->conn.tx.softirq = false;
 	}
 	bh_unlock_sock(sk);
 	sock_put(sk);

@@ -20,11 +20,13 @@ struct sock;
 struct socket;
 
 void sdp_tx_push(struct sdp_sock *ssk);
+void sdp_tx_update(struct sdp_sock *ssk);
 void sdp_tx_flush(struct sdp_sock *ssk);
 void sdp_tx_progress(struct sdp_sock *ssk);
+void sdp_tx_write_begins(struct sdp_sock *ssk);
 void sdp_tx_pause_here(struct sdp_sock *ssk);
 void sdp_tx_late(struct sdp_sock *ssk);
-void sdp_tx_end_burst(struct sdp_sock *ssk);
+void sdp_tx_end_wait(struct sdp_sock *ssk);
 enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);
 void sdp_tx_force(struct sdp_sock *ssk);
 void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);

@@ -3,15 +3,14 @@
  * Send work requests: messages, writes into the peer's ring, probes; and their
  * completions, which give the send ring's room back.
  */
-#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 
 #include "alive.h"
 #include "conn.h"
 #include "device.h"
 #include "mib.h"
-#include "netns.h"
 #include "oob.h"
+#include "rx.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -172,24 +171,6 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
 	return false;
 }
 
-/*
- * Begins the time in which what the program writes is expected to go on.  While
- * the timer is pending it holds the socket.
- */
-static void sdp_tx_count_burst(struct sdp_sock *ssk, u32 len)
-{
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	struct hrtimer *timer = &ssk->conn.pause;
-
-	if (!sdp_burst_sent(&ssk->conn.tx.burst, len))
-		return;
-	if (hrtimer_try_to_cancel(timer) <= 0)
-		sock_hold(&ssk->sk);
-	hrtimer_start(timer, ns_to_ktime((u64)READ_ONCE(sn->coalesce_time) *
-				  NSEC_PER_USEC),
-		      HRTIMER_MODE_REL_SOFT);
-}
-
 /* The request that sends a message: a header, and payload from the send ring. */
 static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
 			      struct ib_rdma_wr *wr)
@@ -221,7 +202,7 @@ static void sdp_tx_build_write(struct sdp_sock *ssk, const struct sdp_msg *msg,
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
 	wr->rkey = tx->out_rkey;
 	sdp_outring_write(&tx->out, len);
-	sdp_tx_count_burst(ssk, len);
+	sdp_burst_sent(&tx->burst, len);
 }
 
 static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
@@ -262,6 +243,8 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 	tx->empty_due = false;
 
 	sdp_credit_transmit(&conn->credit, &msg->bsdh);
+	if (!conn->flow->tells_space)
+		sdp_rx_ring_tell(ssk);
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
 		tx->last_seq = msg->bsdh.mseq;
 		if (conn->dev->iwarp)
@@ -320,7 +303,7 @@ bool sdp_tx_post_empty(struct sdp_sock *ssk)
 
 	if (in->size && conn->flow->tells_space) {
 		msg.bsdh.mid = SDP_MID_RINGSPACE;
-		msg.ring_tail = sdp_inring_tell(in);
+		msg.ring_tail = sdp_rx_ring_tell(ssk);
 	}
 	return sdp_tx_post_msg(ssk, &msg, false);
 }

@@ -305,6 +305,25 @@ static void small_writes_share_messages(const char *engine)
 	close_pair(f.p);
 }
 
+/* Not for lack of space, and to the last byte without any other call. */
+static void bursts_share_messages(const char *engine)
+{
+	struct flow f = flow_open(engine, RING);
+	const uint64_t burst = 200 * 64;
+
+	set_int(f.p.client, SOL_TCP, TCP_NODELAY, 1);
+	/* A writer that is slower than the time to wait shares nothing. */
+	WAIT_FOR(({
+		uint64_t before = info_of(f.p.client).sdpi_data_msgs_out;
+
+		send_pattern(f.p.client, SEED_UP, f.up, burst, 64);
+		recv_pattern(f.p.server, SEED_UP, f.up, burst, burst);
+		f.up += burst;
+		info_of(f.p.client).sdpi_data_msgs_out - before < 60;
+	}));
+	close_pair(f.p);
+}
+
 /* A program that has written, and does something else. */
 static uint64_t flushes_while_away(struct flow *f, enum sdp_flush cause)
 {
@@ -465,6 +484,16 @@ static void nic_small_writes_share_messages(void)
 	small_writes_share_messages("nic");
 }
 
+static void rdma_bursts_share_messages(void)
+{
+	bursts_share_messages("rdma");
+}
+
+static void nic_bursts_share_messages(void)
+{
+	bursts_share_messages("nic");
+}
+
 static const struct sdp_case cases[] = {
 	CASE(rdma_any_length, CASE_SDP_ONLY | CASE_LONG),
 	CASE(nic_any_length, CASE_SDP_ONLY | CASE_LONG),
@@ -492,6 +521,8 @@ static const struct sdp_case cases[] = {
 	CASE(nic_peeked_across_the_end, CASE_SDP_ONLY),
 	CASE(rdma_small_writes_share_messages, CASE_SDP_ONLY),
 	CASE(nic_small_writes_share_messages, CASE_SDP_ONLY),
+	CASE(rdma_bursts_share_messages, CASE_SDP_ONLY),
+	CASE(nic_bursts_share_messages, CASE_SDP_ONLY),
 	CASE(rdma_waits_for_a_call, CASE_SDP_ONLY),
 	CASE(nic_goes_on_by_itself, CASE_SDP_ONLY),
 };

@@ -81,7 +81,7 @@ public:
 			const u32 size = sizes.at(i);
 
 			sdp_inring_init(&side.in, size, sdp_nic_window(size, wish));
-			side.burst = {share, 0, false};
+			side.burst.share = share;
 			side.memory.resize(size);
 			side.unread.resize(size);
 			side.posted = buffers(side.in);
@@ -106,6 +106,12 @@ public:
 		base_ = pos;
 	}
 
+	/** Whether updates are so seldom that the time between them is long. */
+	void set_late(bool late)
+	{
+		late_ = late;
+	}
+
 	[[nodiscard]] const FlowSide &side(int i) const
 	{
 		return sides_.at(i);
@@ -119,7 +125,11 @@ public:
 	/** The program of side @p i writes @p len bytes. */
 	void write(int i, u32 len)
 	{
-		sides_[i].written += len;
+		FlowSide &side = sides_[i];
+
+		if (side.written > side.sent)
+			sdp_burst_joined(&side.burst);
+		side.written += len;
 		push(i);
 	}
 
@@ -160,7 +170,7 @@ public:
 		if (message.len) {
 			ASSERT_EQ(sdp_inring_receive(&side.in, message.len), 0);
 			side.received += message.len;
-			sdp_burst_heard(&side.burst);
+			sdp_burst_end(&side.burst);
 		} else {
 			ASSERT_EQ(sdp_outring_free(&side.out, message.tail), 0);
 			side.freed = message.read;
@@ -169,14 +179,14 @@ public:
 		push(i);
 	}
 
-	/** The time in which side @p i's program was to go on is over. */
+	/** What side @p i holds back has waited for company. */
 	void timer(int i)
 	{
 		FlowSide &side = sides_[i];
 
 		if (!side.burst.running)
 			return;
-		sdp_burst_over(&side.burst, side.written > side.sent);
+		sdp_burst_expired(&side.burst, side.written > side.sent);
 		push(i);
 	}
 
@@ -208,8 +218,11 @@ private:
 
 	[[nodiscard]] bool want_update(const FlowSide &side) const
 	{
-		return engine_ == Engine::nic ? sdp_nic_want_update(&side.credit, &side.in)
-					      : sdp_rdma_want_update(&side.credit, &side.in);
+		const sdp_update update = engine_ == Engine::nic
+						  ? sdp_nic_want_update(&side.credit, &side.in)
+						  : sdp_rdma_want_update(&side.credit, &side.in);
+
+		return update == SDP_UPDATE_NOW || (late_ && update == SDP_UPDATE_SELDOM);
 	}
 
 	void repost(FlowSide &side)
@@ -250,10 +263,10 @@ private:
 		message.bsdh.mid = SDP_MID_DATA;
 		sdp_credit_transmit(&side.credit, &message.bsdh);
 		message.imm = sdp_imm_encode(&message.bsdh);
-		if (!len) {
+		if (!len || engine_ == Engine::nic)
 			message.tail = sdp_inring_tell(&side.in);
+		if (!len)
 			message.read = side.read;
-		}
 		side.wire.push_back(message);
 	}
 
@@ -269,6 +282,7 @@ private:
 			if (!sdp_credit_may_send(&side.credit, SDP_MID_DATA, want) || !len)
 				return;
 			if (want < side.out.piece && sdp_burst_hold(&side.burst)) {
+				sdp_burst_wait(&side.burst);
 				side.held++;
 				return;
 			}
@@ -299,6 +313,7 @@ private:
 	}
 
 	Engine engine_;
+	bool late_ = false;
 	u32 base_ = 0;
 	std::array<FlowSide, 2> sides_ = {};
 };

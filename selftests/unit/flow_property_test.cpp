@@ -32,6 +32,7 @@ public:
 			mood = pick(0, 3) == 0 ? 0 : pick(1, 100);
 		// Most programs write and read little at a time; some do not.
 		chunk_ = pick(0, 9) ? 64 : 2 * most_;
+		link_.set_late(pick(0, 1));
 		for (u32 n = 0; n < steps && !testing::Test::HasFatalFailure(); n++)
 			step();
 		drain();
@@ -110,8 +111,11 @@ private:
 					<< " bytes";
 				link_.read(reader, UINT32_MAX);
 				settle();
-				link_.timer(writer);
-				settle();
+				// What has just begun to wait waits once more.
+				for (int n = 0; n < 2; n++) {
+					link_.timer(writer);
+					settle();
+				}
 				if (testing::Test::HasFatalFailure())
 					return;
 				ASSERT_TRUE(!link_.must_progress(writer) ||
@@ -259,6 +263,176 @@ TEST(Nic, WindowsAreBounded)
 	EXPECT_EQ(sdp_nic_window(4096, 1048576), 512U) << "larger than the ring";
 	EXPECT_EQ(sdp_nic_window(1048576, 1), 2048U);
 	EXPECT_EQ(sdp_nic_window(262144, 32768), 32768U);
+}
+
+/** One direction whose reader takes @p bite bytes at a time from a ring that is always full. */
+class FullRing
+{
+public:
+	FullRing(Engine engine, u32 bite, bool late)
+		: bite_(bite), link_(engine, {size, size}, size / SDP_RING_PIECES, 0)
+	{
+		link_.set_late(late);
+		// Nothing is aligned.
+		link_.write(0, 3000);
+		link_.write(0, 2 * size);
+	}
+
+	/** @return the mean share of the ring that holds data when the reader comes. */
+	double mean()
+	{
+		u64 sum = 0;
+
+		for (u32 n = 0; n < rounds; n++) {
+			settle();
+			sum += link_.side(1).received - link_.side(1).read;
+			link_.read(1, bite_);
+			link_.write(0, bite_);
+		}
+		return static_cast<double>(sum) / rounds / size;
+	}
+
+	[[nodiscard]] u64 updates() const
+	{
+		return link_.side(1).updates;
+	}
+
+	static constexpr u32 size = 65536;
+	static constexpr u32 rounds = 1280;
+
+private:
+	void settle()
+	{
+		while (!link_.idle())
+			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
+	}
+
+	u32 bite_;
+	FlowLink link_;
+};
+
+class SlowReader : public testing::TestWithParam<Engine>
+{
+};
+
+TEST_P(SlowReader, FindsAFullRing)
+{
+	FullRing ring(GetParam(), 512, true);
+
+	EXPECT_GE(ring.mean(), 0.9);
+	// A piece of an eighth for each update, and not one for each read.
+	EXPECT_LE(ring.updates(), FullRing::rounds * 512 / (FullRing::size / SDP_RING_PIECES) + 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, SlowReader, testing::Values(Engine::rdma, Engine::nic),
+			 [](const auto &param) {
+				 return param.param == Engine::rdma ? "rdma" : "nic";
+			 });
+
+TEST_P(SlowReader, ThatIsNoneIsToldOfHalves)
+{
+	FullRing ring(GetParam(), 512, false);
+
+	ring.mean();
+	EXPECT_LE(ring.updates(), FullRing::rounds * 512 / (FullRing::size / 2) + 2);
+}
+
+TEST_P(SlowReader, ThatReadsNothingGetsAnAlmostFullRing)
+{
+	FlowLink link(GetParam(), {65536, 65536}, 8192, 0);
+
+	for (int n = 0; n < 700; n++) {
+		link.write(0, 100);
+		while (!link.idle())
+			link.deliver(link.side(1).wire.empty() ? 1 : 0);
+	}
+	EXPECT_GE(link.side(1).received, 65536U * 5 / 8);
+}
+
+TEST(Rdma, TellsSeldomWhoKeepsUp)
+{
+	FlowLink link(Engine::rdma, {65536, 65536}, 8192, 0);
+
+	for (int n = 0; n < 80; n++) {
+		link.write(0, 8192);
+		while (!link.idle())
+			link.deliver(link.side(1).wire.empty() ? 1 : 0);
+		link.read(1, 8192);
+		while (!link.idle())
+			link.deliver(link.side(1).wire.empty() ? 1 : 0);
+	}
+	EXPECT_EQ(link.side(1).read, 80U * 8192);
+	EXPECT_LE(link.side(1).updates, 20U);
+}
+
+TEST(Burst, GivesTheDeviceItsShare)
+{
+	sdp_burst burst = {};
+
+	burst.share = 8192;
+	for (int n = 0; n < 8; n++) {
+		EXPECT_FALSE(sdp_burst_hold(&burst)) << "short message " << n;
+		sdp_burst_sent(&burst, 1);
+	}
+	EXPECT_TRUE(sdp_burst_hold(&burst));
+	sdp_burst_end(&burst);
+	sdp_burst_sent(&burst, 5000);
+	EXPECT_FALSE(sdp_burst_hold(&burst));
+	sdp_burst_sent(&burst, 5000);
+	EXPECT_TRUE(sdp_burst_hold(&burst));
+}
+
+TEST(Burst, HoldsNothingWithoutAShare)
+{
+	sdp_burst burst = {};
+
+	for (int n = 0; n < 100; n++)
+		sdp_burst_sent(&burst, 100000);
+	EXPECT_FALSE(sdp_burst_hold(&burst));
+}
+
+TEST(Burst, WaitsForAWholeTime)
+{
+	sdp_burst burst = {};
+
+	burst.share = 100;
+	sdp_burst_sent(&burst, 100);
+	EXPECT_TRUE(sdp_burst_wait(&burst)) << "the time begins";
+	EXPECT_FALSE(sdp_burst_wait(&burst)) << "and runs";
+	sdp_burst_joined(&burst);
+	sdp_burst_sent(&burst, 1000);
+	EXPECT_FALSE(sdp_burst_expired(&burst, true)) << "what is held now is younger";
+	EXPECT_TRUE(sdp_burst_hold(&burst));
+	EXPECT_TRUE(sdp_burst_wait(&burst));
+	sdp_burst_joined(&burst);
+	EXPECT_TRUE(sdp_burst_expired(&burst, true));
+	EXPECT_FALSE(sdp_burst_hold(&burst));
+	sdp_burst_sent(&burst, 10);
+	EXPECT_TRUE(sdp_burst_hold(&burst)) << "the burst goes on";
+}
+
+TEST(Burst, EndsWhenNoCompanyComes)
+{
+	sdp_burst burst = {};
+
+	burst.share = 100;
+	sdp_burst_sent(&burst, 100);
+	EXPECT_TRUE(sdp_burst_wait(&burst));
+	EXPECT_TRUE(sdp_burst_expired(&burst, true));
+	sdp_burst_sent(&burst, 10);
+	EXPECT_FALSE(sdp_burst_hold(&burst));
+}
+
+TEST(Burst, GoesOnWhenNothingIsHeld)
+{
+	sdp_burst burst = {};
+
+	burst.share = 100;
+	sdp_burst_sent(&burst, 100);
+	EXPECT_TRUE(sdp_burst_wait(&burst));
+	sdp_burst_sent(&burst, 100);
+	EXPECT_FALSE(sdp_burst_expired(&burst, false));
+	EXPECT_TRUE(sdp_burst_hold(&burst));
 }
 
 TEST(Imm, CarriesTheHeader)
