@@ -148,8 +148,9 @@ static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 /*
  * What goes into a ring is a stream, so that a message that was cut, or left
  * early, is filled up with bytes of the next; unless its last one is urgent.
+ * Returns whether all of the next is in it now.
  */
-static void sdp_tx_fill_first(struct sdp_tx *tx)
+static bool sdp_tx_fill_first(struct sdp_tx *tx)
 {
 	struct sdp_tx_msg *msg = sdp_tx_msg(tx, tx->wait_tail);
 	struct sdp_tx_msg *next = sdp_tx_msg(tx, tx->wait_tail + 1);
@@ -157,16 +158,17 @@ static void sdp_tx_fill_first(struct sdp_tx *tx)
 
 	if (tx->wait_head - tx->wait_tail < 2 || msg->urgent ||
 	    msg->len >= tx->max_payload)
-		return;
+		return false;
 	part = min(next->len, tx->max_payload - msg->len);
 	msg->len += part;
 	next->len -= part;
 	if (next->len)
-		return;
+		return false;
 	next->len = msg->len;
 	/* What was not to wait does not begin to. */
 	next->open = next->open && msg->open;
 	WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
+	return true;
 }
 
 /*
@@ -196,8 +198,8 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 	u32 len;
 
 	while (tx->wait_tail != tx->wait_head && !sdp_tx_wait_for_call(ssk)) {
-		if (tx->out.size)
-			sdp_tx_fill_first(tx);
+		while (tx->out.size && sdp_tx_fill_first(tx))
+			;
 		msg = sdp_tx_msg(tx, tx->wait_tail);
 		len = sdp_tx_fit(&ssk->conn, msg->len);
 		if (!len) {

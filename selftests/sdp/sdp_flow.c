@@ -324,6 +324,20 @@ static void bursts_share_messages(const char *engine)
 	close_pair(f.p);
 }
 
+/* What was cut for small buffers is written in large pieces. */
+static void waiting_messages_are_joined(const char *engine)
+{
+	struct flow f = flow_connect(engine, 256 * KIB);
+	const uint64_t sent = 200 * KIB;
+
+	send_pattern(f.p.client, SEED_UP, 0, sent, sent);
+	WAIT_FOR(info_of(f.p.server).sdpi_unread == sent);
+	/* Not more than 8 pages, and then eighths of the ring. */
+	CHECK(info_of(f.p.client).sdpi_data_msgs_out <= 16);
+	recv_pattern(f.p.server, SEED_UP, 0, sent, 7000);
+	close_pair(f.p);
+}
+
 /* A program that has written, and does something else. */
 static uint64_t flushes_while_away(struct flow *f, enum sdp_flush cause)
 {
@@ -494,6 +508,16 @@ static void nic_bursts_share_messages(void)
 	bursts_share_messages("nic");
 }
 
+static void rdma_waiting_messages_are_joined(void)
+{
+	waiting_messages_are_joined("rdma");
+}
+
+static void nic_waiting_messages_are_joined(void)
+{
+	waiting_messages_are_joined("nic");
+}
+
 static const struct sdp_case cases[] = {
 	CASE(rdma_any_length, CASE_SDP_ONLY | CASE_LONG),
 	CASE(nic_any_length, CASE_SDP_ONLY | CASE_LONG),
@@ -523,6 +547,8 @@ static const struct sdp_case cases[] = {
 	CASE(nic_small_writes_share_messages, CASE_SDP_ONLY),
 	CASE(rdma_bursts_share_messages, CASE_SDP_ONLY),
 	CASE(nic_bursts_share_messages, CASE_SDP_ONLY),
+	CASE(rdma_waiting_messages_are_joined, CASE_SDP_ONLY),
+	CASE(nic_waiting_messages_are_joined, CASE_SDP_ONLY),
 	CASE(rdma_waits_for_a_call, CASE_SDP_ONLY),
 	CASE(nic_goes_on_by_itself, CASE_SDP_ONLY),
 };
