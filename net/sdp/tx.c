@@ -21,6 +21,12 @@
 /* A program that has been quiet for so long begins a new burst. */
 #define SDP_TX_QUIET_WRITER	(HZ / 100)
 
+/*
+ * A peer that waits for space is told of a little of it so often at most: the
+ * word costs about as much as a short message does.
+ */
+#define SDP_TX_TELL_PERIOD_US	400
+
 /* What a peer did not grant may be asked for again after this time. */
 #define SDP_TX_ASK_PERIOD	HZ
 
@@ -391,12 +397,10 @@ int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
  * Whether the peer was not told for so long that one word more is not many.  If
  * it was, it is told later, even if nothing is read any more.
  */
-static bool sdp_tx_update_late(struct sdp_sock *ssk)
+static bool sdp_tx_told_long_ago(struct sdp_sock *ssk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-
 	if (ktime_us_delta(ktime_get(), ssk->conn.rx.ring.told_at) >=
-			READ_ONCE(sn->coalesce_time))
+			SDP_TX_TELL_PERIOD_US)
 		return true;
 	sdp_timer_arm_once(ssk, SDP_TIMER_UPDATE, 1);
 	return false;
@@ -413,7 +417,14 @@ static bool sdp_tx_want_update(struct sdp_sock *ssk)
 	if (in->size)
 		update = conn->flow->want_update(&conn->credit, in);
 	return update == SDP_UPDATE_NOW ||
-	       (update == SDP_UPDATE_SELDOM && sdp_tx_update_late(ssk));
+	       (update == SDP_UPDATE_SELDOM && sdp_tx_told_long_ago(ssk));
+}
+
+/* Whether there is a connection that messages can be sent on. */
+static bool sdp_tx_may_post(const struct sdp_sock *ssk)
+{
+	return ssk->conn.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) &&
+	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
 }
 
 /**
