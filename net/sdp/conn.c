@@ -288,9 +288,9 @@ void sdp_conn_process(struct sdp_sock *ssk)
 
 static void sdp_conn_interrupt(struct sdp_sock *ssk)
 {
-	ssk->conn.tx.softirq = true;
+	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
 	sdp_conn_process(ssk);
-	ssk->conn.tx.softirq = false;
+	ssk->conn.tx.cause = SDP_FLUSH_CALL;
 }
 
 /**

@@ -58,7 +58,7 @@ struct sdp_sock;
 enum sdp_conn_flag {
 	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
 	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
-	SDP_CONN_PAUSE,		/* so does the end of a burst */
+	SDP_CONN_PAUSE,		/* so does what has waited for company */
 	SDP_CONN_ANSWERED,	/* the peer's HelloAck has come */
 	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
@@ -237,7 +237,7 @@ struct sdp_tx_wr {
  * @out_rkey: key to it
  * @burst: what the device has been given in one go
  * @stalled: data had to wait for the peer's space
- * @softirq: an interrupt and not the program has come to look
+ * @cause: who has come to look: a call of the program, an interrupt, a timer
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @since_signal: work requests posted since the last signaled one
@@ -280,7 +280,7 @@ struct sdp_tx {
 	u32 out_rkey;
 	struct sdp_burst burst;
 	bool stalled;
-	bool softirq;
+	enum sdp_flush cause;
 	unsigned long ask_again;
 	u32 max_payload;
 	u32 since_signal;
@@ -306,7 +306,7 @@ struct sdp_tx {
  * @data_out: of these, with payload
  * @data_in: of these, with payload
  * @credit_updates: messages sent only to return credits
- * @credit_stalls: times that data had to wait for credits
+ * @credit_stalls: times that data had to wait for credits, or for space
  * @send_waits: times that a writer had to wait for room
  * @probes: zero-byte writes posted
  * @coalesced: writes that joined a message that waited
@@ -360,7 +360,7 @@ struct sdp_conn_stats {
  * @teardown: releases everything above, in process context
  * @farewell: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
- * @pause: ends a burst; holds the socket while it is pending
+ * @pause: sends what waits for company; holds the socket while it is pending
  * @credit: flow control
  * @rx: receive side
  * @tx: send side

@@ -28,7 +28,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_QUIET] = sdp_tx_trim,
 	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
 	[SDP_TIMER_FLUSH] = sdp_tx_late,
-	[SDP_TIMER_UPDATE] = sdp_tx_update,
+	[SDP_TIMER_UPDATE] = sdp_tx_update_late,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_PART] = sdp_conn_part,
 };

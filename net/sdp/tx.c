@@ -104,9 +104,11 @@ static u32 sdp_tx_fit(const struct sdp_conn *conn, u32 len)
 
 static void sdp_tx_stall(struct sdp_sock *ssk)
 {
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITSTALLS);
-	ssk->conn.stats.credit_stalls++;
-	ssk->conn.tx.stalled = true;
+	if (!ssk->conn.tx.stalled) {
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITSTALLS);
+		ssk->conn.stats.credit_stalls++;
+		ssk->conn.tx.stalled = true;
+	}
 	sdp_alive_stalled(ssk);
 }
 
@@ -117,8 +119,7 @@ static void sdp_tx_count_flush(struct sdp_sock *ssk)
 	if (!tx->stalled)
 		return;
 	tx->stalled = false;
-	sdp_tx_count_cause(ssk, tx->softirq ? SDP_FLUSH_INTERRUPT :
-					      SDP_FLUSH_CALL);
+	sdp_tx_count_cause(ssk, tx->cause);
 	sdp_timer_disarm(ssk, SDP_TIMER_FLUSH);
 }
 
@@ -142,8 +143,9 @@ static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
 	const struct sdp_tx *tx = &ssk->conn.tx;
 
-	if (ssk->conn.flow->async || !tx->stalled || !tx->softirq ||
-	    ssk->fin_queued || sock_flag(&ssk->sk, SOCK_DEAD) ||
+	if (ssk->conn.flow->async || !tx->stalled ||
+	    tx->cause != SDP_FLUSH_INTERRUPT || ssk->fin_queued ||
+	    sock_flag(&ssk->sk, SOCK_DEAD) ||
 	    sdp_tx_has_sleeper(&ssk->sk))
 		return false;
 	sdp_timer_arm_once(ssk, SDP_TIMER_FLUSH,
@@ -439,8 +441,7 @@ void sdp_tx_push(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (!conn->qp || test_bit(SDP_CONN_BROKEN, &conn->flags) ||
-	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+	if (!sdp_tx_may_post(ssk))
 		return;
 	if (sdp_tx_ring_due(ssk) && !sdp_tx_push_ring(ssk))
 		return;
@@ -457,12 +458,24 @@ void sdp_tx_push(struct sdp_sock *ssk)
  * @ssk: locked socket
  *
  * What the peer has to be told goes with data that may leave, if there is any.
- * Also the handler of SDP_TIMER_UPDATE.
  */
 void sdp_tx_update(struct sdp_sock *ssk)
 {
-	if (sdp_tx_want_update(ssk))
+	if (sdp_tx_may_post(ssk) && sdp_tx_want_update(ssk))
 		sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_update_late() - something was read a while ago
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_UPDATE.  It is no call of the program.
+ */
+void sdp_tx_update_late(struct sdp_sock *ssk)
+{
+	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+	sdp_tx_update(ssk);
+	ssk->conn.tx.cause = SDP_FLUSH_CALL;
 }
 
 /**
@@ -536,11 +549,9 @@ void sdp_tx_pause_here(struct sdp_sock *ssk)
  */
 void sdp_tx_late(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.tx.stalled)
-		return;
-	ssk->conn.tx.stalled = false;
-	sdp_tx_count_cause(ssk, SDP_FLUSH_TIMER);
-	sdp_tx_push(ssk);
+	ssk->conn.tx.cause = SDP_FLUSH_TIMER;
+	sdp_tx_progress(ssk);
+	ssk->conn.tx.cause = SDP_FLUSH_CALL;
 }
 
 /**
@@ -578,9 +589,9 @@ enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
 		set_bit(SDP_CONN_PAUSE, &ssk->conn.flags);
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
 	} else {
-		ssk->conn.tx.softirq = true;
+		ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
 		sdp_tx_end_wait(ssk);
-		ssk->conn.tx.softirq = false;
+		ssk->conn.tx.cause = SDP_FLUSH_CALL;
 	}
 	bh_unlock_sock(sk);
 	sock_put(sk);

@@ -21,6 +21,7 @@ struct socket;
 
 void sdp_tx_push(struct sdp_sock *ssk);
 void sdp_tx_update(struct sdp_sock *ssk);
+void sdp_tx_update_late(struct sdp_sock *ssk);
 void sdp_tx_flush(struct sdp_sock *ssk);
 void sdp_tx_progress(struct sdp_sock *ssk);
 void sdp_tx_write_begins(struct sdp_sock *ssk);

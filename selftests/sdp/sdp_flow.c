@@ -298,6 +298,9 @@ static void small_writes_share_messages(const char *engine)
 	for (i = 0; i < 500; i++)
 		send_pattern(f.p.client, SEED_UP, f.up + sent + 64 * i, 64, 64);
 	sent += 500 * 64;
+	/* However often somebody looks, it is one wait. */
+	CHECK_EQ(info_of(f.p.client).sdpi_credit_stalls,
+		 before.sdpi_credit_stalls);
 	recv_pattern(f.p.server, SEED_UP, f.up, sent, 5000);
 	after = info_of(f.p.client);
 	CHECK(after.sdpi_coalesced - before.sdpi_coalesced > 450);

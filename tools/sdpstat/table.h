@@ -48,7 +48,7 @@ struct Flow {
 	std::uint32_t ring = 0; ///< bytes of the receive ring, 0 without one
 	std::uint32_t ring_used = 0;
 	std::uint32_t peer_ring = 0;
-	std::uint64_t stalls = 0;    ///< looks at data that found no room at the peer
+	std::uint64_t stalls = 0;    ///< times that data found no room at the peer
 	std::uint64_t coalesced = 0; ///< writes that joined a waiting message
 	Flushes flushes;
 };
