@@ -250,6 +250,8 @@ struct sdp_tx_wr {
  * @since: jiffies when the oldest byte in @ring was written, or @ring's tail
  *	moved
  * @more: a write goes on and will append to the last message
+ * @joined: all of it has joined a message that waits for something that comes
+ *	by itself
  * @hold: the program has promised more (MSG_MORE), and nothing has happened
  *	since that would make waiting for it wrong
  * @urgent: count of waiting messages that are urgent
@@ -291,6 +293,7 @@ struct sdp_tx {
 	unsigned long probe_at;
 	unsigned long since;
 	bool more;
+	bool joined;
 	bool hold;
 	u32 urgent;
 	bool announced;

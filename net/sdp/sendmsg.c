@@ -105,7 +105,6 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 {
 	int ret = 0;
 
-	ssk->conn.tx.more = true;
 	sdp_tx_write_begins(ssk);
 	while (msg_data_left(msg)) {
 		ret = sdp_send_piece(ssk, msg);
@@ -116,7 +115,6 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 		if (msg_data_left(msg))
 			sdp_tx_push(ssk);
 	}
-	ssk->conn.tx.more = false;
 	return min(ret, 0);
 }
 
@@ -159,7 +157,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 		err = sdp_send_fill(ssk, msg, done);
 		if (!msg_data_left(msg))
 			sdp_send_end(ssk, msg);
-		sdp_tx_push(ssk);
+		sdp_tx_write_ends(ssk);
 		if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, msg_data_left(msg),
 						  &timeo);

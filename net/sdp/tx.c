@@ -518,15 +518,37 @@ void sdp_tx_progress(struct sdp_sock *ssk)
 void sdp_tx_write_begins(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_tx *tx = &conn->tx;
 
+	tx->more = true;
+	tx->joined = false;
 	if (sdp_tx_may_append(ssk)) {
 		conn->stats.coalesced++;
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_COALESCEDWRITES);
-		sdp_burst_joined(&conn->tx.burst);
+		sdp_burst_joined(&tx->burst);
+		tx->joined = tx->out.size && !tx->hold &&
+			     (conn->flow->async || !tx->stalled);
 	} else if (time_after(jiffies,
 			      conn->stats.last_out + SDP_TX_QUIET_WRITER)) {
-		sdp_burst_end(&conn->tx.burst);
+		sdp_burst_end(&tx->burst);
 	}
+}
+
+/**
+ * sdp_tx_write_ends() - the program has written what it wanted, or what fits
+ * @ssk: locked socket
+ *
+ * What has only made a waiting message longer waits with it: for credits, for a
+ * completion or for the end of its time, which all send it.  Unless it is full
+ * now, or what was to be waited for has changed.
+ */
+void sdp_tx_write_ends(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	tx->more = false;
+	if (!tx->joined || !sdp_tx_may_append(ssk))
+		sdp_tx_push(ssk);
 }
 
 /**

@@ -25,6 +25,7 @@ void sdp_tx_update_late(struct sdp_sock *ssk);
 void sdp_tx_flush(struct sdp_sock *ssk);
 void sdp_tx_progress(struct sdp_sock *ssk);
 void sdp_tx_write_begins(struct sdp_sock *ssk);
+void sdp_tx_write_ends(struct sdp_sock *ssk);
 void sdp_tx_pause_here(struct sdp_sock *ssk);
 void sdp_tx_late(struct sdp_sock *ssk);
 void sdp_tx_end_wait(struct sdp_sock *ssk);

@@ -387,6 +387,7 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
 		msg->len = 0;
 		msg->open = true;
 		msg->urgent = false;
+		tx->joined = false;
 		WRITE_ONCE(tx->wait_head, tx->wait_head + 1);
 	}
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);

@@ -127,10 +127,15 @@ public:
 	{
 		FlowSide &side = sides_[i];
 
-		if (side.written > side.sent)
+		const bool waits = side.written > side.sent;
+
+		if (waits)
 			sdp_burst_joined(&side.burst);
 		side.written += len;
-		push(i);
+		// What has only joined what waits, and would not leave in a call, waits with it.
+		if (!waits || engine_ != Engine::nic ||
+		    side.written - side.sent >= side.out.piece)
+			push(i);
 	}
 
 	/** The program of side @p i reads up to @p len bytes. */
