@@ -17,7 +17,8 @@ static bool sdp_fallback_undecided(const struct sock *sk)
 	       sdp_in_state(sk, TCPF_SYN_SENT) && !sdp_fallback_tcp(sk);
 }
 
-static int sdp_fallback_wait(struct sock *sk, long timeo)
+/* By itself, so that each call does not pay for what it has on the stack. */
+static noinline int sdp_fallback_wait(struct sock *sk, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;

@@ -58,8 +58,11 @@ struct sdp_mib {
 
 #define SDP_INC_STATS(net, field)	\
 	SNMP_INC_STATS(sdp_net(net)->mib, field)
-#define SDP_ADD_STATS(net, field, n)	\
-	SNMP_ADD_STATS(sdp_net(net)->mib, field, n)
+/* What every call and message counts: looking for the namespace costs more. */
+#define SDP_SOCK_INC_STATS(ssk, field)	\
+	SNMP_INC_STATS((ssk)->mib, field)
+#define SDP_SOCK_ADD_STATS(ssk, field, n)	\
+	SNMP_ADD_STATS((ssk)->mib, field, n)
 
 struct seq_file;
 

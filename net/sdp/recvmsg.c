@@ -294,7 +294,7 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 		return;
 	}
 	sk_peek_offset_bwd(sk, rd->done);
-	SDP_ADD_STATS(sock_net(sk), SDP_MIB_BYTESIN, rd->done);
+	SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESIN, rd->done);
 	sdp_tx_update(sdp_sk(sk));
 }
 
@@ -321,7 +321,7 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 						     len),
 			      sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	sdp_recv_finish(sk, &rd);
-	if (rd.done)
+	if (rd.done && rd.stamp)
 		sdp_timestamp_put(msg, sk, rd.stamp);
 	if (msg->msg_get_inq)
 		msg->msg_inq = sdp_recv_inq(sk);

@@ -154,7 +154,7 @@ static int sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	ssk->conn.stats.bytes_in += msg->payload_len;
 	ssk->conn.stats.data_in++;
 	ssk->conn.stats.last_in = jiffies;
-	SDP_INC_STATS(sock_net(sk), SDP_MIB_DATAIN);
+	SDP_SOCK_INC_STATS(ssk, SDP_MIB_DATAIN);
 	sdp_burst_end(&ssk->conn.tx.burst);
 	sdp_rx_exhausted(ssk);
 	if (msg->bsdh.flags & SDP_OOB_PRES)

@@ -199,7 +199,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 							MSG_DONTWAIT),
 				      &done);
 	if (done)
-		SDP_ADD_STATS(sock_net(sk), SDP_MIB_BYTESOUT, done);
+		SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESOUT, done);
 	else if (err)
 		err = sk_stream_error(sk, msg->msg_flags, err);
 	release_sock(sk);

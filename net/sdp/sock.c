@@ -102,6 +102,7 @@ static int sdp_sock_init(struct sock *sk)
 		return -EOPNOTSUPP;
 	sock_lock_init_class_and_name(sk, "slock-AF_SDP", &sdp_slock_key,
 				      "sk_lock-AF_SDP", &sdp_lock_key);
+	ssk->mib = sn->mib;
 	ssk->destruct = sk->sk_destruct;
 	sk->sk_destruct = sdp_sock_destruct;
 	sk->sk_write_space = sdp_sock_write_space;

@@ -36,6 +36,7 @@ enum sdp_ref {
  * @inet: the same as the inet families' code sees it, which creates sockets of
  *	IPPROTO_SDP and takes every socket of its families for one of these
  * @destruct: what the creating family wants done when the socket dies
+ * @mib: counters of its namespace, which it holds
  * @conn: the RDMA connection
  * @local: own address, as bound or as found by the route
  * @peer: the other end's address
@@ -70,6 +71,7 @@ struct sdp_sock {
 		struct inet_sock inet;
 	};
 	void (*destruct)(struct sock *sk);
+	struct sdp_mib __percpu *mib;
 	struct sdp_conn conn;
 
 	struct sdp_addr local;

@@ -39,7 +39,7 @@ static void sdp_timestamp_put_us(struct msghdr *msg, bool new,
  * sdp_timestamp_put() - tell the program when its data arrived
  * @msg: message that is being received, whose control data this becomes
  * @sk: locked socket, whose options say whether, and in which form
- * @stamp: wall clock time, 0 if it was not taken
+ * @stamp: wall clock time
  */
 void sdp_timestamp_put(struct msghdr *msg, const struct sock *sk,
 		       ktime_t stamp)
@@ -47,8 +47,6 @@ void sdp_timestamp_put(struct msghdr *msg, const struct sock *sk,
 	struct scm_timestamping_internal tss = {};
 	bool new = sock_flag(sk, SOCK_TSTAMP_NEW);
 
-	if (!stamp)
-		return;
 	tss.ts[0] = ktime_to_timespec64(stamp);
 	if (sock_flag(sk, SOCK_RCVTSTAMPNS))
 		sdp_timestamp_put_ns(msg, new, tss.ts[0]);

@@ -6,6 +6,7 @@
 #define _SDP_TX_H
 
 #include <linux/hrtimer.h>
+#include <linux/sdp.h>
 #include <linux/types.h>
 
 #include "wire.h"
@@ -19,9 +20,16 @@ struct sdp_tx;
 struct sock;
 struct socket;
 
+void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause);
 void sdp_tx_push(struct sdp_sock *ssk);
 void sdp_tx_update(struct sdp_sock *ssk);
 void sdp_tx_update_late(struct sdp_sock *ssk);
+void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
+int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size);
+int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah);
+int sdp_tx_ring_space(struct sdp_sock *ssk, u32 tail);
+
+/* txcall.c */
 void sdp_tx_flush(struct sdp_sock *ssk);
 void sdp_tx_progress(struct sdp_sock *ssk);
 void sdp_tx_write_begins(struct sdp_sock *ssk);
@@ -31,10 +39,6 @@ void sdp_tx_late(struct sdp_sock *ssk);
 void sdp_tx_end_wait(struct sdp_sock *ssk);
 enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);
 void sdp_tx_force(struct sdp_sock *ssk);
-void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
-int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size);
-int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah);
-int sdp_tx_ring_space(struct sdp_sock *ssk, u32 tail);
 
 /* txpost.c */
 void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);

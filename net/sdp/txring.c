@@ -241,7 +241,7 @@ static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index)
 	return 0;
 }
 
-static int sdp_tx_alloc_chunk(struct sdp_sock *ssk, u32 index)
+static noinline int sdp_tx_alloc_chunk(struct sdp_sock *ssk, u32 index)
 {
 	bool first = !ssk->conn.tx.nr_used;
 	int err;
@@ -281,7 +281,7 @@ static void sdp_tx_move_chunks(struct sdp_tx *from, struct sdp_tx *to)
  * SO_SNDBUF was raised.  The first and the last byte may share a piece of a
  * ring that is nearly full, and only of a smaller one: then it has to wait.
  */
-static void sdp_tx_enlarge(struct sdp_sock *ssk)
+static noinline void sdp_tx_enlarge(struct sdp_sock *ssk)
 {
 	struct sdp_tx new = { .nr_chunks = 0 };
 	struct sdp_tx *tx = &ssk->conn.tx;
