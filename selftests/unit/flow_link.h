@@ -133,8 +133,7 @@ public:
 			sdp_burst_joined(&side.burst);
 		side.written += len;
 		// What has only joined what waits, and would not leave in a call, waits with it.
-		if (!waits || engine_ != Engine::nic ||
-		    side.written - side.sent >= side.out.piece)
+		if (!waits || engine_ != Engine::nic || side.written - side.sent >= side.out.piece)
 			push(i);
 	}
 
