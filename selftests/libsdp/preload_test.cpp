@@ -65,6 +65,7 @@ Trace run_mocked(const std::vector<std::string> &command, const Answers &answers
 	directory.create_file("calls", "");
 	const auto outcome = child::run(command, {{"LD_PRELOAD", LIBSDP_SO ":" MOCK_SO},
 						  {"MOCK_LOG", log},
+						  {"PROBE_LIBRARY", EARLY_LIBRARY},
 						  {"MOCK_SDP", std::to_string(answers.sdp)},
 						  {"MOCK_TCP", std::to_string(answers.tcp)}});
 
@@ -220,7 +221,7 @@ TEST_P(Place, ConvertsAndFallsBack)
 	EXPECT_EQ(tcp.calls, tcp4.as_sdp().text() + "\n" + tcp4.text() + "\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(Program, Place, testing::Values("main", "signal", "fork"));
+INSTANTIATE_TEST_SUITE_P(Program, Place, testing::Values("main", "signal", "fork", "dlopen"));
 
 // The descriptor belongs to the child that is gone; only its errno is left.
 TEST(VforkChild, ConvertsAndFallsBack)
@@ -242,6 +243,22 @@ TEST(Threads, ConvertAtTheSameTime)
 
 	EXPECT_EQ(run.report, times(sockets, opened(AF_UNIX, SOCK_STREAM)));
 	EXPECT_EQ(run.calls, times(sockets, tcp4.as_sdp().text() + "\n"));
+}
+
+// The sanitizer's runtime is a part of the program, in front of every library,
+// and has its own allocator.
+TEST(SanitizedProgram, ConvertsAndFallsBack)
+{
+	for (const char *place : {"main", "signal", "fork"}) {
+		const std::vector<std::string> command = {PROBE_ADDRESS, place, "2", "1", "0"};
+		const Trace sdp = run_mocked(command, {});
+		const Trace tcp = run_mocked(command, {.sdp = EAFNOSUPPORT});
+
+		EXPECT_EQ(sdp.report, opened(AF_UNIX, SOCK_STREAM)) << place;
+		EXPECT_EQ(sdp.calls, tcp4.as_sdp().text() + "\n") << place;
+		EXPECT_EQ(tcp.report, opened(AF_INET, SOCK_STREAM)) << place;
+		EXPECT_EQ(tcp.calls, tcp4.as_sdp().text() + "\n" + tcp4.text() + "\n") << place;
+	}
 }
 
 TEST(BeforeMain, SocketsAreConverted)

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,9 +104,24 @@ void from_threads()
 			probe::report(result);
 }
 
+// The library of PROBE_LIBRARY opens its socket while it is loaded.
+void from_dlopened_library()
+{
+	const char *name = std::getenv("PROBE_LIBRARY");
+	void *library = name == nullptr ? nullptr : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+
+	if (library == nullptr)
+		std::exit(EXIT_FAILURE);
+	const auto socket_of =
+		reinterpret_cast<probe::Result (*)()>(dlsym(library, "_Z14library_socketv"));
+
+	probe::report(socket_of());
+}
+
 const std::map<std::string, std::function<void()>> places = {
-	{"main", from_main},	   {"signal", from_signal_handler}, {"vfork", from_vfork_child},
-	{"fork", from_fork_child}, {"threads", from_threads},
+	{"main", from_main},	     {"signal", from_signal_handler},
+	{"vfork", from_vfork_child}, {"fork", from_fork_child},
+	{"threads", from_threads},   {"dlopen", from_dlopened_library},
 };
 
 } // namespace
