@@ -14,6 +14,9 @@ DESTDIR ?=
 FIGURE ?=
 CRC ?=
 
+# Which of the programs in tools/apps/programs make check-apps runs: all, unless named.
+APPS ?=
+
 # Where a module is installed for: the running kernel, unless told otherwise.
 KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
@@ -27,7 +30,7 @@ endif
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools check check-612 check-debug check-unit check-foreign \
-	check-flow check-scale lint \
+	check-flow check-scale check-apps lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -42,6 +45,7 @@ help:
 	@echo "  KERNEL=6.12      kernel of the nodes: 6.1 (default), 6.12 or debug"
 	@echo "  TESTS=sdp_close  run only these test programs; a shell pattern"
 	@echo "  TESTS=sdp_api:connect_*   run only these cases of one program"
+	@echo "  APPS=redis       run only these programs with make check-apps"
 	@echo "  FIGURE=4b        measure only this figure; tools/bench/bench --help names them"
 	@echo "  CRC=1            measure with the checksum that Soft-RoCE computes in software"
 	@echo "  V=1              show the commands"
@@ -91,6 +95,10 @@ check-flow: deps
 check-scale: deps
 	@TESTS=sdp_scale SDP_TEST_CONNECTIONS=10000 SDP_TEST_DEADLINE=1000 \
 		SDP_NODE_MEM=6144 SDP_RUN_LIMIT=4000 tools/check $(KERNEL)
+
+##check-apps: run Debian's servers and clients over SDP and TCP, and compare
+check-apps: module tools
+	@tools/apps/check-apps $(KERNEL) $(APPS)
 
 ##lint: check the style and the source
 lint: deps
