@@ -191,6 +191,19 @@ unprivileged() {
 		"$run" "$program" --case blocking > "$work/cases.out" 2>&1 || fail "as nobody"
 }
 
+# The dynamic loader leaves the library out of a program that has more rights
+# than its user.
+setuid_program() {
+	rules 'use sdp * * *:*'
+	chmod 711 "$work"
+	chmod 644 "$work/libsdp.conf"
+	install -m 4755 "$program" "$work/setuid"
+	bytes_before=$(bytes_in)
+	SDP_EXPECT=plain SDP_TEST_FAMILY=tcp setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$run" "$work/setuid" --case blocking > "$work/cases.out" 2>&1 || fail "does not use TCP"
+	[ "$(bytes_in)" = "$bytes_before" ] || fail "bytes went over SDP"
+}
+
 # The file is read before the root directory changes.
 in_chroot() {
 	rules 'use tcp client * *:*'
@@ -238,4 +251,4 @@ trap 'sysctl -qw net.sdp.fallback_timeout=$patience 2> /dev/null || true; rm -rf
 run_cases no_file sdp_for_all both_for_all tcp_for_all tcp_by_address tcp_listener \
 	first_match_wins error_in_file log_says_why tcp_client_of_both \
 	converted_client_of_both both_client_of_tcp sdp_client_of_tcp tcp_client_of_sdp \
-	port_decides unprivileged in_chroot module_absent
+	port_decides unprivileged setuid_program in_chroot module_absent
