@@ -285,6 +285,16 @@ void Sock::await_none(short events)
 	});
 }
 
+void Sock::await_end()
+{
+	run_->until(fmt::format("{} is connected no more", name_), [&] {
+		sockaddr_storage peer{};
+		socklen_t len = sizeof(peer);
+
+		return ::getpeername(fd_, reinterpret_cast<sockaddr *>(&peer), &len) != 0;
+	});
+}
+
 void Sock::await_bytes(int bytes)
 {
 	run_->until(fmt::format("{} has {} bytes", name_, bytes), [&] {

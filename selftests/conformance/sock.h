@@ -96,6 +96,8 @@ public:
 	void await(short events);
 	/** Wait until poll() shows nothing of these. */
 	void await_none(short events);
+	/** Wait until the connection is over in both directions. */
+	void await_end();
 	/** Wait until this many bytes can be read. */
 	void await_bytes(int bytes);
 	/** Wait until the peer has acknowledged all that was sent. */
