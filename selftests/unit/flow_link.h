@@ -183,6 +183,17 @@ public:
 		push(i);
 	}
 
+	/** Delivers all messages, with programs that do nothing. */
+	void settle()
+	{
+		u32 delivered = 0;
+
+		while (!idle() && !testing::Test::HasFatalFailure()) {
+			ASSERT_LT(delivered++, 100000U) << "updates without end";
+			deliver(side(1).wire.empty() ? 1 : 0);
+		}
+	}
+
 	/** What side @p i holds back has waited for company. */
 	void timer(int i)
 	{

@@ -82,17 +82,6 @@ private:
 		}
 	}
 
-	/** Delivers all messages, with programs that do nothing. */
-	void settle()
-	{
-		u32 delivered = 0;
-
-		while (!link_.idle() && !testing::Test::HasFatalFailure()) {
-			ASSERT_LT(delivered++, 100000U) << "updates without end";
-			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
-		}
-	}
-
 	/**
 	 * What is held and has space leaves, without any call of its program: one
 	 * side's reader is enough, and the other's need not read at all.
@@ -102,7 +91,7 @@ private:
 		for (int reader = 0; reader < 2 && !testing::Test::HasFatalFailure(); reader++) {
 			const int writer = 1 - reader;
 
-			settle();
+			link_.settle();
 			for (u32 rounds = 0; link_.side(reader).read < link_.side(writer).written;
 			     rounds++) {
 				ASSERT_LT(rounds, 100000U)
@@ -110,11 +99,11 @@ private:
 					<< link_.side(writer).written - link_.side(writer).sent
 					<< " bytes";
 				link_.read(reader, UINT32_MAX);
-				settle();
+				link_.settle();
 				// What has just begun to wait waits once more.
 				for (int n = 0; n < 2; n++) {
 					link_.timer(writer);
-					settle();
+					link_.settle();
 				}
 				if (testing::Test::HasFatalFailure())
 					return;
@@ -284,7 +273,7 @@ public:
 		u64 sum = 0;
 
 		for (u32 n = 0; n < rounds; n++) {
-			settle();
+			link_.settle();
 			sum += link_.side(1).received - link_.side(1).read;
 			link_.read(1, bite_);
 			link_.write(0, bite_);
@@ -301,12 +290,6 @@ public:
 	static constexpr u32 rounds = 1280;
 
 private:
-	void settle()
-	{
-		while (!link_.idle())
-			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
-	}
-
 	u32 bite_;
 	FlowLink link_;
 };
@@ -343,8 +326,7 @@ TEST_P(SlowReader, ThatReadsNothingGetsAnAlmostFullRing)
 
 	for (int n = 0; n < 700; n++) {
 		link.write(0, 100);
-		while (!link.idle())
-			link.deliver(link.side(1).wire.empty() ? 1 : 0);
+		link.settle();
 	}
 	EXPECT_GE(link.side(1).received, 65536U * 5 / 8);
 }
@@ -355,11 +337,9 @@ TEST(Rdma, TellsSeldomWhoKeepsUp)
 
 	for (int n = 0; n < 80; n++) {
 		link.write(0, 8192);
-		while (!link.idle())
-			link.deliver(link.side(1).wire.empty() ? 1 : 0);
+		link.settle();
 		link.read(1, 8192);
-		while (!link.idle())
-			link.deliver(link.side(1).wire.empty() ? 1 : 0);
+		link.settle();
 	}
 	EXPECT_EQ(link.side(1).read, 80U * 8192);
 	EXPECT_LE(link.side(1).updates, 20U);
