@@ -78,8 +78,7 @@ void sdp_flow_names(char *buf, size_t size)
 /**
  * sdp_flow_device() - which engines a device can carry
  * @ibdev: device
- * @iwarp: it speaks iWARP, which knows neither immediate data of RDMA writes nor
- *	receivers that are not ready
+ * @iwarp: it speaks iWARP, which knows no receiver that is not ready
  *
  * A ring is registered for the peer's writes by a fast registration.
  *
@@ -89,8 +88,10 @@ u16 sdp_flow_device(const struct ib_device *ibdev, bool iwarp)
 {
 	u64 needed = IB_DEVICE_MEM_MGT_EXTENSIONS;
 
-	if (iwarp || (ibdev->attrs.device_cap_flags & needed) != needed)
+	if ((ibdev->attrs.device_cap_flags & needed) != needed)
 		return SDP_FEAT_CREDIT;
+	if (iwarp)
+		return SDP_FEAT_CREDIT | SDP_FEAT_RDMA;
 	return SDP_FEAT_CREDIT | SDP_FEAT_RDMA | SDP_FEAT_NIC;
 }
 

@@ -214,12 +214,21 @@ static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	}
 }
 
+/* What was written into the ring, and is told of by a message behind it. */
+static void sdp_rx_was_written(struct sdp_rx_buf *buf, struct sdp_msg *msg)
+{
+	buf->written = true;
+	msg->bsdh.mid = SDP_MID_DATA;
+	msg->payload_len = msg->ring_len;
+}
+
 /* What a message says, be it sent or written. */
 static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg)
 {
 	struct ib_device *ibdev = ssk->conn.dev->ibdev;
 	const u8 *body = buf->bsdh + SDP_BSDH_LEN;
+	int err;
 
 	if (buf->written) {
 		sdp_imm_parse(buf->imm, buf->byte_len,
@@ -236,8 +245,11 @@ static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 					   DMA_FROM_DEVICE);
 		body = page_address(buf->page);
 	}
-	return sdp_msg_parse(buf->bsdh, body, buf->byte_len - SDP_BSDH_LEN,
-			     msg);
+	err = sdp_msg_parse(buf->bsdh, body, buf->byte_len - SDP_BSDH_LEN,
+			    msg);
+	if (!err && msg->bsdh.mid == SDP_MID_RINGDATA)
+		sdp_rx_was_written(buf, msg);
+	return err;
 }
 
 static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)

@@ -8,6 +8,7 @@
 
 #include "alive.h"
 #include "conn.h"
+#include "device.h"
 #include "mib.h"
 #include "netns.h"
 #include "oob.h"
@@ -216,7 +217,8 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_tx_stall(ssk);
 			return true;
 		}
-		if (!sdp_tx_room(tx, SDP_TX_RESERVED))
+		/* With iWARP data in a ring takes two requests. */
+		if (!sdp_tx_room(tx, SDP_TX_RESERVED + ssk->conn.dev->iwarp))
 			return true;
 		if (sdp_tx_hold(ssk, msg)) {
 			sdp_tx_held(ssk);

@@ -196,13 +196,42 @@ static void sdp_tx_build_write(struct sdp_sock *ssk, const struct sdp_msg *msg,
 	struct sdp_tx *tx = &ssk->conn.tx;
 	u32 len = msg->payload_len;
 
-	wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->wr.opcode = ssk->conn.dev->iwarp ? IB_WR_RDMA_WRITE :
+					       IB_WR_RDMA_WRITE_WITH_IMM;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
 	wr->wr.num_sge = sdp_tx_map(ssk, len, wr->wr.sg_list);
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
 	wr->rkey = tx->out_rkey;
 	sdp_outring_write(&tx->out, len);
 	sdp_burst_sent(&tx->burst, len);
+}
+
+/*
+ * iWARP's writes carry no immediate data (RFC 5040), so that a message behind
+ * them tells of what was written, and how long it is.  It is delivered after
+ * all that was sent before it has been placed.
+ */
+static bool sdp_tx_submit_ring_data(struct sdp_sock *ssk,
+				    const struct sdp_msg *msg,
+				    struct ib_rdma_wr *write)
+{
+	struct sdp_msg tell = {
+		.bsdh = msg->bsdh,
+		.ring_len = msg->payload_len,
+	};
+	struct ib_sge sge;
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = write->wr.wr_cqe,
+		.wr.sg_list = &sge,
+		.wr.send_flags = write->wr.send_flags,
+	};
+
+	tell.bsdh.mid = SDP_MID_RINGDATA;
+	sdp_tx_build_send(ssk, &tell, &wr);
+	sdp_tx_account(ssk, SDP_MID_RINGDATA, 0, true);
+	write->wr.send_flags &= ~IB_SEND_SOLICITED;
+	write->wr.next = &wr.wr;
+	return sdp_tx_submit(ssk, &write->wr);
 }
 
 static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
@@ -259,6 +288,8 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 
 	sdp_tx_account(ssk, msg->bsdh.mid, len, signal);
 	sdp_tx_count(&conn->stats, len);
+	if (wr.wr.opcode == IB_WR_RDMA_WRITE)
+		return sdp_tx_submit_ring_data(ssk, msg, &wr);
 	return sdp_tx_submit(ssk, &wr.wr);
 }
 

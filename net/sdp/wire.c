@@ -83,6 +83,9 @@ static const struct sdp_mid_rule sdp_mid_rules[256] = {
 	[SDP_MID_SUSPCOMMACK]		= CONTROL(0),
 	[SDP_MID_RINGAVAIL]		= CONTROL(SDP_RAVAH_LEN),
 	[SDP_MID_RINGSPACE]		= CONTROL(SDP_RSPCH_LEN),
+	[SDP_MID_RINGDATA] = {
+		true, false, SDP_OOB_PRES | SDP_OOB_PEND, SDP_RDATH_LEN
+	},
 	[SDP_MID_SINKAVAIL]		= AVAIL(SDP_SINKAH_LEN),
 	[SDP_MID_SRCAVAIL]		= AVAIL(SDP_SRCAH_LEN),
 	[SDP_MID_DATA] = {
@@ -219,6 +222,9 @@ static void sdp_ext_hdr_encode(const struct sdp_msg *msg, u8 *buf)
 	case SDP_MID_RINGSPACE:
 		put_unaligned_be32(msg->ring_tail, buf);
 		break;
+	case SDP_MID_RINGDATA:
+		put_unaligned_be32(msg->ring_len, buf);
+		break;
 	case SDP_MID_SINKAVAIL:
 		sdp_sinkah_encode(&msg->sinkah, buf);
 		break;
@@ -249,6 +255,9 @@ static int sdp_ext_hdr_parse(const u8 *buf, struct sdp_msg *msg)
 	case SDP_MID_RINGSPACE:
 		msg->ring_tail = get_unaligned_be32(buf);
 		return 0;
+	case SDP_MID_RINGDATA:
+		msg->ring_len = get_unaligned_be32(buf);
+		return msg->ring_len ? 0 : -EPROTO;
 	case SDP_MID_SINKAVAIL:
 		return sdp_sinkah_parse(buf, &msg->sinkah);
 	case SDP_MID_SRCAVAIL:
@@ -285,8 +294,9 @@ static bool sdp_flags_ok(const struct sdp_msg *msg, u8 allowed)
 {
 	if (msg->bsdh.flags & ~allowed)
 		return false;
-	/* The urgent byte is the last one of the payload. */
-	return !(msg->bsdh.flags & SDP_OOB_PRES) || msg->payload_len;
+	/* The urgent byte is the last one of the payload, or of what is told of. */
+	return !(msg->bsdh.flags & SDP_OOB_PRES) || msg->payload_len ||
+	       msg->bsdh.mid == SDP_MID_RINGDATA;
 }
 
 /**

@@ -28,6 +28,7 @@
 #define SDP_SRCAH_LEN		16	/* SrcAvail */
 #define SDP_RAVAH_LEN		20	/* RingAvail, our own */
 #define SDP_RSPCH_LEN		4	/* RingSpace, our own */
+#define SDP_RDATH_LEN		4	/* RingData, our own */
 
 /* Private data of the connection manager's REQ, as rdma_cm leaves it to us. */
 #define SDP_REQ_PRIVATE_LEN	56
@@ -73,6 +74,7 @@ enum sdp_mid {
 	/* Ours, from the reserved ones; only if both Hellos said so. */
 	SDP_MID_RINGAVAIL	= 0x80,
 	SDP_MID_RINGSPACE	= 0x81,
+	SDP_MID_RINGDATA	= 0x82,
 	SDP_MID_SINKAVAIL	= 0xfd,
 	SDP_MID_SRCAVAIL	= 0xfe,
 	SDP_MID_DATA		= 0xff,
@@ -189,6 +191,7 @@ struct sdp_mch {
  * @srcah: SrcAvail
  * @ravah: RingAvail
  * @ring_tail: RingSpace: position in the ring up to which all was read
+ * @ring_len: RingData: bytes that were written into the ring
  * @payload_off: where the payload starts, counted from behind the base header
  * @payload_len: bytes of payload, 0 unless Data, SrcAvail or SinkAvail
  */
@@ -203,6 +206,7 @@ struct sdp_msg {
 		struct sdp_srcah srcah;
 		struct sdp_ravah ravah;
 		u32 ring_tail;
+		u32 ring_len;
 	};
 	u32 payload_off;
 	u32 payload_len;

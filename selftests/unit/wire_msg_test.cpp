@@ -91,6 +91,10 @@ const std::vector<Vector> vectors = {
 		 })},
 	{"RingSpace", "81 00 1122 00000014 01020304 0a0b0c0d", "fffffffe", "",
 	 message(SDP_MID_RINGSPACE, 0, 20, [](sdp_msg &m) { m.ring_tail = 0xfffffffe; })},
+	{"RingData", "82 02 1122 00000014 01020304 0a0b0c0d", "00008000", "",
+	 message(SDP_MID_RINGDATA, SDP_OOB_PEND, 20, [](sdp_msg &m) { m.ring_len = 0x8000; })},
+	{"RingDataUrgent", "82 01 1122 00000014 01020304 0a0b0c0d", "00000001", "",
+	 message(SDP_MID_RINGDATA, SDP_OOB_PRES, 20, [](sdp_msg &m) { m.ring_len = 1; })},
 	{"SinkAvail", "fd 00 1122 00000024 01020304 0a0b0c0d",
 	 "00010000 deadbeef 0000007f 12345678 00000003", "",
 	 message(SDP_MID_SINKAVAIL, 0, 36,
@@ -205,6 +209,9 @@ void expect_ext(const sdp_msg &got, const sdp_msg &want)
 		break;
 	case SDP_MID_RINGSPACE:
 		EXPECT_EQ(got.ring_tail, want.ring_tail);
+		break;
+	case SDP_MID_RINGDATA:
+		EXPECT_EQ(got.ring_len, want.ring_len);
 		break;
 	case SDP_MID_SINKAVAIL:
 		expect_sinkah(got.sinkah, want.sinkah);
@@ -355,7 +362,7 @@ TEST(WireRefuses, EveryUnknownMid)
 	sdp_msg msg;
 
 	for (int mid = 0x0f; mid <= 0xfc; mid++) {
-		if (mid == SDP_MID_RINGAVAIL || mid == SDP_MID_RINGSPACE)
+		if (mid >= SDP_MID_RINGAVAIL && mid <= SDP_MID_RINGDATA)
 			continue;
 		EXPECT_EQ(parse(with(data, 0, static_cast<u8>(mid)), {}, &msg), -EPROTO) << mid;
 		msg = message(static_cast<sdp_mid>(mid), 0, 16);
@@ -438,6 +445,14 @@ TEST(WireRefuses, RdmaOfNothing)
 {
 	EXPECT_EQ(parse("05 00 1122 00000014 01020304 0a0b0c0d", "00000000"), -EPROTO);
 	EXPECT_EQ(parse("06 00 1122 00000014 01020304 0a0b0c0d", "00000000"), -EPROTO);
+	EXPECT_EQ(parse("82 00 1122 00000014 01020304 0a0b0c0d", "00000000"), -EPROTO);
+}
+
+TEST(WireRefuses, RingDataWithPayloadOrWithoutLength)
+{
+	EXPECT_EQ(parse("82 00 1122 00000015 01020304 0a0b0c0d", "00000001 61"), -EPROTO);
+	EXPECT_EQ(parse("82 00 1122 00000010 01020304 0a0b0c0d", ""), -EPROTO);
+	EXPECT_EQ(parse("82 04 1122 00000014 01020304 0a0b0c0d", "00000001"), -EPROTO);
 }
 
 TEST(WireRefuses, UnknownModeAndReservedBits)
