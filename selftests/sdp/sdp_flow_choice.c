@@ -123,7 +123,7 @@ static void expect_agreement(const char *client, const char *server,
 	struct sdp_info info = info_of(p.client);
 
 	if (info.sdpi_flow_reason == SDP_FLOW_REASON_DEVICE)
-		sdp_skip("the device carries credits only");
+		sdp_skip("the device does not carry both engines");
 	expect_flow(p.client, want);
 	expect_flow(p.server, want);
 	CHECK_EQ(info.sdpi_flow_reason, strcmp(client, want) ?
@@ -136,11 +136,32 @@ static void expect_agreement(const char *client, const char *server,
 
 static void strongest_common_engine(void)
 {
+	expect_agreement("rdma", "credit", "credit");
+	expect_agreement("credit", "rdma", "credit");
+	expect_agreement("rdma", "rdma", "rdma");
+}
+
+static void strongest_common_engine_with_nic(void)
+{
 	expect_agreement("nic", "rdma", "rdma");
 	expect_agreement("rdma", "nic", "rdma");
 	expect_agreement("credit", "nic", "credit");
-	expect_agreement("rdma", "credit", "credit");
 	expect_agreement("nic", "nic", "nic");
+}
+
+/* iWARP has all that RDMA-based flow control needs, and not what the other does. */
+static void device_without_nic(void)
+{
+	struct pair p = engine_pair("nic", "nic", 64 * KIB);
+	struct sdp_info info = info_of(p.client);
+
+	if (info.sdpi_flow == SDP_FLOW_NIC)
+		sdp_skip("the device carries all engines");
+	expect_flow(p.client, "rdma");
+	expect_flow(p.server, "rdma");
+	CHECK_EQ(info.sdpi_flow_reason, SDP_FLOW_REASON_DEVICE);
+	exchange(p.client, p.server, scaled(MIB));
+	close_pair(p);
 }
 
 static const struct sdp_case cases[] = {
@@ -149,6 +170,8 @@ static const struct sdp_case cases[] = {
 	CASE(option_comes_before_the_connection, CASE_SDP_ONLY),
 	CASE(both_ends_agree, CASE_SDP_ONLY),
 	CASE(strongest_common_engine, CASE_SDP_ONLY),
+	CASE(strongest_common_engine_with_nic, CASE_SDP_ONLY),
+	CASE(device_without_nic, CASE_SDP_ONLY),
 	CASE(sysctl_changes_while_connecting, CASE_SDP_ONLY),
 };
 
