@@ -147,7 +147,7 @@ static long sdp_sock_linger(const struct sock *sk)
 /* As with TCP: unread data, or a linger time of zero, makes it a reset. */
 static bool sdp_sock_must_abort(const struct sdp_sock *ssk)
 {
-	return ssk->conn.rx.bytes ||
+	return ssk->conn.rx.bytes || sdp_zsink_busy(&ssk->conn.zcopy.sink) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 

@@ -179,7 +179,7 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.bufs = conn->rx.rb.total,
 		.version = SDP_VERSION,
 		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
-		.max_adverts = 1,
+		.max_adverts = sdp_zcopy_adverts(conn),
 		.des_remote_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.src_port = ntohs(ssk->local.port),
@@ -253,6 +253,7 @@ static void sdp_cm_use_ack(struct sdp_sock *ssk)
 	/* Pairs with the barrier in sdp_cm_established(). */
 	smp_rmb();
 	sdp_flow_choose(ssk, conn->ack.ext_features);
+	sdp_zcopy_choose(ssk, conn->ack.has_ext, conn->ack.max_adverts);
 	sdp_tx_set_peer(ssk, conn->ack.act_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, conn->ack.bufs);
 	sdp_fallback_not_needed(ssk);
@@ -429,15 +430,26 @@ static void sdp_cm_reject(struct rdma_cm_id *id, enum sdp_reject_reason why)
 	rdma_reject(id, data, len, IB_CM_REJ_CONSUMER_DEFINED);
 }
 
+/* More RDMA reads than the peer said, in either direction, break the queue pair. */
+static void sdp_cm_limit_reads(struct rdma_conn_param *param,
+			       const struct rdma_conn_param *peer)
+{
+	param->responder_resources = min(param->responder_resources,
+					 peer->responder_resources);
+	param->initiator_depth = min(param->initiator_depth,
+				     peer->initiator_depth);
+}
+
 static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
-			 const struct sdp_hello *hello)
+			 const struct sdp_hello *hello,
+			 const struct rdma_conn_param *peer)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REP_PRIVATE_LEN];
 	struct sdp_hello_ack ack = {
 		.bufs = conn->rx.rb.total,
 		.version = SDP_VERSION,
-		.max_adverts = 1,
+		.max_adverts = sdp_zcopy_adverts(conn),
 		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.has_ext = hello->has_ext,
 		.ext_features = hello->ext_features & conn->features,
@@ -449,9 +461,13 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	};
 
 	sdp_flow_choose(ssk, hello->ext_features);
+	sdp_zcopy_choose(ssk, hello->has_ext, hello->max_adverts);
 	sdp_tx_set_peer(ssk, hello->local_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
+	/* iWARP's connection manager does that. */
+	if (!conn->dev->iwarp)
+		sdp_cm_limit_reads(&param, peer);
 	return rdma_accept(id, &param);
 }
 
@@ -500,7 +516,7 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	err = sdp_conn_setup(child, id);
 	if (!err) {
 		sdp_cm_await_greeting(child);
-		err = sdp_cm_accept(child, id, &hello);
+		err = sdp_cm_accept(child, id, &hello, &event->param.conn);
 	}
 	if (err) {
 		sdp_cm_reject(id, SDP_REJECT_RESOURCES);

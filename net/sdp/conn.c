@@ -66,7 +66,9 @@ int sdp_conn_create_id(struct sdp_sock *ssk)
 
 static u32 sdp_conn_cqes(const struct sdp_conn *conn)
 {
-	return SDP_TX_WRS + conn->rx.slots + 2 * SDP_DRAIN_WR;
+	u32 reads = conn->zcopy.on ? SDP_ZCOPY_READ_WRS + SDP_ZCOPY_REG_WRS : 0;
+
+	return SDP_TX_WRS + conn->rx.slots + 2 * SDP_DRAIN_WR + reads;
 }
 
 static void sdp_conn_qp_event(struct ib_event *event, void *context)
@@ -104,6 +106,11 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	conn->cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
+	if (conn->zcopy.on) {
+		attr.cap.max_send_wr += SDP_ZCOPY_READ_WRS;
+		attr.cap.max_rdma_ctxs = 1;
+		attr.port_num = id->port_num;
+	}
 	err = rdma_create_qp(id, conn->dev->pd, &attr);
 	if (!err)
 		conn->qp = id->qp;
@@ -167,6 +174,7 @@ void sdp_conn_free(struct sdp_sock *ssk)
 
 	if (!conn->dev)
 		return;
+	sdp_zcopy_free(ssk);
 	sdp_rx_unmap(ssk);
 	sdp_tx_free(ssk);
 	sdp_device_put(conn->dev);
@@ -201,6 +209,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
 	sdp_conn_reset_stats(conn);
 	sdp_flow_begin(ssk);
+	sdp_zcopy_begin(ssk);
 	err = sdp_conn_alloc(ssk);
 	if (!err)
 		err = sdp_conn_create_qp(ssk, id);
@@ -278,6 +287,7 @@ void sdp_conn_process(struct sdp_sock *ssk)
 	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
 		return;
 	sdp_rx_reap(ssk);
+	sdp_zrecv_reap(ssk);
 	sdp_tx_reap(ssk);
 	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.flags))
 		sdp_tx_end_wait(ssk);

@@ -20,6 +20,7 @@
 #include "rcvbuf.h"
 #include "ring.h"
 #include "wire.h"
+#include "zcopy.h"
 
 struct sdp_device;
 struct sdp_sock;
@@ -313,6 +314,10 @@ struct sdp_tx {
  * @send_waits: times that a writer had to wait for room
  * @probes: zero-byte writes posted
  * @coalesced: writes that joined a message that waited
+ * @zcopy_out: payload written without a copy
+ * @zcopy_in: payload read without a copy
+ * @zcopy_refusals: offers of the peer that came by copy
+ * @zcopy_cancels: offers taken back
  * @flushes: what has waited for the peer's space has left, by its cause
  * @fill: how full the receive buffers were when data came, in eighths
  * @last_out: jiffies when payload was posted last
@@ -332,6 +337,10 @@ struct sdp_conn_stats {
 	u64 send_waits;
 	u64 probes;
 	u64 coalesced;
+	u64 zcopy_out;
+	u64 zcopy_in;
+	u64 zcopy_refusals;
+	u64 zcopy_cancels;
 	u64 flushes[__SDP_FLUSH_MAX];
 	u64 fill[SDP_FILL_STEPS];
 	unsigned long last_out;
@@ -367,6 +376,7 @@ struct sdp_conn_stats {
  * @credit: flow control
  * @rx: receive side
  * @tx: send side
+ * @zcopy: transfers without a copy
  */
 struct sdp_conn {
 	struct rdma_cm_id *id;
@@ -394,6 +404,7 @@ struct sdp_conn {
 	struct sdp_credit credit;
 	struct sdp_rx rx;
 	struct sdp_tx tx;
+	struct sdp_zcopy zcopy;
 };
 
 /* The @count-th message that waits for credits. */

@@ -95,6 +95,10 @@ static void sdp_info_counters(const struct sdp_conn_stats *stats,
 	info->sdpi_send_waits = stats->send_waits;
 	info->sdpi_probes = stats->probes;
 	info->sdpi_coalesced = stats->coalesced;
+	info->sdpi_zcopy_sent = stats->zcopy_out;
+	info->sdpi_zcopy_received = stats->zcopy_in;
+	info->sdpi_zcopy_refusals = stats->zcopy_refusals;
+	info->sdpi_zcopy_cancels = stats->zcopy_cancels;
 	for (i = 0; i < ARRAY_SIZE(stats->flushes); i++)
 		info->sdpi_flushes[i] = stats->flushes[i];
 	for (i = 0; i < ARRAY_SIZE(stats->fill); i++)

@@ -57,6 +57,13 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("FlushTimers", SDP_MIB_FLUSHTIMERS),
 	/* times that a burst's last bytes left because no more came */
 	SNMP_MIB_ITEM("FlushPauses", SDP_MIB_FLUSHPAUSES),
+	/* payload bytes read, and written, without a copy */
+	SNMP_MIB_ITEM("ZcopyBytesIn", SDP_MIB_ZCOPYBYTESIN),
+	SNMP_MIB_ITEM("ZcopyBytesOut", SDP_MIB_ZCOPYBYTESOUT),
+	/* offers of peers that came by copy because no read could take them */
+	SNMP_MIB_ITEM("ZcopyRefusals", SDP_MIB_ZCOPYREFUSALS),
+	/* offers taken back from peers that did not read them */
+	SNMP_MIB_ITEM("ZcopyCancels", SDP_MIB_ZCOPYCANCELS),
 	/* times that a connection got more or larger receive buffers */
 	SNMP_MIB_ITEM("RcvBufGrows", SDP_MIB_RCVBUFGROWS),
 	/* times that memory or a limit did not allow that */

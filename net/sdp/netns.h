@@ -24,6 +24,10 @@ struct sdp_mib;
 #define SDP_MIN_BUFFER_SIZE	4096U
 #define SDP_MAX_BUFFER_SIZE	(1024U * 1024)
 #define SDP_DEFAULT_BUFFER_SIZE	(64U * 1024)
+/* Bytes from which on a write is tried without a copy. */
+#define SDP_MIN_ZCOPY_THRESHOLD	4096U
+#define SDP_MAX_ZCOPY_THRESHOLD	(1024U * 1024)
+#define SDP_DEFAULT_ZCOPY_THRESHOLD	(64U * 1024)
 /* Bytes of a receive ring. */
 #define SDP_MIN_RING_SIZE	4096U
 #define SDP_MAX_RING_SIZE	(2U * 1024 * 1024)
@@ -74,6 +78,8 @@ struct sdp_mib;
 /**
  * struct sdp_net - one namespace
  * @flow_control: sysctl, engine of flow control that sockets want
+ * @zcopy: sysctl, enum sdp_zcopy_mode
+ * @zcopy_threshold: sysctl, bytes
  * @num_buffers: sysctl, receive buffers of new connections
  * @buffer_size: sysctl, their payload bytes
  * @ring_size: sysctl, bytes
@@ -96,6 +102,8 @@ struct sdp_mib;
  */
 struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
+	unsigned int zcopy;
+	unsigned int zcopy_threshold;
 	unsigned int num_buffers;
 	unsigned int buffer_size;
 	unsigned int ring_size;

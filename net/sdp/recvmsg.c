@@ -22,6 +22,7 @@
  * @stamp: when the last of the bytes arrived, 0 if nobody has looked
  * @peek: leave the data in the queue
  * @discard: count the data, but copy none (MSG_TRUNC)
+ * @zcopy: it may be read without a copy: it waits, and takes what it reads
  */
 struct sdp_read {
 	struct msghdr *msg;
@@ -32,6 +33,7 @@ struct sdp_read {
 	ktime_t stamp;
 	bool peek;
 	bool discard;
+	bool zcopy;
 };
 
 /*
@@ -184,6 +186,22 @@ static int sdp_recv_queue(struct sdp_sock *ssk, struct sdp_read *rd)
 	return ret;
 }
 
+/* Reads what the peer offers behind all that is there. */
+static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd)
+{
+	u32 read;
+
+	if (!rd->left || (ssk->conn.rx.bytes && !rd->peek))
+		return;
+	read = sdp_zrecv(ssk, &rd->msg->msg_iter, rd->zcopy);
+	if (!read)
+		return;
+	rd->stamp = sdp_timestamp_now(&ssk->sk);
+	rd->left -= read;
+	rd->done += read;
+	rd->pos += read;
+}
+
 /* What ends a read that has got nothing yet; 1 = nothing does. */
 static int sdp_recv_end(struct sock *sk, long timeo)
 {
@@ -233,17 +251,22 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sdp_rx *rx = &sdp_sk(sk)->conn.rx;
+	struct sdp_zcopy *z = &sdp_sk(sk)->conn.zcopy;
+	bool zcopy = rd->zcopy && rd->left >= PAGE_SIZE;
 	/* A peeker waits for more than it has seen. */
 	u32 seen = rd->peek ? rd->pos - rx->copied : 0;
 
+	z->readers += zcopy;
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, timeo,
 		      READ_ONCE(rx->bytes) > seen || sk->sk_err ||
+		      sdp_zsink_readable(&z->sink) ||
 		      (sk->sk_shutdown & RCV_SHUTDOWN) ||
 		      sk->sk_state == TCP_CLOSE, &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
+	z->readers -= zcopy;
 }
 
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
@@ -265,6 +288,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		ret = sdp_recv_queue(sdp_sk(sk), rd);
 		if (ret <= 0)
 			return ret;
+		sdp_recv_offered(sdp_sk(sk), rd);
 		/* Even a read of nothing waits, once, for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.rx.bytes))
 			return 0;
@@ -314,12 +338,14 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 		.discard = flags & MSG_TRUNC,
 		.offset = max(sk_peek_offset(sk, flags), 0),
 	};
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	int err;
+
+	rd.zcopy = timeo && !rd.peek && !rd.discard;
 
 	sdp_tx_progress(sdp_sk(sk));
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
-						     len),
-			      sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+						     len), timeo);
 	sdp_recv_finish(sk, &rd);
 	if (rd.done && rd.stamp)
 		sdp_timestamp_put(msg, sk, rd.stamp);

@@ -179,17 +179,68 @@ static void sdp_rx_note_question(struct sdp_sock *ssk,
 		ssk->conn.tx.empty_due = true;
 }
 
+/* Memory of the peer, which belongs behind the message's payload. */
+static int sdp_rx_src_avail(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+			    const struct sdp_msg *msg)
+{
+	int ret = sdp_zsink_advertised(&ssk->conn.zcopy.sink, msg);
+
+	if (ret < 0)
+		return ret;
+	if (sdp_rx_unwanted(&ssk->sk)) {
+		sdp_conn_end(ssk, -ECONNABORTED);
+		return 0;
+	}
+	if (ret) {
+		sdp_accept_first_data(ssk);
+		sdp_zrecv_offered(ssk);
+	}
+	return sdp_rx_data(ssk, buf, msg);
+}
+
+/* Messages of transfers without a copy. */
+static int sdp_rx_zcopy(struct sdp_sock *ssk, const struct sdp_msg *msg)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	switch (msg->bsdh.mid) {
+	case SDP_MID_SRCAVAILCANCEL:
+		sdp_zsink_refuse(&z->sink);
+		return 0;
+	case SDP_MID_RDMARDCOMPL:
+		return sdp_zsource_read(&z->source, msg->bsdh.mseq_ack,
+					msg->rdma_len);
+	default:
+		return sdp_zsource_refused(&z->source, msg->bsdh.mseq_ack);
+	}
+}
+
+/* Nothing of the stream comes behind its end, or overtakes what is offered. */
+static bool sdp_rx_out_of_place(const struct sdp_sock *ssk)
+{
+	return ssk->fin_received || sdp_zsink_busy(&ssk->conn.zcopy.sink);
+}
+
 /* Acts on one well-formed message. */
 static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 			   const struct sdp_msg *msg)
 {
 	switch (msg->bsdh.mid) {
 	case SDP_MID_DATA:
-		if (msg->payload_len && ssk->fin_received)
+		if (msg->payload_len && sdp_rx_out_of_place(ssk))
 			return -EPROTO;
 		return sdp_rx_data(ssk, buf, msg);
-	case SDP_MID_DISCONN:
+	case SDP_MID_SRCAVAIL:
 		if (ssk->fin_received)
+			return -EPROTO;
+		return sdp_rx_src_avail(ssk, buf, msg);
+	case SDP_MID_SRCAVAILCANCEL:
+	case SDP_MID_RDMARDCOMPL:
+	case SDP_MID_SENDSM:
+		sdp_rx_repost(ssk, buf);
+		return sdp_rx_zcopy(ssk, msg);
+	case SDP_MID_DISCONN:
+		if (sdp_rx_out_of_place(ssk))
 			return -EPROTO;
 		sdp_rx_repost(ssk, buf);
 		sdp_sock_fin_received(ssk);
@@ -268,6 +319,7 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 		err = sdp_credit_receive(&conn->credit, &msg.bsdh);
 	}
 	if (!err) {
+		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
 		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
 			sdp_oob_announced(ssk);
 		err = sdp_rx_dispatch(ssk, buf, &msg);

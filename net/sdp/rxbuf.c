@@ -112,7 +112,7 @@ u32 sdp_rx_size(struct sdp_sock *ssk)
 				SDP_MAX_BUFFERS);
 	sdp_rcvbuf_init(&rx->rb, PAGE_SIZE, size, count);
 	rx->slots = count + SDP_CREDIT_BUFS_MIN;
-	if (ssk->conn.features & ~SDP_FEAT_CREDIT)
+	if (ssk->conn.features & (SDP_FEAT_RDMA | SDP_FEAT_NIC))
 		rx->slots = max(rx->slots, SDP_RCVBUF_FIRST +
 				sdp_rx_ring_size(ssk));
 	return sdp_rcvbuf_first(&rx->rb, sdp_rx_limit(ssk)) * PAGE_SIZE;

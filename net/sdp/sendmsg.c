@@ -145,15 +145,24 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 			   size_t *done)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
+	bool zcopy;
+	u32 sent;
 	int err;
 
 	err = sdp_send_wait_connected(sk, &timeo);
 	if (!err)
 		err = sdp_send_cmsg(sk, msg);
+	zcopy = !err && sdp_zsend_wanted(ssk, msg, timeo);
 	while (!err && msg_data_left(msg)) {
 		err = sdp_send_check(sk);
 		if (err)
 			break;
+		if (zcopy) {
+			sent = sdp_zsend(ssk, msg, &timeo);
+			*done += sent;
+			zcopy = sent && !ssk->conn.zcopy.skip;
+			continue;
+		}
 		err = sdp_send_fill(ssk, msg, done);
 		if (!msg_data_left(msg))
 			sdp_send_end(ssk, msg);

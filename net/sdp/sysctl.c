@@ -4,10 +4,12 @@
  * values; existing ones keep theirs.
  */
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysctl.h>
 
 #include "flow.h"
 #include "netns.h"
+#include "zcopy.h"
 
 static unsigned int sdp_min_num_buffers = SDP_MIN_BUFFERS;
 static unsigned int sdp_max_num_buffers = SDP_MAX_BUFFERS;
@@ -23,6 +25,8 @@ static unsigned int sdp_min_coalesce_time = SDP_MIN_COALESCE_TIME;
 static unsigned int sdp_max_coalesce_time = SDP_MAX_COALESCE_TIME;
 static unsigned int sdp_min_flush_time = SDP_MIN_FLUSH_TIME;
 static unsigned int sdp_max_flush_time = SDP_MAX_FLUSH_TIME;
+static unsigned int sdp_min_zcopy_threshold = SDP_MIN_ZCOPY_THRESHOLD;
+static unsigned int sdp_max_zcopy_threshold = SDP_MAX_ZCOPY_THRESHOLD;
 static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
 static unsigned int sdp_max_fin_timeout = SDP_MAX_FIN_TIMEOUT;
 static unsigned int sdp_min_connect_timeout = SDP_MIN_CONNECT_TIMEOUT;
@@ -75,6 +79,36 @@ static int sdp_sysctl_flows(const struct ctl_table *ctl, int write, void *buf,
 	return proc_dostring(&table, write, buf, len, pos);
 }
 
+static const char *const sdp_zcopy_names[] = {
+	[SDP_ZCOPY_OFF] = "off",
+	[SDP_ZCOPY_SYNC] = "sync",
+};
+
+/* Stored as the place in that list. */
+static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
+			    size_t *len, loff_t *pos)
+{
+	unsigned int *zcopy = ctl->data;
+	char name[SDP_FLOW_NAME_MAX];
+	struct ctl_table table = {
+		.data = name,
+		.maxlen = sizeof(name),
+	};
+	int found;
+	int err;
+
+	strscpy(name, sdp_zcopy_names[READ_ONCE(*zcopy)], sizeof(name));
+	err = proc_dostring(&table, write, buf, len, pos);
+	if (err || !write)
+		return err;
+	found = match_string(sdp_zcopy_names, ARRAY_SIZE(sdp_zcopy_names),
+			     name);
+	if (found < 0)
+		return found;
+	WRITE_ONCE(*zcopy, found);
+	return 0;
+}
+
 /* In the initial form @data is an offset into struct sdp_net. */
 #define SDP_SYSCTL(name)						\
 	{								\
@@ -98,6 +132,13 @@ static const struct ctl_table sdp_sysctls[] = {
 		.mode = 0444,
 		.proc_handler = PROC_HANDLER(sdp_sysctl_flows),
 	},
+	{
+		.procname = "zcopy",
+		.data = (void *)offsetof(struct sdp_net, zcopy),
+		.mode = 0644,
+		.proc_handler = PROC_HANDLER(sdp_sysctl_zcopy),
+	},
+	SDP_SYSCTL(zcopy_threshold),
 	SDP_SYSCTL(num_buffers),
 	SDP_SYSCTL(buffer_size),
 	SDP_SYSCTL(ring_size),
@@ -127,6 +168,8 @@ int sdp_sysctl_init(struct net *net)
 	size_t i;
 
 	sn->flow_control = sdp_flow_default;
+	sn->zcopy = SDP_ZCOPY_OFF;
+	sn->zcopy_threshold = SDP_DEFAULT_ZCOPY_THRESHOLD;
 	sn->num_buffers = SDP_DEFAULT_BUFFERS;
 	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;
 	sn->ring_size = SDP_DEFAULT_RING_SIZE;

@@ -126,7 +126,11 @@ static void sdp_tx_count_flush(struct sdp_sock *ssk)
 	sdp_timer_disarm(ssk, SDP_TIMER_FLUSH);
 }
 
-static bool sdp_tx_has_sleeper(const struct sock *sk)
+/**
+ * sdp_tx_has_sleeper() - whether anybody sleeps in a call, or waits for events
+ * @sk: socket
+ */
+bool sdp_tx_has_sleeper(const struct sock *sk)
 {
 	bool sleeper;
 
@@ -148,7 +152,7 @@ static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 
 	if (ssk->conn.flow->async || !tx->stalled ||
 	    tx->cause != SDP_FLUSH_INTERRUPT || ssk->fin_queued ||
-	    sock_flag(&ssk->sk, SOCK_DEAD) ||
+	    sock_flag(&ssk->sk, SOCK_DEAD) || ssk->conn.zcopy.out ||
 	    sdp_tx_has_sleeper(&ssk->sk))
 		return false;
 	sdp_timer_arm_once(ssk, SDP_TIMER_FLUSH,
@@ -208,7 +212,10 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 	struct sdp_tx_msg *msg;
 	u32 len;
 
-	while (tx->wait_tail != tx->wait_head && !sdp_tx_wait_for_call(ssk)) {
+	/* Nothing overtakes what is advertised. */
+	while (tx->wait_tail != tx->wait_head &&
+	       !sdp_zsource_busy(&ssk->conn.zcopy.source) &&
+	       !sdp_tx_wait_for_call(ssk)) {
 		while (tx->out.size && sdp_tx_fill_first(tx))
 			;
 		msg = sdp_tx_msg(tx, tx->wait_tail);
@@ -234,9 +241,10 @@ static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 
-	if (!ssk->fin_queued || ssk->fin_sent || tx->wait_tail != tx->wait_head)
+	if (!ssk->fin_queued || ssk->fin_sent ||
+	    tx->wait_tail != tx->wait_head || ssk->conn.zcopy.out)
 		return true;
-	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DISCONN, 0) ||
+	if (!sdp_tx_may_send(ssk, SDP_MID_DISCONN, 0) ||
 	    !sdp_tx_room(tx, 0)) {
 		sdp_alive_stalled(ssk);
 		return true;
@@ -250,7 +258,7 @@ static void sdp_tx_push_empty(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 
-	if (!sdp_credit_may_send(&ssk->conn.credit, SDP_MID_DATA, 0) ||
+	if (!sdp_tx_may_send(ssk, SDP_MID_DATA, 0) ||
 	    !sdp_tx_room(tx, 0))
 		return;
 	if (!tx->empty_due) {
@@ -268,7 +276,7 @@ static bool sdp_tx_post_size(struct sdp_sock *ssk, enum sdp_mid mid, u32 size)
 		.rcv_size = size + SDP_BSDH_LEN,
 	};
 
-	if (!sdp_credit_may_send(&ssk->conn.credit, mid, 0) ||
+	if (!sdp_tx_may_send(ssk, mid, 0) ||
 	    !sdp_tx_room(&ssk->conn.tx, 0))
 		return false;
 	return sdp_tx_post_msg(ssk, &msg, false);
@@ -294,26 +302,23 @@ static bool sdp_tx_ring_due(const struct sdp_sock *ssk)
 	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
 
 	return ring->mr && !ring->pos.size && !ssk->fin_received &&
-	       sdp_credit_may_send(&ssk->conn.credit, SDP_MID_RINGAVAIL, 0);
+	       sdp_tx_may_send(ssk, SDP_MID_RINGAVAIL, 0);
 }
 
 /*
  * Tells the peer of our ring, once it has its memory: the message that does is
  * the first to count the receive buffers that only the ring makes useful.
- *
- * The registration must not share the send queue with what may have to be sent
- * again: Soft-RoCE would register again, too, and fail.  A probe tells when
- * nothing is left there.  Returns false if it has to be waited for.
+ * Returns false if the registration has to wait for what is on its way.
  */
 static bool sdp_tx_push_ring(struct sdp_sock *ssk)
 {
 	struct sdp_msg msg = { .bsdh.mid = SDP_MID_RINGAVAIL };
 
-	if (sdp_tx_posted(&ssk->conn.tx)) {
-		sdp_tx_probe(ssk);
+	if (!sdp_tx_idle(ssk))
 		return false;
-	}
-	if (!sdp_tx_post_reg_mr(ssk))
+	if (!sdp_tx_post_reg_mr(ssk, ssk->conn.rx.ring.mr,
+				IB_ACCESS_LOCAL_WRITE |
+					IB_ACCESS_REMOTE_WRITE))
 		return false;
 	sdp_rx_ring_start(ssk, &msg.ravah);
 	msg.bsdh.flags = sdp_oob_flags(&ssk->conn.tx, false);
@@ -418,7 +423,8 @@ static bool sdp_tx_want_update(struct sdp_sock *ssk)
 	const struct sdp_inring *in = &conn->rx.ring.pos;
 	enum sdp_update update = SDP_UPDATE_NONE;
 
-	if (sdp_credit_want_update(&conn->credit))
+	if (sdp_credit_want_update(&conn->credit) ||
+	    sdp_zsource_want_answer(&conn->zcopy.source, &conn->credit))
 		return true;
 	if (in->size)
 		update = conn->flow->want_update(&conn->credit, in);
@@ -431,6 +437,19 @@ static bool sdp_tx_may_post(const struct sdp_sock *ssk)
 {
 	return ssk->conn.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) &&
 	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+}
+
+/**
+ * sdp_tx_may_send() - whether the credits allow a message
+ * @ssk: locked socket
+ * @mid: kind of message
+ * @payload_len: bytes of payload
+ */
+bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
+		     u32 payload_len)
+{
+	return sdp_zsource_may_send(&ssk->conn.zcopy.source, &ssk->conn.credit,
+				    mid, payload_len);
 }
 
 /**
@@ -450,7 +469,8 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	if (sdp_tx_ring_due(ssk) && !sdp_tx_push_ring(ssk))
 		return;
 	sdp_tx_push_sizes(ssk);
-	if (!sdp_tx_push_data(ssk) || !sdp_tx_push_fin(ssk))
+	if (!sdp_zrecv_push(ssk) || !sdp_tx_push_data(ssk) ||
+	    !sdp_zsend_push(ssk) || !sdp_tx_push_fin(ssk))
 		return;
 	if (conn->tx.empty_due || sdp_tx_want_update(ssk) ||
 	    sdp_oob_want_announce(&conn->tx))

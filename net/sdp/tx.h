@@ -12,6 +12,7 @@
 #include "wire.h"
 
 struct ib_cq;
+struct ib_mr;
 struct ib_sge;
 struct ib_wc;
 struct msghdr;
@@ -21,6 +22,9 @@ struct sock;
 struct socket;
 
 void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause);
+bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
+		     u32 payload_len);
+bool sdp_tx_has_sleeper(const struct sock *sk);
 void sdp_tx_push(struct sdp_sock *ssk);
 void sdp_tx_update(struct sdp_sock *ssk);
 void sdp_tx_update_late(struct sdp_sock *ssk);
@@ -44,13 +48,16 @@ void sdp_tx_force(struct sdp_sock *ssk);
 void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_sock *ssk);
 u32 sdp_tx_posted(const struct sdp_tx *tx);
+bool sdp_tx_idle(struct sdp_sock *ssk);
 bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved);
 bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len, u8 flags,
 		 bool signal);
 bool sdp_tx_post_empty(struct sdp_sock *ssk);
-bool sdp_tx_post_reg_mr(struct sdp_sock *ssk);
+bool sdp_tx_post_reg_mr(struct sdp_sock *ssk, struct ib_mr *mr, int access);
+bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr);
 void sdp_tx_probe(struct sdp_sock *ssk);
+void sdp_tx_nudge(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
 bool sdp_tx_silent(const struct sdp_sock *ssk);
 void sdp_tx_heard(struct sdp_sock *ssk);

@@ -23,8 +23,9 @@
 /* Not a message: a request that asks whether the peer is there. */
 #define SDP_TX_PROBE		0x100
 
-/* Not a message either: lets the peer write to our ring. */
+/* Not messages either: let the peer use memory, and take that back. */
 #define SDP_TX_REG_MR		0x101
+#define SDP_TX_LOCAL_INV	0x102
 
 static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
 {
@@ -112,6 +113,24 @@ bool sdp_tx_probe_overdue(const struct sdp_sock *ssk)
 u32 sdp_tx_posted(const struct sdp_tx *tx)
 {
 	return tx->wr_head - tx->wr_tail;
+}
+
+/**
+ * sdp_tx_idle() - whether memory may be registered now
+ * @ssk: locked socket
+ *
+ * A registration must not share the send queue with what may have to be sent
+ * again: Soft-RoCE would register again, too, and fail.  Nothing is on its way
+ * if this says yes; if not, a probe or the read's end tells when to ask again.
+ */
+bool sdp_tx_idle(struct sdp_sock *ssk)
+{
+	if (ssk->conn.zcopy.in)
+		return false;
+	if (!sdp_tx_posted(&ssk->conn.tx))
+		return true;
+	sdp_tx_probe(ssk);
+	return false;
 }
 
 /**
@@ -350,7 +369,7 @@ static void sdp_tx_ask(struct sdp_sock *ssk)
 	struct sdp_credit *credit = &ssk->conn.credit;
 
 	if (credit->rx_posted != credit->rx_advertised &&
-	    sdp_credit_may_send(credit, SDP_MID_DATA, 0) &&
+	    sdp_tx_may_send(ssk, SDP_MID_DATA, 0) &&
 	    !sdp_tx_post_empty(ssk))
 		return;
 	if (sdp_credit_may_probe(credit) && sdp_tx_room(&ssk->conn.tx, 0) &&
@@ -359,21 +378,9 @@ static void sdp_tx_ask(struct sdp_sock *ssk)
 	sdp_alive_stalled(ssk);
 }
 
-/**
- * sdp_tx_probe() - find out whether the peer's queue pair still answers
- * @ssk: locked socket
- *
- * A zero-byte RDMA write touches no memory and needs no credit; if the peer or
- * the wire is gone it completes in error after the usual retries.  Standard
- * SDP uses it for keepalive.  Its completion also says that everything sent
- * before has arrived.
- *
- * With iWARP a write completes when the local device has taken it, and the
- * peer is asked by a message.
- */
-void sdp_tx_probe(struct sdp_sock *ssk)
+/* A zero-byte RDMA write touches no memory and needs no credit. */
+static bool sdp_tx_post_probe(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe = &ssk->conn.tx_cqe,
@@ -381,6 +388,39 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};
+
+	sdp_tx_account(ssk, SDP_TX_PROBE, 0, true);
+	return sdp_tx_submit(ssk, &wr.wr);
+}
+
+/**
+ * sdp_tx_nudge() - have the device look at its send queue
+ * @ssk: locked socket with a queue pair
+ *
+ * Posting anything does that.  iWARP has nothing to post that the peer does not
+ * notice, and no device that would need it.
+ */
+void sdp_tx_nudge(struct sdp_sock *ssk)
+{
+	if (sdp_tx_room(&ssk->conn.tx, 0) && !ssk->conn.dev->iwarp &&
+	    !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+		sdp_tx_post_probe(ssk);
+}
+
+/**
+ * sdp_tx_probe() - find out whether the peer's queue pair still answers
+ * @ssk: locked socket
+ *
+ * If the peer or the wire is gone a zero-byte RDMA write completes in error
+ * after the usual retries.  Standard SDP uses it for keepalive.  Its completion
+ * also says that everything sent before has arrived.
+ *
+ * With iWARP a write completes when the local device has taken it, and the
+ * peer is asked by a message.
+ */
+void sdp_tx_probe(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
 
 	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
 	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) ||
@@ -393,31 +433,51 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 		sdp_tx_ask(ssk);
 		return;
 	}
-	sdp_tx_account(ssk, SDP_TX_PROBE, 0, true);
-	if (sdp_tx_submit(ssk, &wr.wr))
+	if (sdp_tx_post_probe(ssk))
 		sdp_alive_stalled(ssk);
 }
 
 /**
- * sdp_tx_post_reg_mr() - let the peer write to our ring
+ * sdp_tx_post_reg_mr() - let the peer use memory
  * @ssk: locked socket, a work request is available
+ * @mr: the memory
+ * @access: IB_ACCESS_*
  *
  * Return: as sdp_tx_post_msg().
  */
-bool sdp_tx_post_reg_mr(struct sdp_sock *ssk)
+bool sdp_tx_post_reg_mr(struct sdp_sock *ssk, struct ib_mr *mr, int access)
 {
-	struct ib_mr *mr = ssk->conn.rx.ring.mr;
 	struct ib_reg_wr wr = {
 		.wr.wr_cqe = &ssk->conn.tx_cqe,
 		.wr.opcode = IB_WR_REG_MR,
 		.wr.send_flags = IB_SEND_SIGNALED,
 		.mr = mr,
 		.key = mr->rkey,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		.access = access,
 	};
 
 	sdp_tx_account(ssk, SDP_TX_REG_MR, 0, true);
 	return sdp_tx_submit(ssk, &wr.wr);
+}
+
+/**
+ * sdp_tx_post_local_inv() - take memory back from the peer
+ * @ssk: locked socket, a work request is available
+ * @mr: the memory; sdp_zsend_revoked() is called when it is done
+ *
+ * Return: as sdp_tx_post_msg().
+ */
+bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr)
+{
+	struct ib_send_wr wr = {
+		.wr_cqe = &ssk->conn.tx_cqe,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = mr->rkey,
+	};
+
+	sdp_tx_account(ssk, SDP_TX_LOCAL_INV, 0, true);
+	return sdp_tx_submit(ssk, &wr);
 }
 
 /**
@@ -454,6 +514,8 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 		return;
 	if (twr->mid == SDP_TX_PROBE)
 		ssk->conn.tx.probing = false;
+	else if (twr->mid == SDP_TX_LOCAL_INV)
+		sdp_zsend_revoked(ssk);
 	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.dev->iwarp)
 		sdp_sock_fin_acked(ssk);
 }

@@ -144,6 +144,12 @@ struct sdp_info {
 	__u64	sdpi_flushes[__SDP_FLUSH_MAX];
 	/* Arrivals of data by how full the receive buffers then were. */
 	__u64	sdpi_fill[SDP_FILL_STEPS];
+
+	/* Without a copy, see zero-copy.rst: bytes of the above. */
+	__u64	sdpi_zcopy_sent;
+	__u64	sdpi_zcopy_received;
+	__u64	sdpi_zcopy_refusals;	/* offers that no read could take */
+	__u64	sdpi_zcopy_cancels;	/* offers that the peer did not read */
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zero copy: the program's pages, and what a connection has for transfers.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+
+#include "conn.h"
+#include "device.h"
+#include "netns.h"
+#include "sock.h"
+#include "tx.h"
+#include "zcopy.h"
+
+/* How often who waits looks whether it is killed. */
+#define SDP_ZPAGES_NAP		max(HZ / 20, 2)
+/* How long it then goes on to wait, so that the stream stays whole. */
+#define SDP_ZPAGES_GRACE	(HZ / 2)
+
+/* Memory is registered by work requests, and read by the other end. */
+static bool sdp_zcopy_device(const struct ib_device_attr *attrs)
+{
+	return (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
+	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom;
+}
+
+/**
+ * sdp_zcopy_begin() - decide whether a connection takes part in zero copy
+ * @ssk: socket that nobody else can transmit on yet, whose device is known
+ */
+void sdp_zcopy_begin(struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_zcopy *z = &conn->zcopy;
+
+	memset_after(z, 0, readers);
+	z->read_cqe.done = sdp_zrecv_done;
+	z->on = READ_ONCE(sn->zcopy) != SDP_ZCOPY_OFF &&
+		sdp_zcopy_device(&conn->dev->ibdev->attrs);
+	if (z->on)
+		conn->features |= SDP_FEAT_MULTI_ADVERT;
+}
+
+/**
+ * sdp_zcopy_choose() - the peer's Hello or HelloAck has come
+ * @ssk: socket; the features of both ends are known
+ * @ours: the peer has our extension, so that it would say if it took part
+ * @max_adverts: advertisements that the peer says it holds
+ */
+void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u32 max_adverts)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	bool several = conn->features & SDP_FEAT_MULTI_ADVERT;
+
+	if (!several)
+		max_adverts = ours ? 0 : min(max_adverts, 1U);
+	sdp_zsource_init(&conn->zcopy.source, max_adverts);
+	sdp_zsink_init(&conn->zcopy.sink, several ? SDP_ZCOPY_ADVERTS : 1);
+}
+
+/**
+ * sdp_zcopy_adverts() - what Hello and HelloAck are to say
+ * @conn: connection for which sdp_zcopy_begin() was called
+ *
+ * Return: advertisements that this end holds; a Hello may not say none.
+ */
+u32 sdp_zcopy_adverts(const struct sdp_conn *conn)
+{
+	return conn->zcopy.on ? SDP_ZCOPY_ADVERTS : 1;
+}
+
+/**
+ * sdp_zcopy_thresh() - from how many bytes on a transfer is worth its price
+ * @ssk: locked socket
+ *
+ * Return: bytes; U32_MAX for never.
+ */
+u32 sdp_zcopy_thresh(const struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+
+	if (ssk->opt.zcopy_thresh < 0)
+		return READ_ONCE(sn->zcopy_threshold);
+	return ssk->opt.zcopy_thresh ?: U32_MAX;
+}
+
+/**
+ * sdp_zcopy_segment() - memory of the program that lies together
+ * @iter: what the program reads or writes
+ * @addr: set to the address of its next byte
+ *
+ * Return: bytes; 0 if it is none of the program's memory.
+ */
+u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
+{
+	size_t len;
+
+	if (!user_backed_iter(iter) || !iov_iter_count(iter))
+		return 0;
+	if (iter_is_ubuf(iter)) {
+		*addr = (unsigned long)iter->ubuf + iter->iov_offset;
+		len = iov_iter_count(iter);
+	} else {
+		*addr = (unsigned long)iter_iov_addr(iter);
+		len = min_t(size_t, iter_iov_len(iter), iov_iter_count(iter));
+	}
+	return min_t(size_t, len, INT_MAX);
+}
+
+static void sdp_zpages_unpin(struct sdp_zpages *zp, u32 count)
+{
+	if (zp->write)
+		unpin_user_pages_dirty_lock(zp->pages, count, true);
+	else
+		unpin_user_pages(zp->pages, count);
+}
+
+/**
+ * sdp_zpages_pin() - keep a program's pages where they are
+ * @ibdev: device that is to use them
+ * @addr: address in the program
+ * @len: bytes
+ * @write: they are to be written to
+ *
+ * Pinned as for direct I/O and not for long: how long it takes is limited by
+ * the device's retries, or by what the program is ready to wait.
+ *
+ * Context: the program's.
+ * Return: the pages, which are the caller's; NULL if the program has no such
+ * memory, may not have it pinned, or there is no memory.
+ */
+struct sdp_zpages *sdp_zpages_pin(struct ib_device *ibdev, unsigned long addr,
+				  u32 len, bool write)
+{
+	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
+	struct sdp_zpages *zp;
+	int got;
+
+	zp = kvzalloc(struct_size(zp, pages, nr), GFP_KERNEL);
+	if (!zp)
+		return NULL;
+	init_completion(&zp->over);
+	zp->len = len;
+	zp->write = write;
+	if (mm_account_pinned_pages(&zp->mmp, len))
+		goto free;
+	got = pin_user_pages_fast(addr & PAGE_MASK, nr, write ? FOLL_WRITE : 0,
+				  zp->pages);
+	if (got != (int)nr)
+		goto unpin;
+	if (sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, nr,
+					      offset_in_page(addr), len,
+					      ib_dma_max_seg_size(ibdev),
+					      GFP_KERNEL))
+		goto unpin;
+	zp->nr = nr;
+	return zp;
+unpin:
+	if (got > 0)
+		sdp_zpages_unpin(zp, got);
+	mm_unaccount_pinned_pages(&zp->mmp);
+free:
+	kvfree(zp);
+	return NULL;
+}
+
+/* Soft-RoCE can forget an invalidation that had to wait for another request. */
+static void sdp_zpages_nudge(struct sdp_sock *ssk)
+{
+	if (ssk->conn.zcopy.send_state == SDP_ZSEND_REVOKED)
+		sdp_tx_nudge(ssk);
+}
+
+/**
+ * sdp_zpages_wait() - wait until the device does not use pages any more
+ * @ssk: locked socket; the lock is given up meanwhile
+ * @zp: pages that it uses
+ * @limit: how long that may take, jiffies
+ *
+ * Needs no program at the peer.  If it takes too long, or if the caller is
+ * killed, the connection ends: that ends all that the device does, and takes no
+ * peer.  So the memory is the program's own when this returns.
+ */
+void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
+		     unsigned long limit)
+{
+	unsigned long end = jiffies + limit;
+	bool killed = false;
+
+	while (!completion_done(&zp->over) && time_before(jiffies, end)) {
+		if (!killed && fatal_signal_pending(current)) {
+			killed = true;
+			end = jiffies + min_t(unsigned long, end - jiffies,
+					      SDP_ZPAGES_GRACE);
+		}
+		release_sock(&ssk->sk);
+		wait_for_completion_timeout(&zp->over, SDP_ZPAGES_NAP);
+		lock_sock(&ssk->sk);
+		sdp_zpages_nudge(ssk);
+	}
+	if (completion_done(&zp->over))
+		return;
+	sdp_conn_end(ssk, killed ? -ECONNABORTED : -ETIMEDOUT);
+	release_sock(&ssk->sk);
+	wait_for_completion(&zp->over);
+	lock_sock(&ssk->sk);
+}
+
+/**
+ * sdp_zpages_free() - let go of a program's pages
+ * @zp: pages that no device uses
+ *
+ * Context: process context.
+ */
+void sdp_zpages_free(struct sdp_zpages *zp)
+{
+	sdp_zpages_unpin(zp, zp->nr);
+	sg_free_table(&zp->sgt);
+	mm_unaccount_pinned_pages(&zp->mmp);
+	kvfree(zp);
+}
+
+/**
+ * sdp_zcopy_free() - release what a connection had for transfers
+ * @ssk: locked socket whose queue pair is gone, with its device
+ *
+ * Context: process context.
+ */
+void sdp_zcopy_free(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	if (z->mr)
+		ib_dereg_mr(z->mr);
+	z->mr = NULL;
+	if (z->out)
+		sdp_zsend_revoked(ssk);
+	/* What the peer offered cannot be read any more. */
+	sdp_zsink_init(&z->sink, 0);
+	z->on = false;
+}
