@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/sock_diag.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,6 +64,47 @@ long sdp_stat(const char *name)
 		if (!strncmp(line, name, len) && line[len] == ' ')
 			return atol(line + len);
 	FAIL("/proc/net/sdpstats has no %s", name);
+}
+
+/* A line "name value" of /proc/vmstat. */
+static long vmstat_of(const char *name)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	char line[128], got[64];
+	long value, found = -1;
+
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%63s %ld", got, &value) == 2 &&
+		    !strcmp(got, name))
+			found = value;
+	fclose(file);
+	CHECK(found >= 0);
+	return found;
+}
+
+long pinned_pages(void)
+{
+	char none[16];
+
+	/* Each processor has counters of its own, until they are asked for. */
+	file_read("/proc/sys/vm/stat_refresh", none, sizeof(none));
+	return vmstat_of("nr_foll_pin_acquired") -
+	       vmstat_of("nr_foll_pin_released");
+}
+
+/* Others may have had pages pinned for a moment when they were counted. */
+void expect_pinned(long most)
+{
+	uint64_t end = now_ms() + wait_limit_ms();
+	long got;
+
+	while ((got = pinned_pages()) > most) {
+		if (now_ms() > end)
+			FAIL("expected %ld pinned pages at most, got %ld",
+			     most, got);
+		pause_a_bit();
+	}
 }
 
 void run_and_undo(void (*run)(void), void (*undo)(void))

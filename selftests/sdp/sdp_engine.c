@@ -8,6 +8,9 @@
 
 #include "sdp_engine.h"
 
+/* Of network devices, for receiving. */
+#define MAX_QUEUES	64
+
 int write_sysctl(const char *path, const char *value)
 {
 	int fd = CHECK_OK(open(path, O_WRONLY));
@@ -79,6 +82,52 @@ struct pair engine_pair(const char *client, const char *server, int ring)
 	p.server = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_OK(close(listener));
 	return p;
+}
+
+/*
+ * A cable keeps the order of packets, a veth pair does if one processor takes
+ * in all of them.  Soft-RoCE repeats RDMA reads where packets overtake others,
+ * and ends a connection when it finds such a request late, for memory that was
+ * read and taken back.
+ */
+static void keep_order(glob_t *queues, char (*was)[64])
+{
+	size_t i;
+
+	glob("/sys/class/net/*/queues/rx-*/rps_cpus", 0, NULL, queues);
+	for (i = 0; i < queues->gl_pathc && i < MAX_QUEUES; i++) {
+		read_sysctl(queues->gl_pathv[i], was[i], sizeof(was[i]));
+		write_sysctl(queues->gl_pathv[i], "1");
+	}
+}
+
+static void restore_order(glob_t *queues, char (*was)[64])
+{
+	size_t i;
+
+	for (i = 0; i < queues->gl_pathc && i < MAX_QUEUES; i++)
+		if (!access(queues->gl_pathv[i], W_OK))
+			write_sysctl(queues->gl_pathv[i], was[i]);
+	globfree(queues);
+}
+
+int zcopy_main(int argc, char **argv, const struct sdp_case *cases,
+	       size_t count)
+{
+	char was[MAX_QUEUES][64];
+	char mode[16] = "off";
+	glob_t queues;
+	int ret;
+
+	if (access(SYSCTL_ZCOPY, W_OK))
+		return sdp_main(argc, argv, cases, count);
+	read_sysctl(SYSCTL_ZCOPY, mode, sizeof(mode));
+	write_sysctl(SYSCTL_ZCOPY, "sync");
+	keep_order(&queues, was);
+	ret = sdp_main(argc, argv, cases, count);
+	restore_order(&queues, was);
+	write_sysctl(SYSCTL_ZCOPY, mode);
+	return ret;
 }
 
 long not_ready(void)

@@ -9,31 +9,15 @@ cd "$(dirname "$0")"
 # shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
-sysctls=/proc/sys/net/sdp
-declare -A default
-
-# set_to NAME VALUE
-set_to() {
-	[ -n "${default[$1]:-}" ] || default[$1]=$(< $sysctls/"$1")
-	echo "$2" > $sysctls/"$1"
-}
-
-restore() {
-	local name
-	for name in "${!default[@]}"; do
-		echo "${default[$name]}" > $sysctls/"$name"
-	done
-}
-
 programs=${SDP_FLOW_PROGRAMS:-sdp_data sdp_oob sdp_close}
 
 # with ENGINE RING WINDOW
 with() {
 	local program
-	trap restore EXIT
-	set_to flow_control "$1"
-	set_to ring_size "$2"
-	set_to window_size "$3"
+	trap restore_sysctls EXIT
+	set_sysctl flow_control "$1"
+	set_sysctl ring_size "$2"
+	set_sysctl window_size "$3"
 	for program in $programs; do rerun "$program"; done
 }
 

@@ -196,6 +196,22 @@ rerun() {
 	"$here/$1" 2>&1 | sed 's/^/# /' || fail "$1 fails"
 }
 
+sysctls=/proc/sys/net/sdp
+declare -A sysctl_default
+
+# set_sysctl NAME VALUE
+set_sysctl() {
+	[ -n "${sysctl_default[$1]:-}" ] || sysctl_default[$1]=$(< $sysctls/"$1")
+	echo "$2" > $sysctls/"$1"
+}
+
+restore_sysctls() {
+	local name
+	for name in "${!sysctl_default[@]}"; do
+		echo "${sysctl_default[$name]}" > $sysctls/"$name"
+	done
+}
+
 # The value of a counter of the module, read by COMMAND if there is one.
 # counter NAME [COMMAND...]
 counter() {

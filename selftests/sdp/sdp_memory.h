@@ -12,6 +12,10 @@ size_t mem_received(int fd);
 size_t mem_sent(int fd);
 /* A line of /proc/net/sdpstats. */
 long sdp_stat(const char *name);
+/* Pages of memory that are pinned for devices. */
+long pinned_pages(void);
+/* Wait until there are no more of them than that. */
+void expect_pinned(long most);
 
 /* Write a whole file in /proc or /sys; true if that worked. */
 bool file_write(const char *path, const char *text);

@@ -8,8 +8,10 @@
 
 #define HELLO_LEN	40
 #define RAVAH_LEN	20
-/* Of a work request, that it is one for receiving. */
+#define SRCAH_LEN	16
+/* Of a work request, that it is one for receiving, or a read. */
 #define WR_RECV		0x8000
+#define WR_READ		0x4000
 #define RESOLVE_MS	4000
 /* How long the peer is to wait if we are not ready: 10 ms, in the code for it. */
 #define RNR_TIMER	20
@@ -48,18 +50,19 @@ static uint64_t get64(const unsigned char *from)
 	return be64toh(value);
 }
 
-static void hello_encode(unsigned char *hello, uint16_t bufs)
+static void hello_encode(unsigned char *hello, uint16_t bufs,
+			 struct verbs_offer offer)
 {
 	memset(hello, 0, HELLO_LEN);
 	put16(hello + 2, bufs);
 	put32(hello + 4, HELLO_LEN);
 	hello[16] = 0x22;
 	hello[17] = 4 << 4;
-	hello[19] = 1;
+	hello[19] = offer.adverts;
 	put32(hello + 20, VERBS_SLOT);
 	put32(hello + 24, VERBS_SLOT);
 	memcpy(hello + 32, "SDPX\1\10", 6);
-	put16(hello + 38, FEAT_ALL);
+	put16(hello + 38, offer.features);
 }
 
 static void verbs_event(struct verbs_end *v, enum rdma_cm_event_type want)
@@ -84,8 +87,8 @@ static void verbs_memory(struct verbs_end *v)
 	v->in = (void *)mem;
 	v->out = (void *)(mem + slots);
 	v->ring = mem + 2 * slots;
-	v->mr = ibv_reg_mr(v->pd, mem, len,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	v->mr = ibv_reg_mr(v->pd, mem, len, IBV_ACCESS_LOCAL_WRITE |
+			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	CHECK(v->mr);
 }
 
@@ -126,6 +129,12 @@ static void verbs_be_patient_for_less(struct verbs_end *v)
 
 void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
 {
+	verbs_connect_as(v, to, bufs, (struct verbs_offer){ FEAT_ALL, 1 });
+}
+
+void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
+		      struct verbs_offer offer)
+{
 	struct addr from = client_addr(0), dst = *to;
 	unsigned char hello[HELLO_LEN];
 	struct rdma_conn_param param = {
@@ -149,7 +158,7 @@ void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
 	CHECK_OK(rdma_resolve_route(v->id, RESOLVE_MS));
 	verbs_event(v, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	verbs_queue_pair(v);
-	hello_encode(hello, bufs);
+	hello_encode(hello, bufs, offer);
 	CHECK_OK(rdma_connect(v->id, &param));
 	verbs_event(v, RDMA_CM_EVENT_ESTABLISHED);
 	verbs_be_patient_for_less(v);
@@ -262,6 +271,8 @@ static struct ibv_wc verbs_completion(struct verbs_end *v)
 {
 	struct ibv_wc wc;
 
+	if (v->early_head != v->early_tail)
+		return v->early[v->early_tail++ % VERBS_SLOTS];
 	for (;;) {
 		WAIT_FOR(ibv_poll_cq(v->cq, 1, &wc) > 0);
 		if (wc.status)
@@ -270,6 +281,75 @@ static struct ibv_wc verbs_completion(struct verbs_end *v)
 		if (wc.wr_id & WR_RECV)
 			return wc;
 	}
+}
+
+enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
+			      uint64_t vaddr, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)v->ring,
+		.length = len,
+		.lkey = v->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = WR_READ,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.wr.rdma.remote_addr = vaddr,
+		.wr.rdma.rkey = rkey,
+	};
+	struct ibv_wc wc;
+
+	CHECK(len <= VERBS_RING);
+	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
+	for (;;) {
+		WAIT_FOR(ibv_poll_cq(v->cq, 1, &wc) > 0);
+		if (wc.wr_id & WR_READ)
+			return wc.status;
+		if (wc.status)
+			return wc.status;
+		if (wc.wr_id & WR_RECV)
+			v->early[v->early_head++ % VERBS_SLOTS] = wc;
+	}
+}
+
+void verbs_send_read(struct verbs_end *v, uint32_t len)
+{
+	len = htobe32(len);
+	verbs_send(v, MID_RDMARDCOMPL, &len, sizeof(len));
+}
+
+struct verbs_source verbs_own_source(struct verbs_end *v, uint64_t seed,
+				     uint64_t pos, uint32_t len)
+{
+	CHECK(len <= VERBS_RING);
+	pattern_fill(v->ring, len, seed, pos);
+	return (struct verbs_source){
+		.len = len,
+		.rkey = v->mr->rkey,
+		.vaddr = (uintptr_t)v->ring,
+	};
+}
+
+void verbs_send_source(struct verbs_end *v, const struct verbs_source *source,
+		       const void *head, uint32_t head_len)
+{
+	unsigned char body[SRCAH_LEN + VERBS_PAYLOAD];
+
+	CHECK(head_len <= VERBS_PAYLOAD - SRCAH_LEN);
+	put32(body, source->len);
+	put32(body + 4, source->rkey);
+	put64(body + 8, source->vaddr);
+	memcpy(body + SRCAH_LEN, head, head_len);
+	verbs_send(v, MID_SRCAVAIL, body, SRCAH_LEN + head_len);
+}
+
+static void verbs_note_source(struct verbs_end *v, const unsigned char *body)
+{
+	v->source.len = get32(body);
+	v->source.rkey = get32(body + 4);
+	v->source.vaddr = get64(body + 8);
 }
 
 static void verbs_note_ring(struct verbs_end *v, const unsigned char *body)
@@ -298,9 +378,22 @@ struct verbs_msg verbs_next(struct verbs_end *v)
 	CHECK_EQ(get32(msg + 8), v->mseq_ack);
 	if (msg[0] == MID_RINGAVAIL)
 		verbs_note_ring(v, msg + BSDH_LEN);
+	if (msg[0] == MID_SRCAVAIL)
+		verbs_note_source(v, msg + BSDH_LEN);
 	return (struct verbs_msg){
 		.mid = msg[0],
 		.len = wc.byte_len - BSDH_LEN,
 		.payload = msg + BSDH_LEN,
 	};
+}
+
+struct verbs_msg verbs_expect(struct verbs_end *v, uint8_t mid)
+{
+	struct verbs_msg msg;
+
+	do {
+		msg = verbs_next(v);
+	} while (msg.mid == MID_DATA && !msg.len);
+	CHECK_EQ(msg.mid, mid);
+	return msg;
 }

@@ -15,6 +15,13 @@
 #define MID_RINGAVAIL	0x80
 #define MID_RINGSPACE	0x81
 #define FEAT_ALL	0x0007
+#define FEAT_ADVERTS	0x0008
+#define MID_DISCONN	0x02
+#define MID_SENDSM	0x04
+#define MID_RDMARDCOMPL	0x06
+#define MID_SRCAVAILCANCEL	0x08
+#define MID_CHRCVBUF	0x0b
+#define MID_SRCAVAIL	0xfe
 
 #define BSDH_LEN	16
 /* Payload of our receive buffers, as Hello says. */
@@ -25,6 +32,18 @@
 /* Our ring, and the longest piece of it. */
 #define VERBS_RING	4096
 #define VERBS_PIECE	512
+
+/* What Hello offers: features, and how many advertisements are held. */
+struct verbs_offer {
+	uint16_t features;
+	uint8_t adverts;
+};
+
+/* Memory that is to be read, as SrcAvail describes it. */
+struct verbs_source {
+	uint32_t len, rkey;
+	uint64_t vaddr;
+};
 
 /* The peer's ring, as RingAvail describes it. */
 struct verbs_ring {
@@ -48,6 +67,11 @@ struct verbs_end {
 	/* What the next messages say of our receive buffers. */
 	uint16_t bufs;
 	struct verbs_ring peer;
+	/* What the peer offered last. */
+	struct verbs_source source;
+	/* Receive completions that came while another one was waited for. */
+	struct ibv_wc early[VERBS_SLOTS];
+	unsigned int early_head, early_tail;
 };
 
 /* What has come: a message, or a piece of the ring and its immediate data. */
@@ -60,6 +84,8 @@ struct verbs_msg {
 
 /* Connect; no receive buffer is posted, whatever is said of them. */
 void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs);
+void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
+		      struct verbs_offer offer);
 void verbs_close(struct verbs_end *v);
 void verbs_post(struct verbs_end *v, unsigned int count);
 /* Send a message; the bytes behind the base header as they are. */
@@ -71,7 +97,23 @@ struct verbs_ring verbs_own_ring(const struct verbs_end *v);
 /* Write pattern bytes into the peer's memory. */
 void verbs_write(struct verbs_end *v, uint64_t vaddr, uint64_t seed,
 		 uint64_t pos, uint32_t len);
-/* The next message that comes; RingAvail is noted in @peer as well. */
+/* Offer memory; so many bytes of it go with the message. */
+void verbs_send_source(struct verbs_end *v, const struct verbs_source *source,
+		       const void *head, uint32_t head_len);
+/* Our own memory, so many bytes of pattern in it. */
+struct verbs_source verbs_own_source(struct verbs_end *v, uint64_t seed,
+				     uint64_t pos, uint32_t len);
+/* Read the peer's memory into @ring; the status of the completion. */
+enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
+			      uint64_t vaddr, uint32_t len);
+/* Report so many bytes as read (RdmaRdCompl). */
+void verbs_send_read(struct verbs_end *v, uint32_t len);
+/*
+ * The next message that comes; RingAvail and SrcAvail are noted in @peer and
+ * @source as well.
+ */
 struct verbs_msg verbs_next(struct verbs_end *v);
+/* The next message of this kind, of which empty Data is not the first. */
+struct verbs_msg verbs_expect(struct verbs_end *v, uint8_t mid);
 
 #endif /* SDP_VERBS_H */

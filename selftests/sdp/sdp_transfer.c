@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Transfers in threads, for the AF_SDP selftests of zero copy. */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "sdp_transfer.h"
+
+void *read_job(void *arg)
+{
+	struct job *j = arg;
+
+	recv_pattern(j->fd, j->seed, j->pos, j->len, j->chunk);
+	return NULL;
+}
+
+void *write_job(void *arg)
+{
+	struct job *j = arg;
+
+	send_pattern(j->fd, j->seed, j->pos, j->len, j->chunk);
+	return NULL;
+}
+
+/* Memory that starts so many bytes behind the start of a page. */
+unsigned char *memory(size_t len, size_t offset)
+{
+	void *p = mmap(NULL, len + offset, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	return (unsigned char *)p + offset;
+}
+
+/* Writes all, with as many calls as it takes. */
+void write_all(int fd, const unsigned char *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = CHECK_OK(send(fd, buf, len, 0));
+
+		buf += n;
+		len -= n;
+	}
+}
+
+void *write_memory_job(void *arg)
+{
+	struct job *j = arg;
+
+	write_all(j->fd, j->buf, j->len);
+	return NULL;
+}
+
+/* One write from memory that is not aligned, while a reader waits. */
+void one_way(int from, int to, size_t len, size_t offset, uint64_t pos)
+{
+	struct job job = { to, SEED_UP, pos, len, len };
+	unsigned char *buf = memory(len, offset);
+	pthread_t reader;
+
+	pattern_fill(buf, len, SEED_UP, pos);
+	thread_start(&reader, read_job, &job);
+	write_all(from, buf, len);
+	/* The memory is the program's again. */
+	memset(buf, 0xee, len);
+	thread_join(reader);
+	munmap(buf - offset, len + offset);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests of zero copy have in common (sdp_transfer.c). */
+#ifndef SDP_TRANSFER_H
+#define SDP_TRANSFER_H
+
+#include "sdp_test.h"
+
+#define THRESH		(64 * KIB)
+#define SEED_UP		31
+#define SEED_DOWN	32
+
+/* For a thread: the memory is for write_memory_job() alone. */
+struct job {
+	int fd;
+	uint64_t seed, pos;
+	size_t len, chunk;
+	const unsigned char *buf;
+};
+
+void *read_job(void *arg);
+void *write_job(void *arg);
+void *write_memory_job(void *arg);
+/* Memory that starts so many bytes behind the start of a page. */
+unsigned char *memory(size_t len, size_t offset);
+/* Write all, with as many calls as it takes. */
+void write_all(int fd, const unsigned char *buf, size_t len);
+/* One write from memory that is not aligned, while a reader waits. */
+void one_way(int from, int to, size_t len, size_t offset, uint64_t pos);
+
+#endif /* SDP_TRANSFER_H */

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of writes and reads without a copy: it is the program's own again
+ * when the call returns, however the transfer ends, and no page stays pinned.
+ */
+#define _GNU_SOURCE
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "sdp_engine.h"
+#include "sdp_memory.h"
+#include "sdp_transfer.h"
+
+/* ---- ends ---- */
+
+static void peer_closes(void)
+{
+	struct pair p = new_pair();
+	struct blocked b;
+
+	block_start(&b, op_send, p.client);
+	CHECK_OK(close(p.server));
+	send_until_error(p.client);
+	block_join(&b);
+	CHECK_OK(close(p.client));
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+/* What the call says was taken is what arrives, whoever cut it short. */
+static void write_is_cut_short(int fd, int peer)
+{
+	size_t len = 16 * MIB;
+	unsigned char *buf = memory(len, 5);
+	struct itimerval never = { 0 };
+	uint64_t end = 0;
+	ssize_t n;
+	int err;
+
+	pattern_fill(buf, len, SEED_UP, 0);
+	n = send(fd, buf, len, 0);
+	CHECK_OK(setitimer(ITIMER_REAL, &never, NULL));
+	CHECK(n > 0);
+	CHECK(n < (ssize_t)len);
+	memset(buf, 0, len);
+	CHECK_OK(shutdown(fd, SHUT_WR));
+	end = recv_pattern_to_end(peer, SEED_UP, 0, &err);
+	CHECK_EQ(err, 0);
+	CHECK_EQ(end, n);
+}
+
+static void timeout_cuts_a_write_short(void)
+{
+	struct pair p = new_pair();
+
+	set_timeout(p.client, SO_SNDTIMEO, 30);
+	write_is_cut_short(p.client, p.server);
+	close_pair(p);
+}
+
+static void signal_cuts_a_write_short(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	struct itimerval timer = { { 0, 20000 }, { 0, 20000 } };
+	struct pair p = new_pair();
+
+	CHECK_OK(sigaction(SIGALRM, &sa, NULL));
+	CHECK_OK(setitimer(ITIMER_REAL, &timer, NULL));
+	write_is_cut_short(p.client, p.server);
+	close_pair(p);
+}
+
+static void write_for_ever(int fd)
+{
+	for (;;)
+		send_pattern(fd, SEED_UP, 0, MIB, MIB);
+}
+
+static void read_for_ever(int fd)
+{
+	unsigned char *buf = memory(MIB, 0);
+
+	while (recv(fd, buf, MIB, 0) > 0)
+		;
+}
+
+/* Either program is killed in the middle of it. */
+static void killed(bool sender)
+{
+	long before = pinned_pages();
+	unsigned int n;
+
+	for (n = 0; n < scaled_count(20); n++) {
+		struct pair p = new_pair();
+		pid_t pid = fork_child();
+
+		if (!pid) {
+			CHECK_OK(close(sender ? p.server : p.client));
+			if (sender)
+				write_for_ever(p.client);
+			else
+				read_for_ever(p.server);
+			_exit(0);
+		}
+		CHECK_OK(close(sender ? p.client : p.server));
+		if (sender) {
+			recv_pattern(p.server, SEED_UP, 0, MIB, MIB);
+			kill_child(pid);
+			read_for_ever(p.server);
+			CHECK_OK(close(p.server));
+		} else {
+			send_pattern(p.client, SEED_UP, 0, 2 * MIB, MIB);
+			kill_child(pid);
+			send_until_error(p.client);
+			CHECK_OK(close(p.client));
+		}
+	}
+	expect_pinned(before);
+}
+
+static void sender_is_killed(void)
+{
+	killed(true);
+}
+
+static void receiver_is_killed(void)
+{
+	killed(false);
+}
+
+/* ---- memory that has other uses ---- */
+
+/* A reader gets what it is, for it is read into itself. */
+static void read_into_what_is_sent(void)
+{
+	struct pair p = new_pair();
+	unsigned char *buf = memory(4 * THRESH, 100);
+	pthread_t writer;
+	struct job job = { p.client, SEED_UP, 0, 4 * THRESH, 0 };
+	size_t got = 0;
+
+	pattern_fill(buf, job.len, SEED_UP, 0);
+	job.buf = buf;
+	thread_start(&writer, write_memory_job, &job);
+	while (got < job.len) {
+		ssize_t n = CHECK_OK(recv(p.server, buf + got, job.len - got,
+					  0));
+
+		CHECK(n > 0);
+		got += n;
+	}
+	thread_join(writer);
+	pattern_verify(buf, job.len, SEED_UP, 0);
+	close_pair(p);
+}
+
+/* What a child does to its copy of the memory is no part of the stream. */
+static void forked_in_mid_transfer(void)
+{
+	struct pair p = new_pair();
+	size_t len = scaled(8 * MIB);
+	unsigned char *buf = memory(len, 0);
+	struct job up = { p.client, SEED_UP, 0, len, 0, buf };
+	struct job down = { p.server, SEED_UP, 0, len, MIB };
+	pthread_t writer, reader;
+	unsigned int n;
+
+	pattern_fill(buf, len, SEED_UP, 0);
+	thread_start(&writer, write_memory_job, &up);
+	thread_start(&reader, read_job, &down);
+	for (n = 0; n < scaled_count(20); n++) {
+		pid_t pid = fork_child();
+
+		if (!pid) {
+			memset(buf, n, len);
+			_exit(0);
+		}
+		join_child(pid);
+	}
+	thread_join(writer);
+	thread_join(reader);
+	close_pair(p);
+}
+
+/* Each stream is whole, whichever way its bytes go. */
+static void sent_on_two_sockets(void)
+{
+	struct pair a = new_pair(), b = new_pair();
+	size_t len = scaled(4 * MIB);
+	unsigned char *buf = memory(len, 9);
+	struct job jobs[] = {
+		{ a.client, SEED_UP, 0, len, 0, buf },
+		{ b.client, SEED_UP, 0, len, 0, buf },
+		{ a.server, SEED_UP, 0, len, MIB },
+		{ b.server, SEED_UP, 0, len, MIB },
+	};
+	pthread_t threads[ARRAY_SIZE(jobs)];
+	size_t i;
+
+	pattern_fill(buf, len, SEED_UP, 0);
+	for (i = 0; i < ARRAY_SIZE(jobs); i++)
+		thread_start(&threads[i], i < 2 ? write_memory_job : read_job,
+			     &jobs[i]);
+	for (i = 0; i < ARRAY_SIZE(jobs); i++)
+		thread_join(threads[i]);
+	close_pair(a);
+	close_pair(b);
+}
+
+/* Memory of a file, and memory that others have, too. */
+static void memory_of_a_file(void)
+{
+	struct pair p = new_pair();
+	char path[] = "/tmp/sdp_zcopy.XXXXXX";
+	int file = CHECK_OK(mkstemp(path));
+	size_t len = 8 * THRESH;
+	unsigned char *shared, *private;
+	struct job job = { p.server, SEED_UP, 0, 2 * len, len };
+	pthread_t reader;
+
+	CHECK_OK(unlink(path));
+	CHECK_OK(ftruncate(file, 2 * len));
+	shared = mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+		      0);
+	CHECK(shared != MAP_FAILED);
+	pattern_fill(shared, 2 * len, SEED_UP, 0);
+	private = mmap(NULL, 2 * len, PROT_READ, MAP_PRIVATE, file, 0);
+	CHECK(private != MAP_FAILED);
+	thread_start(&reader, read_job, &job);
+	write_all(p.client, shared, len);
+	write_all(p.client, private + len, len);
+	thread_join(reader);
+	/* And it is read into. */
+	job = (struct job){ p.server, SEED_DOWN, 0, 2 * len, len };
+	thread_start(&reader, write_job, &job);
+	memset(shared, 0, 2 * len);
+	for (size_t got = 0; got < 2 * len;)
+		got += CHECK_OK(recv(p.client, shared + got, 2 * len - got, 0));
+	thread_join(reader);
+	pattern_verify(private, 2 * len, SEED_DOWN, 0);
+	CHECK_OK(close(file));
+	close_pair(p);
+}
+
+/* ---- limits ---- */
+
+static void memlock_limit(void)
+{
+	struct rlimit none = { 0, 0 };
+	struct pair p = new_pair();
+	long before = sdp_stat("ZcopyBytesOut");
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		CHECK_OK(setrlimit(RLIMIT_MEMLOCK, &none));
+		CHECK_OK(setresuid(65534, 65534, 65534));
+		one_way(p.client, p.server, 8 * THRESH, 3, 0);
+		_exit(0);
+	}
+	join_child(pid);
+	CHECK_EQ(sdp_stat("ZcopyBytesOut"), before);
+	close_pair(p);
+}
+
+static void memory_that_cannot_be_read(void)
+{
+	struct pair p = new_pair();
+	unsigned char *buf = memory(4 * THRESH, 0);
+
+	CHECK_OK(mprotect(buf + 2 * THRESH, 2 * THRESH, PROT_NONE));
+	pattern_fill(buf, 2 * THRESH, SEED_UP, 0);
+	CHECK_ERR(send(p.client, buf + 2 * THRESH, THRESH, 0), EFAULT);
+	CHECK_EQ(send(p.client, buf, THRESH, 0), THRESH);
+	recv_pattern(p.server, SEED_UP, 0, THRESH, THRESH);
+	close_pair(p);
+}
+
+static void no_page_stays_pinned(void)
+{
+	long before = pinned_pages();
+	struct pair p = new_pair();
+	uint64_t pos = 0;
+	int n;
+
+	for (n = 0; n < 10; n++, pos += 5 * THRESH)
+		one_way(p.client, p.server, 5 * THRESH, 77, pos);
+	close_pair(p);
+	expect_pinned(before);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(peer_closes, CASE_SDP_ONLY),
+	CASE(timeout_cuts_a_write_short, CASE_SDP_ONLY),
+	CASE(signal_cuts_a_write_short, CASE_SDP_ONLY),
+	CASE(sender_is_killed, CASE_SDP_ONLY),
+	CASE(receiver_is_killed, CASE_SDP_ONLY),
+	CASE(read_into_what_is_sent, CASE_SDP_ONLY),
+	CASE(forked_in_mid_transfer, CASE_SDP_ONLY),
+	CASE(sent_on_two_sockets, CASE_SDP_ONLY),
+	CASE(memory_of_a_file, CASE_SDP_ONLY),
+	CASE(memlock_limit, CASE_SDP_ONLY),
+	CASE(memory_that_cannot_be_read, CASE_SDP_ONLY),
+	CASE(no_page_stays_pinned, CASE_SDP_ONLY),
+};
+
+int main(int argc, char **argv)
+{
+	return zcopy_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
