@@ -27,22 +27,24 @@ restore() {
 }
 
 declare -A was
-programs=${SDP_ZCOPY_PROGRAMS:-sdp_zcopy sdp_zcopy_memory sdp_data sdp_close}
 
-# with ENGINE
+# with ENGINE PROGRAM...
 with() {
-	local program
+	local engine=$1 program
+	shift
 	trap restore EXIT
 	keep_order
 	set_sysctl zcopy sync
 	set_sysctl zcopy_threshold 4096
-	set_sysctl flow_control "$1"
-	for program in $programs; do rerun "$program"; done
+	set_sysctl flow_control "$engine"
+	# shellcheck disable=SC2086
+	set -- ${SDP_ZCOPY_PROGRAMS:-"$@"}
+	for program in "$@"; do rerun "$program"; done
 }
 
-credit() { with credit; }
-rdma() { with rdma; }
-nic() { with nic; }
+credit() { with credit sdp_data sdp_close; }
+rdma() { with rdma sdp_zcopy; }
+nic() { with nic sdp_zcopy; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
 run_cases credit rdma nic
