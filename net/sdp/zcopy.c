@@ -19,11 +19,17 @@
 /* How long it then goes on to wait, so that the stream stays whole. */
 #define SDP_ZPAGES_GRACE	(HZ / 2)
 
-/* Memory is registered by work requests, and read by the other end. */
-static bool sdp_zcopy_device(const struct ib_device_attr *attrs)
+/*
+ * Memory is registered by work requests, and read by the other end.  iWARP has
+ * other rules for both, with which this was not tried.
+ */
+static bool sdp_zcopy_device(const struct sdp_device *dev)
 {
+	const struct ib_device_attr *attrs = &dev->ibdev->attrs;
+
 	return (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom;
+	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom &&
+	       !dev->iwarp;
 }
 
 /**
@@ -39,7 +45,7 @@ void sdp_zcopy_begin(struct sdp_sock *ssk)
 	memset_after(z, 0, readers);
 	z->read_cqe.done = sdp_zrecv_done;
 	z->on = READ_ONCE(sn->zcopy) != SDP_ZCOPY_OFF &&
-		sdp_zcopy_device(&conn->dev->ibdev->attrs);
+		sdp_zcopy_device(conn->dev);
 	if (z->on)
 		conn->features |= SDP_FEAT_MULTI_ADVERT;
 }
