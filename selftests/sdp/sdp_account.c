@@ -2,6 +2,7 @@
 /* What the system says of memory, for the AF_SDP selftests. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/sock_diag.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,22 @@ static long vmstat_of(const char *name)
 			found = value;
 	fclose(file);
 	CHECK(found >= 0);
+	return found;
+}
+
+bool over_iwarp(void)
+{
+	char type[32] = "";
+	glob_t files;
+	size_t i;
+	bool found = false;
+
+	glob("/sys/class/infiniband/*/node_type", 0, NULL, &files);
+	for (i = 0; i < files.gl_pathc && !found; i++) {
+		file_read(files.gl_pathv[i], type, sizeof(type));
+		found = strstr(type, "RNIC");
+	}
+	globfree(&files);
 	return found;
 }
 

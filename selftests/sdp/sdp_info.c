@@ -261,7 +261,7 @@ static void sdp_info_of_connection(void)
 	CHECK(device_exists(c.sdpi_device));
 	CHECK(device_exists(s.sdpi_device));
 	CHECK_EQ(c.sdpi_port, 1);
-	CHECK(c.sdpi_qp_num > 1 && s.sdpi_qp_num > 1);
+	CHECK(c.sdpi_qp_num > 0 && s.sdpi_qp_num > 0);
 	/* Two ends of one wire, once the first message has come to its end. */
 	WAIT_FOR(sdp_info(p.server).sdpi_rx_credits == c.sdpi_tx_credits);
 	CHECK_EQ(s.sdpi_tx_credits, c.sdpi_rx_credits);
@@ -292,9 +292,12 @@ static void sdp_info_counts_exactly(void)
 	CHECK_EQ(c.sdpi_bytes_acked, 5000);
 	CHECK_EQ(c.sdpi_data_msgs_out, 5);
 	/* The active side's first message is empty and goes out by itself. */
-	CHECK_EQ(c.sdpi_msgs_out, 1 + 5 + c.sdpi_credit_updates);
-	CHECK_EQ(s.sdpi_msgs_out, s.sdpi_credit_updates);
-	CHECK_EQ(c.sdpi_msgs_out, s.sdpi_msgs_in);
+	if (!over_iwarp()) {
+		/* There a peer is asked what has arrived, and answers. */
+		CHECK_EQ(c.sdpi_msgs_out, 1 + 5 + c.sdpi_credit_updates);
+		CHECK_EQ(s.sdpi_msgs_out, s.sdpi_credit_updates);
+		CHECK_EQ(c.sdpi_msgs_out, s.sdpi_msgs_in);
+	}
 	CHECK_EQ(c.sdpi_unacked, 0);
 	CHECK_EQ(c.sdpi_unsent, 0);
 	CHECK_EQ(c.sdpi_credit_stalls, 0);

@@ -199,6 +199,8 @@ struct pair new_pair(void);
 /* Every write leaves at once. */
 struct pair new_nodelay_pair(void);
 void close_pair(struct pair p);
+/* Whether the RDMA devices are those of iWARP, with which TCP carries all. */
+bool over_iwarp(void);
 /* A port of the server's address where nobody listens. */
 uint16_t dead_port(void);
 /* A listener whose backlog is full of the one client left in *filler. */

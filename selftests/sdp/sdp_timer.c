@@ -97,7 +97,8 @@ static void cork_lets_full_messages_go(void)
 	info = tcp_info(p.client);
 	CHECK(info.tcpi_notsent_bytes < info.tcpi_snd_mss);
 	set_int(p.client, SOL_TCP, TCP_CORK, 0);
-	CHECK_EQ(tcp_info(p.client).tcpi_notsent_bytes, 0);
+	/* Nagle's rule may hold the rest until the others have arrived. */
+	WAIT_FOR(tcp_info(p.client).tcpi_notsent_bytes == 0);
 	recv_pattern(p.server, 3, 0, total, 5000);
 }
 
@@ -179,6 +180,8 @@ static void keepalive_is_silent_on_a_busy_connection(void)
 	struct pair p = new_pair();
 	uint64_t start = now_ms();
 
+	if (over_iwarp())
+		sdp_skip("with iWARP a probe asks what has arrived, too");
 	set_keepalive(p.server, 2 * opts.scale, 1, 20 * opts.scale);
 	while (now_ms() - start < 4000 * opts.scale) {
 		exchange(p.client, p.server, 100);
