@@ -317,6 +317,16 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	return mask;
 }
 
+/* Who waits for the peer's data, or its end, and sees none of it. */
+static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
+{
+	__poll_t in = poll_requested_events(wait) &
+		      (EPOLLIN | EPOLLRDNORM | EPOLLRDBAND | EPOLLPRI |
+		       EPOLLRDHUP);
+
+	return in && !(mask & in);
+}
+
 static __poll_t sdp_poll(struct file *file, struct socket *sock,
 			 struct poll_table_struct *wait)
 {
@@ -326,6 +336,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 
 	sock_poll_wait(file, sock, wait);
 	mask = sdp_poll_mask(sk);
+	if (sdp_poll_in_vain(mask, wait))
+		sdp_zrecv_asked(sdp_sk(sk));
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();
 	tcp = sdp_fallback_tcp(sk);

@@ -66,7 +66,7 @@ static unsigned long sdp_alive_user_limit(const struct sdp_sock *ssk)
 
 /**
  * sdp_alive_written() - the program has written something
- * @ssk: locked socket, whose send ring is not empty
+ * @ssk: locked socket, with something outstanding
  */
 void sdp_alive_written(struct sdp_sock *ssk)
 {

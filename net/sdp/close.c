@@ -26,6 +26,12 @@ static void sdp_sock_both_closed(struct sdp_sock *ssk)
 	sdp_conn_end(ssk, 0);
 }
 
+/* How many bytes have left, wraps. */
+static u32 sdp_sock_passed(const struct sdp_sock *ssk)
+{
+	return ssk->conn.tx.ring.tail + sdp_zsend_passed(&ssk->conn.zcopy);
+}
+
 /*
  * An orphan may stand still only so long.  Once all has arrived it only waits
  * for the peer's DisConn, which is for TCP_LINGER2 to limit.
@@ -40,7 +46,7 @@ static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
 		sdp_conn_end(ssk, -ECONNABORTED);
 		return;
 	}
-	ssk->progress = ssk->conn.tx.ring.tail;
+	ssk->progress = sdp_sock_passed(ssk);
 	ssk->deadline = jiffies + seconds * HZ;
 	sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
 }
@@ -129,7 +135,7 @@ void sdp_sock_check_orphan(struct sdp_sock *ssk)
 {
 	if (!ssk->conn.id)
 		return;
-	if (ssk->progress != ssk->conn.tx.ring.tail)
+	if (ssk->progress != sdp_sock_passed(ssk))
 		sdp_sock_watch_orphan(ssk);
 	else if (time_after(jiffies, ssk->deadline))
 		sdp_conn_end(ssk, -ETIMEDOUT);

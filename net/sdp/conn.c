@@ -291,6 +291,8 @@ void sdp_conn_process(struct sdp_sock *ssk)
 	sdp_tx_reap(ssk);
 	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.flags))
 		sdp_tx_end_wait(ssk);
+	if (test_and_clear_bit(SDP_CONN_ASKED, &ssk->conn.flags))
+		sdp_zrecv_answer(ssk);
 	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
 		sdp_tx_probe(ssk);
 	sdp_tx_push(ssk);

@@ -60,6 +60,7 @@ enum sdp_conn_flag {
 	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
 	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
 	SDP_CONN_PAUSE,		/* so does what has waited for company */
+	SDP_CONN_ASKED,		/* a program looks whether there is data */
 	SDP_CONN_ANSWERED,	/* the peer's HelloAck has come */
 	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
@@ -241,6 +242,8 @@ struct sdp_tx_wr {
  * @cause: who has come to look: a call of the program, an interrupt, a timer
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
+ * @direct: the message that is being posted takes its payload from a program's
+ *	pages, and not from @ring
  * @since_signal: work requests posted since the last signaled one
  * @bytes_since_signal: bytes posted since the last signaled work request
  * @empty_due: the peer waits for a message, be it an empty one
@@ -286,6 +289,7 @@ struct sdp_tx {
 	enum sdp_flush cause;
 	unsigned long ask_again;
 	u32 max_payload;
+	bool direct;
 	u32 since_signal;
 	u32 bytes_since_signal;
 	bool empty_due;
@@ -318,6 +322,9 @@ struct sdp_tx {
  * @zcopy_in: payload read without a copy
  * @zcopy_refusals: offers of the peer that came by copy
  * @zcopy_cancels: offers taken back
+ * @async_out: payload written without a copy or a wait
+ * @guard_refusals: writes whose memory could not be protected
+ * @guard_faults: pages that were written to before they were sent
  * @flushes: what has waited for the peer's space has left, by its cause
  * @fill: how full the receive buffers were when data came, in eighths
  * @last_out: jiffies when payload was posted last
@@ -341,6 +348,9 @@ struct sdp_conn_stats {
 	u64 zcopy_in;
 	u64 zcopy_refusals;
 	u64 zcopy_cancels;
+	u64 async_out;
+	u64 guard_refusals;
+	u64 guard_faults;
 	u64 flushes[__SDP_FLUSH_MAX];
 	u64 fill[SDP_FILL_STEPS];
 	unsigned long last_out;

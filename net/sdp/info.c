@@ -99,6 +99,9 @@ static void sdp_info_counters(const struct sdp_conn_stats *stats,
 	info->sdpi_zcopy_received = stats->zcopy_in;
 	info->sdpi_zcopy_refusals = stats->zcopy_refusals;
 	info->sdpi_zcopy_cancels = stats->zcopy_cancels;
+	info->sdpi_async_sent = stats->async_out;
+	info->sdpi_guard_refusals = stats->guard_refusals;
+	info->sdpi_guard_faults = stats->guard_faults;
 	for (i = 0; i < ARRAY_SIZE(stats->flushes); i++)
 		info->sdpi_flushes[i] = stats->flushes[i];
 	for (i = 0; i < ARRAY_SIZE(stats->fill); i++)

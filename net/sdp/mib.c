@@ -64,6 +64,12 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ZcopyRefusals", SDP_MIB_ZCOPYREFUSALS),
 	/* offers taken back from peers that did not read them */
 	SNMP_MIB_ITEM("ZcopyCancels", SDP_MIB_ZCOPYCANCELS),
+	/* payload bytes written without a copy by calls that did not wait */
+	SNMP_MIB_ITEM("AsyncBytesOut", SDP_MIB_ASYNCBYTESOUT),
+	/* writes that could have been such, but for the kind of memory */
+	SNMP_MIB_ITEM("GuardRefusals", SDP_MIB_GUARDREFUSALS),
+	/* pages that programs wrote to before they were sent */
+	SNMP_MIB_ITEM("GuardFaults", SDP_MIB_GUARDFAULTS),
 	/* times that a connection got more or larger receive buffers */
 	SNMP_MIB_ITEM("RcvBufGrows", SDP_MIB_RCVBUFGROWS),
 	/* times that memory or a limit did not allow that */

@@ -28,6 +28,9 @@ struct sdp_mib;
 #define SDP_MIN_ZCOPY_THRESHOLD	4096U
 #define SDP_MAX_ZCOPY_THRESHOLD	(1024U * 1024)
 #define SDP_DEFAULT_ZCOPY_THRESHOLD	(64U * 1024)
+#define SDP_MIN_ZCOPY_FAULT_LIMIT	0U
+#define SDP_MAX_ZCOPY_FAULT_LIMIT	100U
+#define SDP_DEFAULT_ZCOPY_FAULT_LIMIT	25U
 /* Bytes of a receive ring. */
 #define SDP_MIN_RING_SIZE	4096U
 #define SDP_MAX_RING_SIZE	(2U * 1024 * 1024)
@@ -80,6 +83,7 @@ struct sdp_mib;
  * @flow_control: sysctl, engine of flow control that sockets want
  * @zcopy: sysctl, enum sdp_zcopy_mode
  * @zcopy_threshold: sysctl, bytes
+ * @zcopy_fault_limit: sysctl, percent
  * @num_buffers: sysctl, receive buffers of new connections
  * @buffer_size: sysctl, their payload bytes
  * @ring_size: sysctl, bytes
@@ -104,6 +108,7 @@ struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
 	unsigned int zcopy;
 	unsigned int zcopy_threshold;
+	unsigned int zcopy_fault_limit;
 	unsigned int num_buffers;
 	unsigned int buffer_size;
 	unsigned int ring_size;

@@ -208,6 +208,7 @@ static int sdp_rx_zcopy(struct sdp_sock *ssk, const struct sdp_msg *msg)
 		sdp_zsink_refuse(&z->sink);
 		return 0;
 	case SDP_MID_RDMARDCOMPL:
+		ssk->conn.tx.since = jiffies;
 		return sdp_zsource_read(&z->source, msg->bsdh.mseq_ack,
 					msg->rdma_len);
 	default:

@@ -141,26 +141,56 @@ static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
 	return 0;
 }
 
+static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
+					 const struct msghdr *msg, long timeo)
+{
+	if (!sdp_zcopy_wanted(ssk, msg))
+		return SDP_ZCOPY_OFF;
+	if (sdp_zasync_possible(ssk))
+		return SDP_ZCOPY_ASYNC;
+	return sdp_zsync_possible(ssk, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+}
+
+/*
+ * Sends the next bytes as the mode says, if that can be done; returns how many.
+ * The rest of the write is not tried in a mode that has failed once.
+ */
+static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
+			  long *timeo, enum sdp_zcopy_mode *mode)
+{
+	u32 sent;
+
+	if (*mode == SDP_ZCOPY_ASYNC) {
+		sent = sdp_zasync_send(ssk, msg, timeo);
+		if (!sent)
+			*mode = sdp_zsync_possible(ssk, *timeo) ?
+				SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+		return sent;
+	}
+	sent = sdp_zsync_send(ssk, msg, timeo);
+	if (!sent || ssk->conn.zcopy.skip)
+		*mode = SDP_ZCOPY_OFF;
+	return sent;
+}
+
 static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 			   size_t *done)
 {
+	enum sdp_zcopy_mode mode = SDP_ZCOPY_OFF;
 	struct sdp_sock *ssk = sdp_sk(sk);
-	bool zcopy;
-	u32 sent;
 	int err;
 
 	err = sdp_send_wait_connected(sk, &timeo);
 	if (!err)
 		err = sdp_send_cmsg(sk, msg);
-	zcopy = !err && sdp_zsend_wanted(ssk, msg, timeo);
+	if (!err)
+		mode = sdp_send_mode(ssk, msg, timeo);
 	while (!err && msg_data_left(msg)) {
 		err = sdp_send_check(sk);
 		if (err)
 			break;
-		if (zcopy) {
-			sent = sdp_zsend(ssk, msg, &timeo);
-			*done += sent;
-			zcopy = sent && !ssk->conn.zcopy.skip;
+		if (mode != SDP_ZCOPY_OFF) {
+			*done += sdp_send_zcopy(ssk, msg, &timeo, &mode);
 			continue;
 		}
 		err = sdp_send_fill(ssk, msg, done);

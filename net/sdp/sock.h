@@ -53,7 +53,7 @@ enum sdp_ref {
  *	when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
  * @timers: all that becomes due
- * @progress: position of the send ring when an orphan was looked at last
+ * @progress: bytes that had left when an orphan was looked at last
  * @refs: bits of enum sdp_ref
  * @dev_name: RDMA device of the current or last connection
  * @listener: socket on whose pending list this one is, held (socket lock)

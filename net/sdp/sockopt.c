@@ -186,6 +186,8 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case SIOCINQ:
 		answer = sdp_oob_inq(sdp_sk(sk));
+		if (!answer)
+			sdp_zrecv_asked(sdp_sk(sk));
 		break;
 	case SIOCOUTQ:
 		if (!err)

@@ -27,6 +27,8 @@ static unsigned int sdp_min_flush_time = SDP_MIN_FLUSH_TIME;
 static unsigned int sdp_max_flush_time = SDP_MAX_FLUSH_TIME;
 static unsigned int sdp_min_zcopy_threshold = SDP_MIN_ZCOPY_THRESHOLD;
 static unsigned int sdp_max_zcopy_threshold = SDP_MAX_ZCOPY_THRESHOLD;
+static unsigned int sdp_min_zcopy_fault_limit = SDP_MIN_ZCOPY_FAULT_LIMIT;
+static unsigned int sdp_max_zcopy_fault_limit = SDP_MAX_ZCOPY_FAULT_LIMIT;
 static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
 static unsigned int sdp_max_fin_timeout = SDP_MAX_FIN_TIMEOUT;
 static unsigned int sdp_min_connect_timeout = SDP_MIN_CONNECT_TIMEOUT;
@@ -82,6 +84,7 @@ static int sdp_sysctl_flows(const struct ctl_table *ctl, int write, void *buf,
 static const char *const sdp_zcopy_names[] = {
 	[SDP_ZCOPY_OFF] = "off",
 	[SDP_ZCOPY_SYNC] = "sync",
+	[SDP_ZCOPY_ASYNC] = "async",
 };
 
 /* Stored as the place in that list. */
@@ -139,6 +142,7 @@ static const struct ctl_table sdp_sysctls[] = {
 		.proc_handler = PROC_HANDLER(sdp_sysctl_zcopy),
 	},
 	SDP_SYSCTL(zcopy_threshold),
+	SDP_SYSCTL(zcopy_fault_limit),
 	SDP_SYSCTL(num_buffers),
 	SDP_SYSCTL(buffer_size),
 	SDP_SYSCTL(ring_size),
@@ -170,6 +174,7 @@ int sdp_sysctl_init(struct net *net)
 	sn->flow_control = sdp_flow_default;
 	sn->zcopy = SDP_ZCOPY_OFF;
 	sn->zcopy_threshold = SDP_DEFAULT_ZCOPY_THRESHOLD;
+	sn->zcopy_fault_limit = SDP_DEFAULT_ZCOPY_FAULT_LIMIT;
 	sn->num_buffers = SDP_DEFAULT_BUFFERS;
 	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;
 	sn->ring_size = SDP_DEFAULT_RING_SIZE;

@@ -31,6 +31,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_UPDATE] = sdp_tx_update_late,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_PART] = sdp_conn_part,
+	[SDP_TIMER_ASYNC] = sdp_zasync_watch,
 };
 
 /* A pending work item holds a reference to its socket. */

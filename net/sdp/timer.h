@@ -26,6 +26,7 @@ enum sdp_timer {
 	SDP_TIMER_UPDATE,	/* tell the peer what was read */
 	SDP_TIMER_GREETING,	/* give up a peer that has to speak first */
 	SDP_TIMER_PART,		/* stop to tell the peer that it is over */
+	SDP_TIMER_ASYNC,	/* look after pages that nobody waits for */
 	__SDP_TIMER_MAX
 };
 

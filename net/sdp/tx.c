@@ -152,7 +152,7 @@ static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 
 	if (ssk->conn.flow->async || !tx->stalled ||
 	    tx->cause != SDP_FLUSH_INTERRUPT || ssk->fin_queued ||
-	    sock_flag(&ssk->sk, SOCK_DEAD) || ssk->conn.zcopy.out ||
+	    sock_flag(&ssk->sk, SOCK_DEAD) || sdp_zsend_waited_for(&ssk->conn.zcopy) ||
 	    sdp_tx_has_sleeper(&ssk->sk))
 		return false;
 	sdp_timer_arm_once(ssk, SDP_TIMER_FLUSH,
@@ -215,6 +215,7 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 	/* Nothing overtakes what is advertised. */
 	while (tx->wait_tail != tx->wait_head &&
 	       !sdp_zsource_busy(&ssk->conn.zcopy.source) &&
+	       !ssk->conn.zcopy.async_out &&
 	       !sdp_tx_wait_for_call(ssk)) {
 		while (tx->out.size && sdp_tx_fill_first(tx))
 			;
@@ -237,12 +238,40 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 	return true;
 }
 
+/**
+ * sdp_tx_push_direct() - send what the peer refused to read of a program's pages
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * Return: whether the connection lives.
+ */
+bool sdp_tx_push_direct(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u32 left, len;
+
+	while ((left = sdp_zdirect_left(&conn->zcopy))) {
+		len = sdp_zdirect_fit(&conn->zcopy,
+				      min(left, conn->tx.max_payload));
+		len = sdp_tx_fit(conn, len);
+		if (!len) {
+			sdp_tx_stall(ssk);
+			return true;
+		}
+		if (!sdp_tx_room(&conn->tx, SDP_TX_RESERVED))
+			return true;
+		sdp_tx_count_flush(ssk);
+		if (!sdp_tx_post_direct(ssk, len))
+			return false;
+	}
+	return true;
+}
+
 static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
 
 	if (!ssk->fin_queued || ssk->fin_sent ||
-	    tx->wait_tail != tx->wait_head || ssk->conn.zcopy.out)
+	    tx->wait_tail != tx->wait_head || sdp_zsend_busy(&ssk->conn.zcopy))
 		return true;
 	if (!sdp_tx_may_send(ssk, SDP_MID_DISCONN, 0) ||
 	    !sdp_tx_room(tx, 0)) {
@@ -456,9 +485,9 @@ bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
  * sdp_tx_push() - post all that credits and the send queue allow
  * @ssk: locked socket (by its owner or in softirq)
  *
- * Data first, then the DisConn that ends it; an empty message is sent when
- * none of these carried the credits to return, or the word of an urgent byte
- * that has to wait, or just a sign of life that is due.
+ * Data and pages first, then the DisConn that ends them; an empty message is
+ * sent when none of these carried the credits to return, or the word of an
+ * urgent byte that has to wait, or just a sign of life that is due.
  */
 void sdp_tx_push(struct sdp_sock *ssk)
 {

@@ -26,6 +26,7 @@ bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
 		     u32 payload_len);
 bool sdp_tx_has_sleeper(const struct sock *sk);
 void sdp_tx_push(struct sdp_sock *ssk);
+bool sdp_tx_push_direct(struct sdp_sock *ssk);
 void sdp_tx_update(struct sdp_sock *ssk);
 void sdp_tx_update_late(struct sdp_sock *ssk);
 void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size);
@@ -53,6 +54,7 @@ bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved);
 bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len, u8 flags,
 		 bool signal);
+bool sdp_tx_post_direct(struct sdp_sock *ssk, u32 len);
 bool sdp_tx_post_empty(struct sdp_sock *ssk);
 bool sdp_tx_post_reg_mr(struct sdp_sock *ssk, struct ib_mr *mr, int access);
 bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr);

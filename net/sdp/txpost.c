@@ -27,6 +27,10 @@
 #define SDP_TX_REG_MR		0x101
 #define SDP_TX_LOCAL_INV	0x102
 
+/* A message from a program's pages, and the last one of them. */
+#define SDP_TX_DIRECT		0x103
+#define SDP_TX_DIRECT_END	0x104
+
 static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
 {
 	return &tx->wr[count % SDP_TX_DEPTH];
@@ -54,6 +58,7 @@ bool sdp_tx_waiting(const struct sdp_sock *ssk)
 	const struct sdp_conn *conn = &ssk->conn;
 
 	return sdp_ring_used(&conn->tx.ring) || conn->tx.probing ||
+	       conn->zcopy.async_out ||
 	       (ssk->fin_queued && !ssk->fin_acked) ||
 	       (conn->dev && conn->dev->iwarp && sdp_tx_unacked(ssk));
 }
@@ -121,7 +126,8 @@ u32 sdp_tx_posted(const struct sdp_tx *tx)
  *
  * A registration must not share the send queue with what may have to be sent
  * again: Soft-RoCE would register again, too, and fail.  Nothing is on its way
- * if this says yes; if not, a probe or the read's end tells when to ask again.
+ * if this says yes; if not, a completion or the read's end tells when to ask
+ * again.
  */
 bool sdp_tx_idle(struct sdp_sock *ssk)
 {
@@ -129,7 +135,8 @@ bool sdp_tx_idle(struct sdp_sock *ssk)
 		return false;
 	if (!sdp_tx_posted(&ssk->conn.tx))
 		return true;
-	sdp_tx_probe(ssk);
+	if (ssk->conn.tx.since_signal)
+		sdp_tx_probe(ssk);
 	return false;
 }
 
@@ -179,6 +186,25 @@ static void sdp_tx_account(struct sdp_sock *ssk, u16 mid, u32 len, bool signal)
 	tx->wr_head++;
 }
 
+/*
+ * Takes the payload from where it is.  All requests for a program's pages are
+ * signaled, for nothing else tells when these are free.
+ */
+static bool sdp_tx_consume(struct sdp_sock *ssk, u16 mid, u32 len, bool signal)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (tx->direct) {
+		mid = sdp_zdirect_consume(&ssk->conn.zcopy, len) ?
+		      SDP_TX_DIRECT_END : SDP_TX_DIRECT;
+		len = 0;
+	}
+	if (WARN_ON_ONCE(!sdp_ring_consume(&tx->ring, len)))
+		return false;
+	sdp_tx_account(ssk, mid, len, signal);
+	return true;
+}
+
 static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
 {
 	int err = ib_post_send(ssk->conn.qp, wr, NULL);
@@ -190,7 +216,14 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
 	return false;
 }
 
-/* The request that sends a message: a header, and payload from the send ring. */
+/* Where the payload is. */
+static int sdp_tx_gather(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
+{
+	return ssk->conn.tx.direct ? sdp_zdirect_map(ssk, len, sge) :
+				     sdp_tx_map(ssk, len, sge);
+}
+
+/* The request that sends a message: a header, and payload. */
 static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
 			      struct ib_rdma_wr *wr)
 {
@@ -205,7 +238,7 @@ static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
 	ib_dma_sync_single_for_device(conn->dev->ibdev, sge->addr, sge->length,
 				      DMA_TO_DEVICE);
 	wr->wr.opcode = IB_WR_SEND;
-	wr->wr.num_sge = 1 + sdp_tx_map(ssk, msg->payload_len, sge + 1);
+	wr->wr.num_sge = 1 + sdp_tx_gather(ssk, msg->payload_len, sge + 1);
 }
 
 /* The request that writes payload into the peer's ring. */
@@ -218,7 +251,7 @@ static void sdp_tx_build_write(struct sdp_sock *ssk, const struct sdp_msg *msg,
 	wr->wr.opcode = ssk->conn.dev->iwarp ? IB_WR_RDMA_WRITE :
 					       IB_WR_RDMA_WRITE_WITH_IMM;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
-	wr->wr.num_sge = sdp_tx_map(ssk, len, wr->wr.sg_list);
+	wr->wr.num_sge = sdp_tx_gather(ssk, len, wr->wr.sg_list);
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
 	wr->rkey = tx->out_rkey;
 	sdp_outring_write(&tx->out, len);
@@ -267,7 +300,7 @@ static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
  * sdp_tx_post_msg() - send one message
  * @ssk: locked socket, credits and a work request are available
  * @msg: the message without sequence numbers; its payload is what comes next in
- *	the ring
+ *	the ring, or in a program's pages
  * @signal: a completion is needed
  *
  * Return: whether it was posted; if not, the connection is ending.
@@ -302,10 +335,8 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 		sdp_tx_build_write(ssk, msg, &wr);
 	else
 		sdp_tx_build_send(ssk, msg, &wr);
-	if (WARN_ON_ONCE(!sdp_ring_consume(&tx->ring, len)))
+	if (!sdp_tx_consume(ssk, msg->bsdh.mid, len, signal))
 		return false;
-
-	sdp_tx_account(ssk, msg->bsdh.mid, len, signal);
 	sdp_tx_count(&conn->stats, len);
 	if (wr.wr.opcode == IB_WR_RDMA_WRITE)
 		return sdp_tx_submit_ring_data(ssk, msg, &wr);
@@ -332,6 +363,25 @@ bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len, u8 flags,
 	};
 
 	return sdp_tx_post_msg(ssk, &msg, signal);
+}
+
+/**
+ * sdp_tx_post_direct() - send a message whose payload is in a program's pages
+ * @ssk: locked socket, credits and a work request are available
+ * @len: bytes of payload, not more than sdp_zdirect_fit() said
+ *
+ * Return: as sdp_tx_post_msg().
+ */
+bool sdp_tx_post_direct(struct sdp_sock *ssk, u32 len)
+{
+	bool posted;
+
+	SDP_SOCK_INC_STATS(ssk, SDP_MIB_DATAOUT);
+	ssk->conn.tx.direct = true;
+	posted = sdp_tx_post(ssk, SDP_MID_DATA, len,
+			     sdp_oob_flags(&ssk->conn.tx, false), true);
+	ssk->conn.tx.direct = false;
+	return posted;
 }
 
 /**
@@ -507,7 +557,8 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 {
 	struct sdp_ring *ring = &ssk->conn.tx.ring;
 
-	if (twr->len)
+	if (twr->len || twr->mid == SDP_TX_DIRECT ||
+	    twr->mid == SDP_TX_DIRECT_END)
 		ssk->conn.tx.since = jiffies;
 	ssk->conn.stats.bytes_acked += twr->len;
 	if (WARN_ON_ONCE(!sdp_ring_release(ring, twr->len)))
@@ -516,6 +567,8 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 		ssk->conn.tx.probing = false;
 	else if (twr->mid == SDP_TX_LOCAL_INV)
 		sdp_zsend_revoked(ssk);
+	else if (twr->mid == SDP_TX_DIRECT_END)
+		sdp_zsend_finish(ssk);
 	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.dev->iwarp)
 		sdp_sock_fin_acked(ssk);
 }

@@ -214,7 +214,8 @@ bool sdp_tx_writeable(const struct sdp_sock *ssk)
  */
 u32 sdp_tx_outstanding(const struct sdp_sock *ssk)
 {
-	return sdp_ring_used(&ssk->conn.tx.ring);
+	return sdp_ring_used(&ssk->conn.tx.ring) +
+	       READ_ONCE(ssk->conn.zcopy.async_bytes);
 }
 
 static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index)

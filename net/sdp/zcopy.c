@@ -9,6 +9,7 @@
 
 #include "conn.h"
 #include "device.h"
+#include "guard.h"
 #include "netns.h"
 #include "sock.h"
 #include "tx.h"
@@ -16,6 +17,9 @@
 
 /* How often who waits looks whether it is killed. */
 #define SDP_ZPAGES_NAP		max(HZ / 20, 2)
+/* Large writes that are copied after a failure, at first and at most. */
+#define SDP_ZCOPY_BACKOFF	1U
+#define SDP_ZCOPY_BACKOFF_MAX	64U
 /* How long it then goes on to wait, so that the stream stays whole. */
 #define SDP_ZPAGES_GRACE	(HZ / 2)
 
@@ -42,10 +46,11 @@ void sdp_zcopy_begin(struct sdp_sock *ssk)
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zcopy *z = &conn->zcopy;
 
-	memset_after(z, 0, readers);
+	memset_after(z, 0, writers);
 	z->read_cqe.done = sdp_zrecv_done;
 	z->on = READ_ONCE(sn->zcopy) != SDP_ZCOPY_OFF &&
 		sdp_zcopy_device(conn->dev);
+	z->async = z->on && READ_ONCE(sn->zcopy) == SDP_ZCOPY_ASYNC;
 	if (z->on)
 		conn->features |= SDP_FEAT_MULTI_ADVERT;
 }
@@ -116,9 +121,45 @@ u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
 	return min_t(size_t, len, INT_MAX);
 }
 
+/**
+ * sdp_zcopy_wanted() - whether a write is to be tried without a copy
+ * @ssk: locked socket that is connected
+ * @msg: what the program writes
+ */
+bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	unsigned long addr;
+
+	if (!z->on || !z->source.max || (msg->msg_flags & MSG_OOB) ||
+	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(ssk))
+		return false;
+	if (!z->skip)
+		return true;
+	z->skip--;
+	return false;
+}
+
+/**
+ * sdp_zcopy_learn() - a transfer is over
+ * @z: zero copy of a locked socket
+ * @all: the peer has read all of it
+ */
+void sdp_zcopy_learn(struct sdp_zcopy *z, bool all)
+{
+	if (all)
+		z->backoff = 0;
+	else
+		z->backoff = clamp(z->backoff * 2, SDP_ZCOPY_BACKOFF,
+				   SDP_ZCOPY_BACKOFF_MAX);
+	z->skip = z->backoff;
+}
+
 static void sdp_zpages_unpin(struct sdp_zpages *zp, u32 count)
 {
-	if (zp->write)
+	if (zp->async)
+		sdp_guard_put(zp->pages, count);
+	else if (zp->write)
 		unpin_user_pages_dirty_lock(zp->pages, count, true);
 	else
 		unpin_user_pages(zp->pages, count);
@@ -176,7 +217,10 @@ free:
 /* Soft-RoCE can forget an invalidation that had to wait for another request. */
 static void sdp_zpages_nudge(struct sdp_sock *ssk)
 {
-	if (ssk->conn.zcopy.send_state == SDP_ZSEND_REVOKED)
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	if (sdp_zsend_busy(z) &&
+	    sdp_zsend_oldest(z)->state == SDP_ZSEND_REVOKED)
 		sdp_tx_nudge(ssk);
 }
 
@@ -219,7 +263,7 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
  * sdp_zpages_free() - let go of a program's pages
  * @zp: pages that no device uses
  *
- * Context: process context.
+ * Context: process context; any, if they were not pinned.
  */
 void sdp_zpages_free(struct sdp_zpages *zp)
 {
@@ -239,11 +283,7 @@ void sdp_zcopy_free(struct sdp_sock *ssk)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 
-	if (z->mr)
-		ib_dereg_mr(z->mr);
-	z->mr = NULL;
-	if (z->out)
-		sdp_zsend_revoked(ssk);
+	sdp_zsend_free(ssk);
 	/* What the peer offered cannot be read any more. */
 	sdp_zsink_init(&z->sink, 0);
 	z->on = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Synchronous zero copy (ZSDP): the sender lets the peer read the program's
- * pages, the receiver reads them straight into those of its own program.
+ * Zero copy: the sender lets the peer read the program's pages, the receiver
+ * reads them straight into those of its own program.  The sender's call waits
+ * for that (ZSDP), or returns at once (AZ-SDP).
  * Documentation/zero-copy.rst explains it.
  */
 #ifndef _SDP_ZCOPY_H
@@ -30,30 +31,42 @@ struct sdp_sock;
 /* Those that register the memory to read to, where devices need that. */
 #define SDP_ZCOPY_REG_WRS	3U
 
+/*
+ * How long a peer may take to read some of what it is offered.  A program that
+ * is not there costs its peer this once; then writes are copied for a while.
+ */
+#define SDP_ZCOPY_PATIENCE	max(HZ / 20, 2)
+
 /* What net.sdp.zcopy says. */
 enum sdp_zcopy_mode {
 	SDP_ZCOPY_OFF,
 	SDP_ZCOPY_SYNC,
+	SDP_ZCOPY_ASYNC,
 };
 
 /**
  * struct sdp_zpages - a program's pages that a transfer uses
  * @over: completed when the device does not use them any more; the call that
- *	has pinned them waits for it, and frees them
+ *	has pinned them waits for it, and frees them; not if they are @async
  * @len: bytes
  * @done: bytes that were transferred, valid once it is over
+ * @sent: bytes that were read, or sent as messages
  * @write: the device writes to them
+ * @async: nobody waits for them: they are protected and not pinned, and the
+ *	connection frees them
  * @mmp: for RLIMIT_MEMLOCK
  * @sgt: the pages as the device sees them
  * @nents: elements that are mapped, 0 = none
  * @nr: number of pages
- * @pages: the pages, pinned
+ * @pages: the pages, pinned, or with a reference to each
  */
 struct sdp_zpages {
 	struct completion over;
 	u32 len;
 	u32 done;
+	u32 sent;
 	bool write;
+	bool async;
 	struct mmpin mmp;
 	struct sg_table sgt;
 	u32 nents;
@@ -61,48 +74,103 @@ struct sdp_zpages {
 	struct page *pages[];
 };
 
-/* How far the pages that are sent have come. */
+/* How far pages that are sent have come. */
 enum sdp_zsend_state {
-	SDP_ZSEND_IDLE,		/* there are none */
-	SDP_ZSEND_READY,	/* to be advertised behind all data */
+	SDP_ZSEND_READY,	/* to be advertised */
 	SDP_ZSEND_OUT,		/* the peer may read them */
 	SDP_ZSEND_REVOKED,	/* it may not any more, as soon as that is done */
+	SDP_ZSEND_DIRECT,	/* it wants the rest as messages */
+};
+
+/**
+ * struct sdp_zsend - pages that are sent
+ * @zp: the pages
+ * @mr: lets the peer read them, allocated when first used
+ * @state: how far they have come
+ * @start: value of the source's counter before their first byte
+ */
+struct sdp_zsend {
+	struct sdp_zpages *zp;
+	struct ib_mr *mr;
+	enum sdp_zsend_state state;
+	u32 start;
 };
 
 /**
  * struct sdp_zcopy - zero copy of a connection (socket lock)
  * @readers: calls that sleep and could read without a copy; theirs, whatever
  *	becomes of the connection
+ * @writers: calls that sleep until more pages may be sent; likewise
  * @on: this end takes part
  * @source: what is advertised
  * @sink: what the peer advertises
- * @send_state: how far @out has come
- * @out: pages that are sent
- * @mr: lets the peer read them, allocated when first used
- * @start: value of the source's counter when they were advertised
+ * @sends: pages that are sent, in the order of the stream; @send_head and
+ *	@send_tail count them.  Either all of them are asynchronous, or there is
+ *	one for which a call waits.
+ * @async_out: how many of them are asynchronous: data in the ring is behind them
+ * @async_bytes: their bytes
+ * @direct: bytes of them that were sent as messages in all, wraps
+ * @advertised: value of the source's counter when all that was advertised is read
  * @in: pages that are being read into
  * @rw: the requests that do it
  * @read_cqe: their completion
  * @read_done: they have completed; set by the completion handler
  * @skip: large writes that are copied before the next is tried
  * @backoff: what @skip becomes when the next fails
+ * @async: large writes return at once
+ * @watched: how far pages that nobody waits for had come at the last look
+ * @touch_skip: those that do not, because the program writes to its memory
+ *	before it is sent
+ * @touch_backoff: what @touch_skip becomes when it does so again
  */
 struct sdp_zcopy {
 	u32 readers;
+	u32 writers;
 	bool on;
 	struct sdp_zsource source;
 	struct sdp_zsink sink;
-	enum sdp_zsend_state send_state;
-	struct sdp_zpages *out;
-	struct ib_mr *mr;
-	u32 start;
+	struct sdp_zsend sends[SDP_ZCOPY_ADVERTS];
+	u32 send_head;
+	u32 send_tail;
+	u32 async_out;
+	u32 async_bytes;
+	u32 direct;
+	u32 advertised;
 	struct sdp_zpages *in;
 	struct rdma_rw_ctx rw;
 	struct ib_cqe read_cqe;
 	bool read_done;
 	u32 skip;
 	u32 backoff;
+	bool async;
+	u32 watched;
+	u32 touch_skip;
+	u32 touch_backoff;
 };
+
+/* Whether there are pages that are sent. */
+static inline bool sdp_zsend_busy(const struct sdp_zcopy *z)
+{
+	return z->send_head != z->send_tail;
+}
+
+/* How many bytes have left without the send ring, wraps. */
+static inline u32 sdp_zsend_passed(const struct sdp_zcopy *z)
+{
+	return z->source.done + z->direct;
+}
+
+/* Whether a call waits for them. */
+static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
+{
+	return sdp_zsend_busy(z) && !z->async_out;
+}
+
+/* Those that were sent first, if there are any. */
+static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
+{
+	return &z->sends[z->send_tail % SDP_ZCOPY_ADVERTS];
+}
 
 /* zcopy.c */
 void sdp_zcopy_begin(struct sdp_sock *ssk);
@@ -110,6 +178,8 @@ void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u32 max_adverts);
 void sdp_zcopy_free(struct sdp_sock *ssk);
 u32 sdp_zcopy_adverts(const struct sdp_conn *conn);
 u32 sdp_zcopy_thresh(const struct sdp_sock *ssk);
+bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg);
+void sdp_zcopy_learn(struct sdp_zcopy *z, bool all);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
 struct sdp_zpages *sdp_zpages_pin(struct ib_device *ibdev, unsigned long addr,
 				  u32 len, bool write);
@@ -118,17 +188,37 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 void sdp_zpages_free(struct sdp_zpages *zp);
 
 /* zcopy_send.c */
-bool sdp_zsend_wanted(struct sdp_sock *ssk, const struct msghdr *msg,
-		      long timeo);
-u32 sdp_zsend(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
+u32 sdp_zsend_max_pages(const struct sdp_sock *ssk);
+bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
+bool sdp_zsend_may_add(const struct sdp_zcopy *z);
 bool sdp_zsend_push(struct sdp_sock *ssk);
 void sdp_zsend_revoked(struct sdp_sock *ssk);
+void sdp_zsend_finish(struct sdp_sock *ssk);
+void sdp_zsend_free(struct sdp_sock *ssk);
+
+/* zcopy_direct.c */
+u32 sdp_zdirect_left(const struct sdp_zcopy *z);
+u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
+int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge);
+bool sdp_zdirect_consume(struct sdp_zcopy *z, u32 len);
+
+/* zcopy_sync.c */
+bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo);
+u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
+
+/* zcopy_async.c */
+bool sdp_zasync_possible(struct sdp_sock *ssk);
+u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
+void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp);
+void sdp_zasync_watch(struct sdp_sock *ssk);
 
 /* zcopy_recv.c */
 void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_zrecv_reap(struct sdp_sock *ssk);
 void sdp_zrecv_release(struct sdp_sock *ssk);
 void sdp_zrecv_offered(struct sdp_sock *ssk);
+void sdp_zrecv_asked(struct sdp_sock *ssk);
+void sdp_zrecv_answer(struct sdp_sock *ssk);
 u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may);
 bool sdp_zrecv_push(struct sdp_sock *ssk);
 

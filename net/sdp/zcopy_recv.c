@@ -120,7 +120,40 @@ void sdp_zrecv_offered(struct sdp_sock *ssk)
 
 	if (z->on && z->readers)
 		ssk->sk.sk_data_ready(&ssk->sk);
-	else if (!z->on || z->out || sdp_tx_has_sleeper(&ssk->sk))
+	else if (!z->on || sdp_zsend_waited_for(z) ||
+		 sock_flag(&ssk->sk, SOCK_FASYNC) ||
+		 sdp_tx_has_sleeper(&ssk->sk))
+		sdp_zrecv_refuse(ssk);
+}
+
+/**
+ * sdp_zrecv_asked() - a program asks whether there is something to read
+ * @ssk: socket, locked or not; for poll() the program is among its sleepers
+ *
+ * It may wait for that before it reads, so that it gets a copy.
+ *
+ * Context: process context.
+ */
+void sdp_zrecv_asked(struct sdp_sock *ssk)
+{
+	const struct sdp_zfifo *fifo = &ssk->conn.zcopy.sink.fifo;
+
+	/* Either this sees the offer, or sdp_zrecv_offered() the sleeper. */
+	if (READ_ONCE(fifo->head) == READ_ONCE(fifo->tail))
+		return;
+	set_bit(SDP_CONN_ASKED, &ssk->conn.flags);
+	local_bh_disable();
+	sdp_conn_kick(ssk);
+	local_bh_enable();
+}
+
+/**
+ * sdp_zrecv_answer() - act on sdp_zrecv_asked()
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_zrecv_answer(struct sdp_sock *ssk)
+{
+	if (!ssk->conn.zcopy.readers)
 		sdp_zrecv_refuse(ssk);
 }
 

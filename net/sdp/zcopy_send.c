@@ -1,65 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sender's side of zero copy: the program waits until the peer has read its
- * pages, or wants the bytes by copy.
+ * The sender's side of zero copy: from the program's pages to an advertisement
+ * (SrcAvail), and back from the peer when it has read them, or refuses.
  */
-#include <linux/sched/signal.h>
-#include <linux/uio.h>
-
 #include "conn.h"
 #include "device.h"
-#include "mib.h"
 #include "sock.h"
 #include "tx.h"
 #include "zcopy.h"
 
-/*
- * How long a peer may take to read some of what it is offered.  A program that
- * is not there costs its peer this once; then writes are copied for a while.
- */
-#define SDP_ZSEND_PATIENCE	max(HZ / 20, 2)
-/*
- * How long it may take to answer SrcAvailCancel, which needs no program, but
- * has to wait for what the peer's device is reading.
- */
-#define SDP_ZSEND_ANSWER	(40 * HZ)
-/* Large writes that are copied after a failure, at first and at most. */
-#define SDP_ZSEND_BACKOFF	1U
-#define SDP_ZSEND_BACKOFF_MAX	64U
+static struct sdp_zsend *sdp_zsend_at(struct sdp_zcopy *z, u32 count)
+{
+	return &z->sends[count % SDP_ZCOPY_ADVERTS];
+}
 
 /**
- * sdp_zsend_wanted() - whether a write is to be tried without a copy
- * @ssk: locked socket that is connected
- * @msg: what the program writes
- * @timeo: how long it may wait
- *
- * Who may not wait cannot: the pages are the program's until the peer has read
- * them.
+ * sdp_zsend_max_pages() - how many pages may be sent at once
+ * @ssk: locked socket with a device
  */
-bool sdp_zsend_wanted(struct sdp_sock *ssk, const struct msghdr *msg,
-		      long timeo)
-{
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	unsigned long addr;
-
-	if (!z->on || !z->source.max || !timeo || z->out ||
-	    (msg->msg_flags & MSG_OOB) ||
-	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(ssk))
-		return false;
-	if (!z->skip)
-		return true;
-	z->skip--;
-	return false;
-}
-
-static void sdp_zsend_failed(struct sdp_zcopy *z)
-{
-	z->backoff = clamp(z->backoff * 2, SDP_ZSEND_BACKOFF,
-			   SDP_ZSEND_BACKOFF_MAX);
-	z->skip = z->backoff;
-}
-
-static u32 sdp_zsend_max_pages(const struct sdp_sock *ssk)
+u32 sdp_zsend_max_pages(const struct sdp_sock *ssk)
 {
 	return min(ssk->conn.dev->ibdev->attrs.max_fast_reg_page_list_len,
 		   SDP_ZCOPY_PAGES);
@@ -69,17 +28,17 @@ static u32 sdp_zsend_max_pages(const struct sdp_sock *ssk)
  * The peer gets a key to these bytes and to nothing else, a new one each time,
  * and an address that does not say where they are in memory.
  */
-static bool sdp_zsend_map_mr(struct sdp_sock *ssk, struct sdp_zpages *zp)
+static bool sdp_zsend_map_mr(struct sdp_sock *ssk, struct sdp_zsend *s,
+			     struct sdp_zpages *zp)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	struct ib_mr *mr = z->mr;
+	struct ib_mr *mr = s->mr;
 
 	if (!mr) {
 		mr = ib_alloc_mr(ssk->conn.dev->pd, IB_MR_TYPE_MEM_REG,
 				 sdp_zsend_max_pages(ssk));
 		if (IS_ERR(mr))
 			return false;
-		z->mr = mr;
+		s->mr = mr;
 	}
 	if (ib_map_mr_sg(mr, zp->sgt.sgl, zp->nents, NULL, PAGE_SIZE) !=
 	    (int)zp->nents || mr->length != zp->len)
@@ -96,42 +55,57 @@ static void sdp_zsend_unmap(struct sdp_sock *ssk, struct sdp_zpages *zp)
 	zp->nents = 0;
 }
 
-static bool sdp_zsend_map(struct sdp_sock *ssk, struct sdp_zpages *zp)
+static bool sdp_zsend_map(struct sdp_sock *ssk, struct sdp_zsend *s,
+			  struct sdp_zpages *zp)
 {
 	zp->nents = ib_dma_map_sg(ssk->conn.dev->ibdev, zp->sgt.sgl,
 				  zp->sgt.orig_nents, DMA_TO_DEVICE);
 	if (!zp->nents)
 		return false;
-	if (sdp_zsend_map_mr(ssk, zp))
+	if (sdp_zsend_map_mr(ssk, s, zp))
 		return true;
 	sdp_zsend_unmap(ssk, zp);
 	return false;
 }
 
-static struct sdp_zpages *sdp_zsend_prepare(struct sdp_sock *ssk,
-					    const struct msghdr *msg)
+/**
+ * sdp_zsend_may_add() - whether pages may be sent behind those that are
+ * @z: zero copy of a locked socket
+ *
+ * Not behind those of which the peer has refused some, which are sent first.
+ */
+bool sdp_zsend_may_add(const struct sdp_zcopy *z)
+{
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++)
+		if (z->sends[i % SDP_ZCOPY_ADVERTS].state > SDP_ZSEND_OUT)
+			return false;
+	return z->send_head - z->send_tail < z->source.max;
+}
+
+/**
+ * sdp_zsend_add() - send pages
+ * @ssk: locked socket with a queue pair; sdp_zsend_may_add() said yes
+ * @zp: the pages, which belong to the connection now if they are asynchronous;
+ *	otherwise no others are sent
+ *
+ * Return: whether that is possible.
+ */
+bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	struct sdp_zpages *zp;
-	unsigned long addr;
-	u32 len;
+	struct sdp_zsend *s = sdp_zsend_at(z, z->send_head);
 
-	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
-	if (len < sdp_zcopy_thresh(ssk) || z->out || !ssk->conn.qp ||
-	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
-		return NULL;
-	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
-			      offset_in_page(addr));
-	zp = sdp_zpages_pin(ssk->conn.dev->ibdev, addr, len, false);
-	if (!zp)
-		return NULL;
-	if (!sdp_zsend_map(ssk, zp)) {
-		sdp_zpages_free(zp);
-		return NULL;
-	}
-	z->out = zp;
-	z->send_state = SDP_ZSEND_READY;
-	return zp;
+	if (!sdp_zsend_map(ssk, s, zp))
+		return false;
+	s->zp = zp;
+	s->state = SDP_ZSEND_READY;
+	z->send_head++;
+	z->async_out += zp->async;
+	if (zp->async)
+		z->async_bytes += zp->len;
+	return true;
 }
 
 static void sdp_zsend_count(struct sdp_conn_stats *stats, u32 len)
@@ -143,22 +117,27 @@ static void sdp_zsend_count(struct sdp_conn_stats *stats, u32 len)
 }
 
 /**
- * sdp_zsend_revoked() - the peer cannot read the pages any more
+ * sdp_zsend_finish() - the device does not use the oldest pages any more
  * @ssk: locked socket (by its owner or in softirq) with a device
  */
-void sdp_zsend_revoked(struct sdp_sock *ssk)
+void sdp_zsend_finish(struct sdp_sock *ssk)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	struct sdp_zpages *zp = z->out;
+	struct sdp_zpages *zp = sdp_zsend_oldest(z)->zp;
 
-	if (z->send_state != SDP_ZSEND_READY) {
-		zp->done = z->source.done - z->start;
-		sdp_zsend_count(&ssk->conn.stats, zp->done);
-	}
-	z->out = NULL;
-	z->send_state = SDP_ZSEND_IDLE;
+	sdp_zsend_count(&ssk->conn.stats, zp->done);
 	sdp_zsend_unmap(ssk, zp);
-	complete_all(&zp->over);
+	z->send_tail++;
+	if (!zp->async) {
+		complete_all(&zp->over);
+		return;
+	}
+	ssk->conn.stats.bytes_acked += zp->sent - zp->done;
+	z->async_out--;
+	z->async_bytes -= zp->len;
+	sdp_zasync_over(ssk, zp);
+	if (z->writers)
+		ssk->sk.sk_state_change(&ssk->sk);
 }
 
 static bool sdp_zsend_may_post(const struct sdp_sock *ssk, enum sdp_mid mid)
@@ -166,145 +145,181 @@ static bool sdp_zsend_may_post(const struct sdp_sock *ssk, enum sdp_mid mid)
 	return sdp_tx_may_send(ssk, mid, 0) && sdp_tx_room(&ssk->conn.tx, 1);
 }
 
-/* Like RingAvail, the offer waits for all that is on its way. */
-static bool sdp_zsend_advertise(struct sdp_sock *ssk)
+/* Bytes of them that the peer has read. */
+static u32 sdp_zsend_read(const struct sdp_zcopy *z, const struct sdp_zsend *s)
+{
+	return clamp_t(s32, z->source.done - s->start, 0, s->zp->len);
+}
+
+/* Tells the peer of the pages; returns whether the connection lives. */
+static bool sdp_zsend_tell(struct sdp_sock *ssk, struct sdp_zsend *s)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zcopy *z = &conn->zcopy;
 	struct sdp_msg msg = {
 		.bsdh.mid = SDP_MID_SRCAVAIL,
 		.srcah = {
-			.len = z->out->len,
-			.rkey = z->mr->rkey,
-			.vaddr = z->mr->iova,
+			.len = s->zp->len,
+			.rkey = s->mr->rkey,
+			.vaddr = s->mr->iova,
 		},
 	};
 
-	if (conn->tx.wait_head != conn->tx.wait_tail ||
-	    !sdp_zsource_may_advertise(&z->source) ||
-	    !sdp_zsend_may_post(ssk, SDP_MID_SRCAVAIL))
-		return true;
-	if (!sdp_tx_idle(ssk))
-		return true;
-	if (!sdp_tx_post_reg_mr(ssk, z->mr, IB_ACCESS_REMOTE_READ))
+	if (!sdp_tx_post_reg_mr(ssk, s->mr, IB_ACCESS_REMOTE_READ))
 		return false;
-	z->send_state = SDP_ZSEND_OUT;
-	z->start = z->source.done;
+	if (!sdp_zsource_busy(&z->source))
+		z->advertised = z->source.done;
+	s->state = SDP_ZSEND_OUT;
+	s->start = z->advertised;
+	z->advertised += s->zp->len;
 	if (!sdp_tx_post_msg(ssk, &msg, true))
 		return false;
-	sdp_zsource_advertise(&z->source, conn->credit.tx_mseq, z->out->len);
+	sdp_zsource_advertise(&z->source, conn->credit.tx_mseq, s->zp->len);
+	return true;
+}
+
+/*
+ * Data in the ring is before pages that a call waits for, and behind the others.
+ * Like RingAvail, the offer waits for all that is on its way.
+ */
+static bool sdp_zsend_may_tell(struct sdp_sock *ssk, const struct sdp_zsend *s)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	return (s->zp->async || conn->tx.wait_head == conn->tx.wait_tail) &&
+	       sdp_zsource_may_advertise(&conn->zcopy.source) &&
+	       sdp_zsend_may_post(ssk, SDP_MID_SRCAVAIL) && sdp_tx_idle(ssk);
+}
+
+/* Whether the peer has refused, or is about to have, some of the pages. */
+static bool sdp_zsend_refused(const struct sdp_zcopy *z,
+			      const struct sdp_zsend *s)
+{
+	if (s->state == SDP_ZSEND_OUT)
+		return !sdp_zsource_busy(&z->source) &&
+		       sdp_zsend_read(z, s) != s->zp->len;
+	return s->state > SDP_ZSEND_OUT && s->zp->done != s->zp->len;
+}
+
+/* What was refused is sent before anything else is offered. */
+static bool sdp_zsend_advertise(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zsend *s;
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++) {
+		s = sdp_zsend_at(z, i);
+		if (sdp_zsend_refused(z, s))
+			break;
+		if (s->state != SDP_ZSEND_READY)
+			continue;
+		if (!sdp_zsend_may_tell(ssk, s))
+			break;
+		if (!sdp_zsend_tell(ssk, s))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the pages back of which all was read, or the rest refused. */
+static bool sdp_zsend_revoke(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	bool busy = sdp_zsource_busy(&z->source);
+	struct sdp_zsend *s;
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++) {
+		s = sdp_zsend_at(z, i);
+		if (s->state != SDP_ZSEND_OUT)
+			continue;
+		s->zp->done = sdp_zsend_read(z, s);
+		s->zp->sent = s->zp->done;
+		if ((busy && s->zp->done != s->zp->len) ||
+		    !sdp_tx_room(&ssk->conn.tx, 0))
+			break;
+		s->state = SDP_ZSEND_REVOKED;
+		if (!sdp_tx_post_local_inv(ssk, s->mr))
+			return false;
+	}
+	return true;
+}
+
+static bool sdp_zsend_cancel(struct sdp_sock *ssk)
+{
+	struct sdp_zsource *source = &ssk->conn.zcopy.source;
+
+	if (!source->cancel_due ||
+	    !sdp_zsend_may_post(ssk, SDP_MID_SRCAVAILCANCEL))
+		return true;
+	if (!sdp_tx_post(ssk, SDP_MID_SRCAVAILCANCEL, 0, 0, false))
+		return false;
+	sdp_zsource_cancel_sent(source);
 	return true;
 }
 
 /**
  * sdp_zsend_push() - go on with the pages that are sent
- * @ssk: locked socket (by its owner or in softirq), all data was posted
+ * @ssk: locked socket (by its owner or in softirq), all data before them was
+ *	posted
  *
  * Return: whether the connection lives.
  */
 bool sdp_zsend_push(struct sdp_sock *ssk)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-
-	if (z->send_state == SDP_ZSEND_READY && !sdp_zsend_advertise(ssk))
-		return false;
-	if (z->source.cancel_due &&
-	    sdp_zsend_may_post(ssk, SDP_MID_SRCAVAILCANCEL)) {
-		if (!sdp_tx_post(ssk, SDP_MID_SRCAVAILCANCEL, 0, 0, false))
-			return false;
-		sdp_zsource_cancel_sent(&z->source);
-	}
-	if (z->send_state == SDP_ZSEND_OUT && !sdp_zsource_busy(&z->source) &&
-	    sdp_tx_room(&ssk->conn.tx, 0)) {
-		z->send_state = SDP_ZSEND_REVOKED;
-		return sdp_tx_post_local_inv(ssk, z->mr);
-	}
-	return true;
-}
-
-/* Waits as long as the peer reads on; returns whether the pages are free. */
-static bool sdp_zsend_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
-				long *timeo)
-{
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	long time, left;
-	u32 seen;
-
-	do {
-		seen = z->source.done;
-		time = min_t(long, SDP_ZSEND_PATIENCE, *timeo);
-		release_sock(&ssk->sk);
-		left = wait_for_completion_interruptible_timeout(&zp->over,
-								 time);
-		lock_sock(&ssk->sk);
-		if (*timeo != MAX_SCHEDULE_TIMEOUT)
-			*timeo -= time - max(left, 0L);
-		if (left > 0)
-			return true;
-	} while (!left && *timeo && z->out == zp && z->source.done != seen);
-	return false;
-}
-
-/* As with TCP the program may limit how long nothing is acknowledged. */
-static unsigned long sdp_zsend_answer(const struct sdp_sock *ssk)
-{
-	unsigned long user = msecs_to_jiffies(ssk->opt.user_timeout);
-
-	return user ? min_t(unsigned long, user, SDP_ZSEND_ANSWER) :
-		      SDP_ZSEND_ANSWER;
-}
-
-static void sdp_zsend_count_cancel(struct sdp_sock *ssk)
-{
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
-	ssk->conn.stats.zcopy_cancels++;
-}
-
-/* Gets the pages back from a peer that does not read. */
-static void sdp_zsend_take_back(struct sdp_sock *ssk, struct sdp_zpages *zp)
-{
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-
-	if (z->out == zp && z->send_state == SDP_ZSEND_READY) {
-		sdp_zsend_count_cancel(ssk);
-		sdp_zsend_revoked(ssk);
-	} else if (z->out == zp && sdp_zsource_busy(&z->source)) {
-		sdp_zsend_count_cancel(ssk);
-		sdp_zsource_cancel(&z->source);
-	}
-	sdp_tx_push(ssk);
-	sdp_zpages_wait(ssk, zp, sdp_zsend_answer(ssk));
+	if (!sdp_zsend_busy(&ssk->conn.zcopy))
+		return true;
+	return sdp_zsend_advertise(ssk) && sdp_zsend_cancel(ssk) &&
+	       sdp_zsend_revoke(ssk) && sdp_tx_push_direct(ssk);
 }
 
 /**
- * sdp_zsend() - send the next bytes of a write without a copy
- * @ssk: locked socket, connected; the lock is given up meanwhile
- * @msg: what the program writes; advanced by what was sent
- * @timeo: how long to wait; less by what it took
+ * sdp_zsend_revoked() - the peer cannot read pages any more
+ * @ssk: locked socket (by its owner or in softirq) with a device
  *
- * Nobody reads the program's memory any more when this returns.
- *
- * Return: bytes; if they are fewer than a write of the threshold, the rest is
- * to be copied.
+ * They are the first that were taken back and are not known to be.
  */
-u32 sdp_zsend(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
+void sdp_zsend_revoked(struct sdp_sock *ssk)
 {
-	struct sdp_zpages *zp = sdp_zsend_prepare(ssk, msg);
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	u32 done;
+	struct sdp_zsend *s;
+	u32 i;
 
-	if (!zp)
-		return 0;
-	sdp_tx_force(ssk);
-	if (!sdp_zsend_wait_read(ssk, zp, timeo))
-		sdp_zsend_take_back(ssk, zp);
-	done = zp->done;
-	if (done == zp->len)
-		z->backoff = 0;
-	else
-		sdp_zsend_failed(z);
-	sdp_zpages_free(zp);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESOUT, done);
-	iov_iter_advance(&msg->msg_iter, done);
-	return done;
+	for (i = z->send_tail; i != z->send_head; i++) {
+		s = sdp_zsend_at(z, i);
+		if (s->state != SDP_ZSEND_REVOKED)
+			continue;
+		if (s->zp->async && s->zp->done != s->zp->len)
+			s->state = SDP_ZSEND_DIRECT;
+		else
+			sdp_zsend_finish(ssk);
+		return;
+	}
+}
+
+/**
+ * sdp_zsend_free() - the connection is gone
+ * @ssk: locked socket whose queue pair is gone, with its device
+ *
+ * Context: process context.
+ */
+void sdp_zsend_free(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zsend *s;
+	u32 i;
+
+	for (i = 0; i < SDP_ZCOPY_ADVERTS; i++) {
+		if (z->sends[i].mr)
+			ib_dereg_mr(z->sends[i].mr);
+		z->sends[i].mr = NULL;
+	}
+	while (sdp_zsend_busy(z)) {
+		s = sdp_zsend_oldest(z);
+		if (s->state == SDP_ZSEND_OUT)
+			s->zp->done = sdp_zsend_read(z, s);
+		s->zp->sent = max(s->zp->sent, s->zp->done);
+		sdp_zsend_finish(ssk);
+	}
 }

@@ -111,8 +111,8 @@ static void restore_order(glob_t *queues, char (*was)[64])
 	globfree(queues);
 }
 
-int zcopy_main(int argc, char **argv, const struct sdp_case *cases,
-	       size_t count)
+int zcopy_main(const char *wanted, int argc, char **argv,
+	       const struct sdp_case *cases, size_t count)
 {
 	char was[MAX_QUEUES][64];
 	char mode[16] = "off";
@@ -122,7 +122,7 @@ int zcopy_main(int argc, char **argv, const struct sdp_case *cases,
 	if (access(SYSCTL_ZCOPY, W_OK))
 		return sdp_main(argc, argv, cases, count);
 	read_sysctl(SYSCTL_ZCOPY, mode, sizeof(mode));
-	write_sysctl(SYSCTL_ZCOPY, "sync");
+	write_sysctl(SYSCTL_ZCOPY, wanted);
 	keep_order(&queues, was);
 	ret = sdp_main(argc, argv, cases, count);
 	restore_order(&queues, was);

@@ -25,9 +25,9 @@ struct sdp_info info_of(int fd);
 int engine_listener(const char *engine, int ring);
 /* Two ends that want an engine each, and so many bytes of receive buffer. */
 struct pair engine_pair(const char *client, const char *server, int ring);
-/* As sdp_main(), with zero copy for the cases. */
-int zcopy_main(int argc, char **argv, const struct sdp_case *cases,
-	       size_t count);
+/* As sdp_main(), with a mode of zero copy for the cases. */
+int zcopy_main(const char *wanted, int argc, char **argv,
+	       const struct sdp_case *cases, size_t count);
 /* How often devices have found that a receiver was not ready. */
 long not_ready(void);
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
+#include "sdp_engine.h"
 #include "sdp_transfer.h"
 
 void *read_job(void *arg)
@@ -64,4 +65,27 @@ void one_way(int from, int to, size_t len, size_t offset, uint64_t pos)
 	memset(buf, 0xee, len);
 	thread_join(reader);
 	munmap(buf - offset, len + offset);
+}
+
+void read_all(int fd, uint64_t pos, size_t len)
+{
+	recv_pattern(fd, SEED_UP, pos, len, len);
+}
+
+void write_async(int fd, unsigned char *buf, size_t len, uint64_t pos)
+{
+	struct sdp_info before = info_of(fd);
+
+	pattern_fill(buf, len, SEED_UP, pos);
+	CHECK_EQ(send(fd, buf, len, 0), len);
+	if (!before.sdpi_zcopy_cancels)
+		CHECK_EQ(info_of(fd).sdpi_async_sent - before.sdpi_async_sent,
+			 len);
+}
+
+void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos)
+{
+	write_async(p.client, buf, len, pos);
+	memset(buf, 0xee, len);
+	read_all(p.server, pos, len);
 }

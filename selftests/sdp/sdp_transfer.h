@@ -27,4 +27,14 @@ void write_all(int fd, const unsigned char *buf, size_t len);
 /* One write from memory that is not aligned, while a reader waits. */
 void one_way(int from, int to, size_t len, size_t offset, uint64_t pos);
 
+/* Read so many bytes of SEED_UP, with reads as large as that. */
+void read_all(int fd, uint64_t pos, size_t len);
+/*
+ * One write that nobody reads yet; so it has not waited for that.  Where a test
+ * is so slow that an earlier one was given up, the next may be copied.
+ */
+void write_async(int fd, unsigned char *buf, size_t len, uint64_t pos);
+/* One write whose memory is overwritten before it is read. */
+void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos);
+
 #endif /* SDP_TRANSFER_H */

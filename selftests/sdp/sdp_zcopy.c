@@ -335,5 +335,5 @@ static const struct sdp_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return zcopy_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return zcopy_main("sync", argc, argv, cases, ARRAY_SIZE(cases));
 }

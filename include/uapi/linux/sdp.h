@@ -150,6 +150,9 @@ struct sdp_info {
 	__u64	sdpi_zcopy_received;
 	__u64	sdpi_zcopy_refusals;	/* offers that no read could take */
 	__u64	sdpi_zcopy_cancels;	/* offers that the peer did not read */
+	__u64	sdpi_async_sent;	/* by writes that did not wait */
+	__u64	sdpi_guard_refusals;	/* writes of memory without protection */
+	__u64	sdpi_guard_faults;	/* pages written to before they were sent */
 };
 
 #endif /* _UAPI_LINUX_SDP_H */

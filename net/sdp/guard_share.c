@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copy-on-write for memory that is being sent (the zero-copy paper, section
+ * 4.2): the program's anonymous pages get into the state that fork() leaves
+ * them in.  They are not exclusive any more, their page table entries do not
+ * allow writing, and we hold a reference.  The kernel's own page fault then
+ * gives the program a new page when it writes, while the device keeps reading
+ * the old one.  Nothing ever waits, and nothing has to be undone: a page whose
+ * reference was dropped becomes writable again with the next write.
+ *
+ * What is refused takes another path: memory of files, shared, huge or special
+ * memory, what somebody has pinned, what userfaultfd watches, and processes
+ * whose memory other devices use by its address (MMU notifiers).
+ */
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/mmu_notifier.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+#include <linux/userfaultfd_k.h>
+
+#include <asm/tlbflush.h>
+
+#include "guard.h"
+
+/* How often what is not there is faulted in: memory may be short. */
+#define SDP_SHARE_TRIES		3
+
+/**
+ * struct sdp_share_walk - a range of memory that is being protected
+ * @mm: whose it is
+ * @vma: the part of it that is looked at
+ * @pages: its pages, each with a reference
+ * @nr: how many there are so far
+ * @changed: processors may still know some of them as writable
+ */
+struct sdp_share_walk {
+	struct mm_struct *mm;
+	struct vm_area_struct *vma;
+	struct page **pages;
+	u32 nr;
+	bool changed;
+};
+
+static void sdp_share_take(struct sdp_share_walk *walk, struct page *page)
+{
+	get_page(page);
+	walk->pages[walk->nr++] = page;
+}
+
+/* One page, below the lock of its page table. */
+static int sdp_share_pte(pte_t *ptep, unsigned long addr, void *data)
+{
+	struct sdp_share_walk *walk = data;
+	pte_t pte = ptep_get(ptep);
+	struct page *page;
+
+	if (!pte_present(pte) || pte_protnone(pte))
+		return -EAGAIN;
+	/* Whoever writes there gets a new page as it is. */
+	if (is_zero_pfn(pte_pfn(pte))) {
+		sdp_share_take(walk, ZERO_PAGE(addr));
+		return 0;
+	}
+	if (pte_special(pte))
+		return -EOPNOTSUPP;
+	page = pte_page(pte);
+	if (!PageAnon(page) || PageKsm(page))
+		return -EOPNOTSUPP;
+	if (PageAnonExclusive(page)) {
+		pte = ptep_get_and_clear(walk->mm, addr, ptep);
+		if (folio_try_share_anon_rmap_pte(page_folio(page), page)) {
+			set_pte_at(walk->mm, addr, ptep, pte);
+			return -EBUSY;
+		}
+		set_pte_at(walk->mm, addr, ptep, pte_wrprotect(pte));
+		walk->changed = true;
+	}
+	sdp_share_take(walk, page);
+	return 0;
+}
+
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+static int sdp_share_huge_entry(struct sdp_share_walk *walk, pmd_t *pmdp,
+				unsigned long addr)
+{
+	struct page *head = pmd_page(*pmdp);
+	pmd_t pmd;
+
+	if (!PageAnon(head))
+		return -EOPNOTSUPP;
+	if (!PageAnonExclusive(head))
+		return 0;
+	addr &= HPAGE_PMD_MASK;
+	/* Never empty: MADV_DONTNEED, which may run now, would pass it over. */
+	pmd = pmdp_establish(walk->vma, addr, pmdp, pmd_mkinvalid(*pmdp));
+	if (folio_try_share_anon_rmap_pmd(page_folio(head), head)) {
+		set_pmd_at(walk->mm, addr, pmdp, pmd);
+		return -EBUSY;
+	}
+	set_pmd_at(walk->mm, addr, pmdp, pmd_wrprotect(pmd));
+	walk->changed = true;
+	return 0;
+}
+
+/* A transparent huge page stays one: only its entry changes. */
+static int sdp_share_huge(struct sdp_share_walk *walk, pmd_t *pmdp,
+			  unsigned long addr, unsigned long end)
+{
+	spinlock_t *ptl = pmd_lock(walk->mm, pmdp);
+	int err = -EAGAIN;
+
+	if (pmd_trans_huge(*pmdp) && !pmd_protnone(*pmdp))
+		err = sdp_share_huge_entry(walk, pmdp, addr);
+	for (; !err && addr < end; addr += PAGE_SIZE)
+		sdp_share_take(walk, pmd_page(*pmdp) +
+				     ((addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT));
+	spin_unlock(ptl);
+	return err;
+}
+#else
+static int sdp_share_huge(struct sdp_share_walk *walk, pmd_t *pmdp,
+			  unsigned long addr, unsigned long end)
+{
+	return -EOPNOTSUPP;
+}
+#endif
+
+/* The entry of a page table, or of a huge page; NULL if there is none. */
+static pmd_t *sdp_share_pmd(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (pgd_none(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	if (!pud_present(*pud) || pud_leaf(*pud))
+		return NULL;
+	return pmd_offset(pud, addr);
+}
+
+/*
+ * A range within one page table.  With mmap_lock held a table does not become
+ * a huge page, and what is neither may become either.
+ */
+static int sdp_share_table(struct sdp_share_walk *walk, unsigned long addr,
+			   unsigned long end)
+{
+	u32 before = walk->nr;
+	pmd_t *pmdp = sdp_share_pmd(walk->mm, addr);
+	pmd_t pmd;
+	int err;
+
+	if (!pmdp)
+		return -EAGAIN;
+	pmd = READ_ONCE(*pmdp);
+	if (!pmd_present(pmd))
+		return -EAGAIN;
+	if (pmd_trans_huge(pmd))
+		return sdp_share_huge(walk, pmdp, addr, end);
+	if (pmd_leaf(pmd))
+		return -EOPNOTSUPP;
+	err = apply_to_existing_page_range(walk->mm, addr, end - addr,
+					   sdp_share_pte, walk);
+	/* Empty entries are passed over without a word. */
+	if (!err && walk->nr - before != (end - addr) >> PAGE_SHIFT)
+		err = -EAGAIN;
+	return err;
+}
+
+static bool sdp_share_vma_ok(struct vm_area_struct *vma, unsigned long addr)
+{
+	return vma && vma->vm_start <= addr && vma_is_anonymous(vma) &&
+	       (vma->vm_flags & VM_READ) &&
+	       !(vma->vm_flags & (VM_SPECIAL | VM_HUGETLB | VM_SHARED)) &&
+	       !userfaultfd_armed(vma);
+}
+
+static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
+			   unsigned long end)
+{
+	unsigned long next;
+	int err = 0;
+
+	for (; !err && addr < end; addr = next) {
+		walk->vma = find_vma(walk->mm, addr);
+		if (!sdp_share_vma_ok(walk->vma, addr))
+			return -EOPNOTSUPP;
+		next = pmd_addr_end(addr, min(end, walk->vma->vm_end));
+		err = sdp_share_table(walk, addr, next);
+	}
+	return err;
+}
+
+#ifdef CONFIG_X86
+static void sdp_share_flush_cpu(void *unused)
+{
+	__flush_tlb_all();
+}
+
+/*
+ * Modules cannot flush a range.  The count tells processors that have the
+ * address space in their TLB, and are not using it, to flush when they do again.
+ * Processors that flush others' TLBs by themselves (INVLPGB) do not look at it;
+ * kernels that use these would need on_each_cpu() here.
+ */
+static void sdp_share_flush(struct mm_struct *mm)
+{
+	atomic64_inc(&mm->context.tlb_gen);
+	/* Pairs with switch_mm(), which sets the mask and then looks there. */
+	smp_mb__after_atomic();
+	on_each_cpu_mask(mm_cpumask(mm), sdp_share_flush_cpu, NULL, true);
+}
+
+#define SDP_SHARE_WORKS		true
+#else
+static void sdp_share_flush(struct mm_struct *mm)
+{
+}
+
+/* Nobody has tried yet how a module flushes the TLB there. */
+#define SDP_SHARE_WORKS		false
+#endif
+
+static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
+			 unsigned long end)
+{
+	int err = -EOPNOTSUPP;
+
+	if (mmap_read_lock_killable(walk->mm))
+		return -EINTR;
+	inc_tlb_flush_pending(walk->mm);
+	/* Who wants to be notified of changes begins with the lock held, too. */
+	if (!mm_has_notifiers(walk->mm))
+		err = sdp_share_range(walk, addr, end);
+	/* Also what others have changed and not flushed yet. */
+	if (walk->changed || mm_tlb_flush_nested(walk->mm))
+		sdp_share_flush(walk->mm);
+	dec_tlb_flush_pending(walk->mm);
+	mmap_read_unlock(walk->mm);
+	if (err) {
+		sdp_guard_put(walk->pages, walk->nr);
+		walk->nr = 0;
+	}
+	return err;
+}
+
+/**
+ * sdp_guard_share() - have writes to memory go to copies of its pages
+ * @addr: address in the program, at the start of a page
+ * @nr: how many pages
+ * @pages: set to the pages, each with a reference for the caller
+ *
+ * As long as a reference is held, the page keeps what is in it now.
+ *
+ * Context: the program's, may sleep.
+ * Return: 0; -EOPNOTSUPP or -EBUSY if memory of this kind, or in this state,
+ * cannot be protected; -EFAULT; -EINTR; -EAGAIN if it does not stay in memory.
+ */
+int sdp_guard_share(unsigned long addr, u32 nr, struct page **pages)
+{
+	struct sdp_share_walk walk = { .mm = current->mm, .pages = pages };
+	size_t len = (size_t)nr << PAGE_SHIFT;
+	int tries, err;
+
+	if (!SDP_SHARE_WORKS || !walk.mm)
+		return -EOPNOTSUPP;
+	for (tries = 0; tries < SDP_SHARE_TRIES; tries++) {
+		if (tries && fault_in_readable((const char __user *)addr, len))
+			return -EFAULT;
+		err = sdp_share_try(&walk, addr, addr + len);
+		if (err != -EAGAIN)
+			break;
+	}
+	return err;
+}
+
+/**
+ * sdp_guard_put() - the memory is not used any more
+ * @pages: what sdp_guard_share() has set
+ * @nr: how many pages
+ *
+ * Context: any.
+ */
+void sdp_guard_put(struct page **pages, u32 nr)
+{
+	while (nr--)
+		put_page(pages[nr]);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Asynchronous zero copy (AZ-SDP, the zero-copy paper, section 4): the program
+ * goes on at once, and its memory is protected until the peer has read it.
+ *
+ * What does not fill a page is copied, so that a program may use the rest of
+ * that page for something else at no cost (section 4.3).
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "alive.h"
+#include "conn.h"
+#include "device.h"
+#include "guard.h"
+#include "mib.h"
+#include "netns.h"
+#include "sock.h"
+#include "tx.h"
+#include "zcopy.h"
+
+/* Large writes that are not asynchronous after pages were written to too early. */
+#define SDP_ZASYNC_BACKOFF	1U
+#define SDP_ZASYNC_BACKOFF_MAX	64U
+
+/**
+ * sdp_zasync_possible() - whether a write may return before it is sent
+ * @ssk: locked socket; sdp_zcopy_wanted() said yes
+ */
+bool sdp_zasync_possible(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	if (!z->async || sdp_zsend_waited_for(z))
+		return false;
+	if (!z->touch_skip)
+		return true;
+	z->touch_skip--;
+	return false;
+}
+
+static bool sdp_zasync_copy(struct page **page, unsigned long addr, u32 len)
+{
+	*page = alloc_page(GFP_KERNEL);
+	if (!*page)
+		return false;
+	if (!copy_from_user(page_address(*page) + offset_in_page(addr),
+			    (const void __user *)addr, len))
+		return true;
+	put_page(*page);
+	return false;
+}
+
+/*
+ * Gets the pages of a range: copies of those at its ends that it does not fill,
+ * and the others protected.  Returns whether it has them all.
+ */
+static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
+{
+	unsigned long end = addr + zp->len;
+	u32 head = offset_in_page(addr) ? PAGE_SIZE - offset_in_page(addr) : 0;
+	u32 tail = offset_in_page(end);
+	u32 whole = (zp->len - head - tail) >> PAGE_SHIFT;
+
+	if (head) {
+		if (!sdp_zasync_copy(&zp->pages[0], addr, head))
+			return false;
+		zp->nr = 1;
+	}
+	if (sdp_guard_share(addr + head, whole, zp->pages + zp->nr))
+		return false;
+	zp->nr += whole;
+	if (tail) {
+		if (!sdp_zasync_copy(&zp->pages[zp->nr], end - tail, tail))
+			return false;
+		zp->nr++;
+	}
+	return true;
+}
+
+static struct sdp_zpages *sdp_zasync_alloc(struct ib_device *ibdev,
+					   unsigned long addr, u32 len)
+{
+	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
+	struct sdp_zpages *zp = kvzalloc(struct_size(zp, pages, nr),
+					 GFP_KERNEL);
+
+	if (!zp)
+		return NULL;
+	zp->len = len;
+	zp->async = true;
+	if (!mm_account_pinned_pages(&zp->mmp, len) &&
+	    sdp_zasync_get(zp, addr) &&
+	    !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, nr,
+					       offset_in_page(addr), len,
+					       ib_dma_max_seg_size(ibdev),
+					       GFP_KERNEL))
+		return zp;
+	sdp_zpages_free(zp);
+	return NULL;
+}
+
+static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
+{
+	const struct sock *sk = &ssk->sk;
+
+	return sdp_zsend_may_add(&ssk->conn.zcopy) || sk->sk_err ||
+	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
+	       !sdp_in_state(sk, SDPF_SEND);
+}
+
+/*
+ * Waits for room as long as the peer reads on.  Otherwise it may be waiting for
+ * us to read, and the bytes go where others are, too, until that is full.
+ */
+static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &ssk->sk;
+	long time, left;
+	u32 seen;
+
+	z->writers++;
+	add_wait_queue(sk_sleep(sk), &wait);
+	do {
+		seen = sdp_zsend_passed(z);
+		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
+		left = time;
+		while (left && !signal_pending(current) &&
+		       !sdp_zasync_may_go_on(ssk))
+			sk_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
+				      &wait);
+		if (*timeo != MAX_SCHEDULE_TIMEOUT)
+			*timeo -= time - left;
+	} while (!left && *timeo && sdp_zsend_passed(z) != seen);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	z->writers--;
+}
+
+/*
+ * What was copied before and waits is to go first, and would be overtaken.  The
+ * connection may be another one after a wait.
+ */
+static bool sdp_zasync_ready(struct sdp_sock *ssk, long *timeo)
+{
+	const struct sdp_conn *conn = &ssk->conn;
+
+	sdp_tx_force(ssk);
+	if (!sdp_zsend_may_add(&conn->zcopy) && *timeo)
+		sdp_zasync_wait(ssk, timeo);
+	return conn->zcopy.async && !sdp_zsend_waited_for(&conn->zcopy) &&
+	       sdp_zsend_may_add(&conn->zcopy) && conn->qp &&
+	       !test_bit(SDP_CONN_BROKEN, &conn->flags) &&
+	       conn->tx.wait_head == conn->tx.wait_tail;
+}
+
+/* Nobody waits for the pages, so that timers look after them. */
+static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
+{
+	if (sdp_tx_outstanding(ssk) == len)
+		ssk->conn.tx.since = jiffies;
+	sdp_alive_written(ssk);
+	sdp_alive_stalled(ssk);
+	sdp_timer_arm_once(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+}
+
+/**
+ * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
+ * @ssk: locked socket, connected; the lock may be given up meanwhile
+ * @msg: what the program writes; advanced by what is sent
+ * @timeo: how long to wait for room; less by what it took
+ *
+ * Return: bytes; 0 if they are to take another path.
+ */
+u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
+{
+	struct sdp_zpages *zp;
+	unsigned long addr;
+	u32 len;
+
+	if (!sdp_zasync_ready(ssk, timeo))
+		return 0;
+	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
+	if (len < max_t(u32, sdp_zcopy_thresh(ssk), 2 * PAGE_SIZE) ||
+	    !sdp_zsend_max_pages(ssk))
+		return 0;
+	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
+			      offset_in_page(addr));
+	zp = sdp_zasync_alloc(ssk->conn.dev->ibdev, addr, len);
+	if (!zp || !sdp_zsend_add(ssk, zp)) {
+		if (zp)
+			sdp_zpages_free(zp);
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_GUARDREFUSALS);
+		ssk->conn.stats.guard_refusals++;
+		return 0;
+	}
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ASYNCBYTESOUT, len);
+	ssk->conn.stats.async_out += len;
+	iov_iter_advance(&msg->msg_iter, len);
+	sdp_zasync_begin(ssk, len);
+	sdp_tx_push(ssk);
+	return len;
+}
+
+/*
+ * Whether the program has got a copy of the page, or has given it up: then we
+ * are its only user.  A huge page that is not mapped as a whole any more was
+ * written to, and the kernel copies whatever is written to of the rest, too.
+ */
+static bool sdp_zasync_is_touched(struct page *page)
+{
+	if (PageCompound(page))
+		return !folio_entire_mapcount(page_folio(page));
+	return page_count(page) == 1;
+}
+
+static u32 sdp_zasync_touched(const struct sdp_zpages *zp)
+{
+	u32 touched = 0;
+	u32 i;
+
+	for (i = 1; i + 1 < zp->nr; i++)
+		touched += sdp_zasync_is_touched(zp->pages[i]);
+	return touched;
+}
+
+static void sdp_zasync_cancel(struct sdp_sock *ssk)
+{
+	struct sdp_zsource *source = &ssk->conn.zcopy.source;
+
+	if (source->cancelled || source->cancel_due)
+		return;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
+	ssk->conn.stats.zcopy_cancels++;
+	sdp_zsource_cancel(source);
+}
+
+/**
+ * sdp_zasync_watch() - look after pages that nobody waits for
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing since the last
+ * look gets the rest by copy, as far as it has buffers for that; so do those to
+ * which the pages could not even be offered.  Soft-RoCE can forget to take pages
+ * back if that had to wait for another request, and is reminded.
+ */
+void sdp_zasync_watch(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	u32 now = sdp_zsend_passed(z) + z->send_tail;
+	struct sdp_zsend *s = sdp_zsend_oldest(z);
+
+	if (!z->async_out || !ssk->conn.qp)
+		return;
+	if (s->state == SDP_ZSEND_REVOKED)
+		sdp_tx_nudge(ssk);
+	else if (now == z->watched && s->state == SDP_ZSEND_OUT)
+		sdp_zasync_cancel(ssk);
+	else if (now == z->watched && s->state == SDP_ZSEND_READY)
+		s->state = SDP_ZSEND_DIRECT;
+	z->watched = now;
+	sdp_timer_arm(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_zasync_over() - the peer has all bytes of a write
+ * @ssk: locked socket (by its owner or in softirq)
+ * @zp: its pages, which are freed
+ *
+ * A program that writes to its memory too early too often is better off if it
+ * waits: each page costs it a fault and a copy.
+ */
+void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	u32 touched = sdp_zasync_touched(zp);
+
+	sdp_zcopy_learn(z, zp->done == zp->len);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, touched);
+	ssk->conn.stats.guard_faults += touched;
+	if (touched * 100 > zp->nr * READ_ONCE(sn->zcopy_fault_limit)) {
+		z->touch_backoff = clamp(z->touch_backoff * 2,
+					 SDP_ZASYNC_BACKOFF,
+					 SDP_ZASYNC_BACKOFF_MAX);
+		z->touch_skip = z->touch_backoff;
+	} else {
+		z->touch_backoff = 0;
+	}
+	sdp_zpages_free(zp);
+}
