@@ -153,7 +153,9 @@ static void small_reads(const char *engine)
 	write_async(p.client, buf + 2 * THRESH, 3 * THRESH, 2 * THRESH);
 	memset(buf, 0xee, 5 * THRESH);
 	recv_pattern(p.server, SEED_UP, 0, 5 * THRESH, 1000);
-	CHECK(info_of(p.server).sdpi_zcopy_refusals > 0);
+	/* Where this takes long the writer's side may have come first. */
+	CHECK(info_of(p.server).sdpi_zcopy_refusals > 0 ||
+	      info_of(p.client).sdpi_zcopy_cancels > 0);
 	close_pair(p);
 }
 
