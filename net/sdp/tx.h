@@ -60,9 +60,11 @@ bool sdp_tx_post_reg_mr(struct sdp_sock *ssk, struct ib_mr *mr, int access);
 bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr);
 void sdp_tx_probe(struct sdp_sock *ssk);
 void sdp_tx_nudge(struct sdp_sock *ssk);
+
+/* txwait.c */
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
-bool sdp_tx_silent(const struct sdp_sock *ssk);
 void sdp_tx_heard(struct sdp_sock *ssk);
+bool sdp_tx_silent(const struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
 
 /* txring.c */

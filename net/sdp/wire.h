@@ -260,7 +260,14 @@ struct sdp_hello_ack {
 	u16 ext_features;
 };
 
+/* Whether receive buffers may have that size, base header included. */
+static inline bool sdp_rcv_size_ok(u32 size)
+{
+	return size >= SDP_RCV_SIZE_MIN && size <= SDP_RCV_SIZE_MAX;
+}
+
 void sdp_bsdh_encode(const struct sdp_bsdh *bsdh, u8 out[SDP_BSDH_LEN]);
+void sdp_bsdh_decode(const u8 *buf, struct sdp_bsdh *bsdh);
 
 u32 sdp_msg_encode(const struct sdp_msg *msg, u8 *buf, u32 size);
 int sdp_msg_parse(const u8 *bsdh, const u8 *body, u32 body_len,
@@ -270,6 +277,7 @@ u32 sdp_imm_encode(const struct sdp_bsdh *bsdh);
 void sdp_imm_parse(u32 imm, u32 len, u32 mseq, u32 mseq_ack,
 		   struct sdp_msg *msg);
 
+/* wire_setup.c */
 u32 sdp_hello_encode(const struct sdp_hello *hello, u8 *buf, u32 size);
 int sdp_hello_parse(const u8 *buf, u32 len, struct sdp_hello *hello);
 
