@@ -226,15 +226,20 @@ static u32 sdp_zasync_touched(const struct sdp_zpages *zp)
 	return touched;
 }
 
-static void sdp_zasync_cancel(struct sdp_sock *ssk)
+/* Gives up what is offered, or was to be. */
+static void sdp_zasync_cancel(struct sdp_sock *ssk, struct sdp_zsend *s)
 {
 	struct sdp_zsource *source = &ssk->conn.zcopy.source;
 
-	if (source->cancelled || source->cancel_due)
+	if (source->cancelled || source->cancel_due ||
+	    s->state == SDP_ZSEND_DIRECT)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
 	ssk->conn.stats.zcopy_cancels++;
-	sdp_zsource_cancel(source);
+	if (s->state == SDP_ZSEND_READY)
+		s->state = SDP_ZSEND_DIRECT;
+	else
+		sdp_zsource_cancel(source);
 }
 
 /**
@@ -256,10 +261,8 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
 		return;
 	if (s->state == SDP_ZSEND_REVOKED)
 		sdp_tx_nudge(ssk);
-	else if (now == z->watched && s->state == SDP_ZSEND_OUT)
-		sdp_zasync_cancel(ssk);
-	else if (now == z->watched && s->state == SDP_ZSEND_READY)
-		s->state = SDP_ZSEND_DIRECT;
+	else if (now == z->watched)
+		sdp_zasync_cancel(ssk, s);
 	z->watched = now;
 	sdp_timer_arm(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 	sdp_tx_push(ssk);

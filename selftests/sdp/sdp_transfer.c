@@ -74,13 +74,13 @@ void read_all(int fd, uint64_t pos, size_t len)
 
 void write_async(int fd, unsigned char *buf, size_t len, uint64_t pos)
 {
-	struct sdp_info before = info_of(fd);
+	struct sdp_info before = info_of(fd), after;
 
 	pattern_fill(buf, len, SEED_UP, pos);
 	CHECK_EQ(send(fd, buf, len, 0), len);
-	if (!before.sdpi_zcopy_cancels)
-		CHECK_EQ(info_of(fd).sdpi_async_sent - before.sdpi_async_sent,
-			 len);
+	after = info_of(fd);
+	if (!after.sdpi_zcopy_cancels)
+		CHECK_EQ(after.sdpi_async_sent - before.sdpi_async_sent, len);
 }
 
 void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos)
