@@ -17,11 +17,11 @@
 
 /* How often who waits looks whether it is killed. */
 #define SDP_ZPAGES_NAP		max(HZ / 20, 2)
+/* How long it then goes on to wait, so that the stream stays whole. */
+#define SDP_ZPAGES_GRACE	(HZ / 2)
 /* Large writes that are copied after a failure, at first and at most. */
 #define SDP_ZCOPY_BACKOFF	1U
 #define SDP_ZCOPY_BACKOFF_MAX	64U
-/* How long it then goes on to wait, so that the stream stays whole. */
-#define SDP_ZPAGES_GRACE	(HZ / 2)
 
 /*
  * Memory is registered by work requests, and read by the other end.  iWARP has
