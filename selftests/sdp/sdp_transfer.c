@@ -43,6 +43,17 @@ void write_all(int fd, const unsigned char *buf, size_t len)
 	}
 }
 
+void read_into(int fd, unsigned char *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = CHECK_OK(recv(fd, buf, len, 0));
+
+		CHECK(n > 0);
+		buf += n;
+		len -= n;
+	}
+}
+
 void *write_memory_job(void *arg)
 {
 	struct job *j = arg;

@@ -27,6 +27,8 @@ void write_all(int fd, const unsigned char *buf, size_t len);
 /* One write from memory that is not aligned, while a reader waits. */
 void one_way(int from, int to, size_t len, size_t offset, uint64_t pos);
 
+/* Read so many bytes into memory, with as many calls as it takes. */
+void read_into(int fd, unsigned char *buf, size_t len);
 /* Read so many bytes of SEED_UP, with reads as large as that. */
 void read_all(int fd, uint64_t pos, size_t len);
 /*

@@ -77,13 +77,12 @@ static void untouched_memory(void)
 	struct pair p = new_pair();
 	unsigned char *buf = memory(MIB, 0);
 	unsigned char *got = memory(MIB, 0);
-	size_t i, done = 0;
+	size_t i;
 
 	CHECK_EQ(send(p.client, buf, MIB, 0), MIB);
 	memset(buf, 0xee, MIB);
 	memset(got, 0x11, MIB);
-	while (done < MIB)
-		done += CHECK_OK(recv(p.server, got + done, MIB - done, 0));
+	read_into(p.server, got, MIB);
 	for (i = 0; i < MIB; i++)
 		CHECK_EQ(got[i], 0);
 	close_pair(p);
@@ -136,12 +135,9 @@ static void write_while_sent(void)
 	thread_start(&thread, write_on, &w);
 	for (n = 0; n < scaled_count(100); n++) {
 		uint64_t before = info_of(p.client).sdpi_async_sent;
-		size_t done = 0;
 
 		CHECK_EQ(send(p.client, buf, len, 0), len);
-		while (done < len)
-			done += CHECK_OK(recv(p.server, got + done, len - done,
-					      0));
+		read_into(p.server, got, len);
 		/* What waits, or is copied, is none of this test's affair. */
 		if (info_of(p.client).sdpi_async_sent - before != len)
 			continue;

@@ -145,18 +145,11 @@ static void read_into_what_is_sent(void)
 	unsigned char *buf = memory(4 * THRESH, 100);
 	pthread_t writer;
 	struct job job = { p.client, SEED_UP, 0, 4 * THRESH, 0 };
-	size_t got = 0;
 
 	pattern_fill(buf, job.len, SEED_UP, 0);
 	job.buf = buf;
 	thread_start(&writer, write_memory_job, &job);
-	while (got < job.len) {
-		ssize_t n = CHECK_OK(recv(p.server, buf + got, job.len - got,
-					  0));
-
-		CHECK(n > 0);
-		got += n;
-	}
+	read_into(p.server, buf, job.len);
 	thread_join(writer);
 	pattern_verify(buf, job.len, SEED_UP, 0);
 	close_pair(p);
@@ -242,8 +235,7 @@ static void memory_of_a_file(void)
 	job = (struct job){ p.server, SEED_DOWN, 0, 2 * len, len };
 	thread_start(&reader, write_job, &job);
 	memset(shared, 0, 2 * len);
-	for (size_t got = 0; got < 2 * len;)
-		got += CHECK_OK(recv(p.client, shared + got, 2 * len - got, 0));
+	read_into(p.client, shared, 2 * len);
 	thread_join(reader);
 	pattern_verify(private, 2 * len, SEED_DOWN, 0);
 	CHECK_OK(close(file));
