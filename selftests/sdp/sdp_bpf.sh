@@ -228,9 +228,11 @@ says() {
 }
 
 kernel_without_hook() {
+	local reason='no hook update_socket_protocol'
 	! kernel_can || skip "this kernel has the hook"
-	says 3 'no hook update_socket_protocol' "$tool" attach "$groups"
-	says 125 'no hook update_socket_protocol' "$tool" run true
+	[ -e /sys/kernel/btf/vmlinux ] || reason=CONFIG_DEBUG_INFO_BTF
+	says 3 "$reason" "$tool" attach "$groups"
+	says 125 "$reason" "$tool" run true
 	says 0 'No control group is attached' "$tool" status
 }
 

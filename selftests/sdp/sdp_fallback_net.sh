@@ -83,7 +83,7 @@ namespace_without_device() {
 	start_client client send $near --bytes 1000000
 	check_transfer
 	ip netns exec $ns grep -q '^FallbackNoDevice 1$' /proc/net/sdpstats ||
-		fail "not counted over there"
+		fail "not counted over there: $(ip netns exec $ns grep Fallback /proc/net/sdpstats)"
 	[ "$(counter FallbackAccepts)" -ge 1 ] || fail "not counted here"
 }
 
