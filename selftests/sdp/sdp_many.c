@@ -16,7 +16,7 @@
 struct side {
 	int ep;
 	struct xfer x[CONNECTIONS];
-	unsigned int count, done;
+	unsigned int wanted, count, done;
 	uint64_t total;
 };
 
@@ -66,7 +66,7 @@ static void *server_loop(void *arg)
 	int i, n;
 
 	CHECK_OK(epoll_ctl(s->ep, EPOLL_CTL_ADD, listener, &l));
-	while (s->done < CONNECTIONS) {
+	while (s->done < s->wanted) {
 		n = CHECK_OK(epoll_wait(s->ep, e, 32, -1));
 		for (i = 0; i < n; i++) {
 			if (e[i].data.ptr)
@@ -82,30 +82,39 @@ static void *server_loop(void *arg)
 static void client_loop(struct side *s, int listener)
 {
 	struct epoll_event e[32];
+	unsigned int c;
 	int i, n;
 
-	for (i = 0; i < CONNECTIONS; i++) {
+	for (c = 0; c < s->wanted; c++) {
 		int fd = new_client(0);
 
 		start_connect(fd, listener);
 		side_add(s, fd);
 	}
-	while (s->done < CONNECTIONS) {
+	while (s->done < s->wanted) {
 		n = CHECK_OK(epoll_wait(s->ep, e, 32, -1));
 		for (i = 0; i < n; i++)
 			side_event(s, e[i].data.ptr);
 	}
 }
 
-/* Connected, used and closed by two event loops, as fast as they can. */
+/*
+ * Connected, used and closed by two event loops, as fast as they can.  Software
+ * iWARP gives up what takes longer than 5 s to set up, and a slow kernel with
+ * all that checks it does not get through 200 of them in that time.
+ */
 static void connections_at_once(void)
 {
 	static struct side client, server;
+	unsigned int count = over_iwarp() ? scaled_count(CONNECTIONS) :
+					    CONNECTIONS;
 	int listener = new_listener(CONNECTIONS);
 	void *arg[] = { &server, &listener };
 	pthread_t t;
 
 	raise_file_limit(2 * CONNECTIONS + 64);
+	client.wanted = count;
+	server.wanted = count;
 	client.total = 64 * KIB;
 	server.total = 64 * KIB;
 	client.ep = CHECK_OK(epoll_create1(0));
@@ -113,7 +122,7 @@ static void connections_at_once(void)
 	thread_start(&t, server_loop, arg);
 	client_loop(&client, listener);
 	thread_join(t);
-	CHECK_EQ(server.count, CONNECTIONS);
+	CHECK_EQ(server.count, count);
 }
 
 /* All of them idle and open at the same time, then each is asked. */
