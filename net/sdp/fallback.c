@@ -498,6 +498,10 @@ void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock)
  */
 void sdp_fallback_release(struct sdp_sock *ssk)
 {
+	/* The timer closes a TCP socket that is not needed: from here on we do. */
+	lock_sock(&ssk->sk);
+	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
+	release_sock(&ssk->sk);
 	if (!ssk->fallback.tcp)
 		return;
 	sdp_fallback_sync(ssk);

@@ -480,6 +480,39 @@ static void close_at_any_stage(void)
 	check_comes(both_socket(0), listener);
 }
 
+static void *connect_and_close(void *arg)
+{
+	int listener = *(int *)arg;
+	unsigned int i, rounds = scaled_count(1500);
+	uint32_t seed = opts.seed + gettid();
+
+	for (i = 0; i < rounds; i++) {
+		int fd = connect_fd(both_socket(0), listener);
+		volatile unsigned int spins = random_next(&seed) % 50000;
+
+		/* What TCP has to be told takes close() a moment. */
+		set_int(fd, SOL_SOCKET, SO_PRIORITY, 1 + i % 5);
+		while (spins)
+			spins--;
+		CHECK_OK(close(fd));
+		CHECK_OK(close(accept_one(listener)));
+	}
+	return NULL;
+}
+
+/* The TCP socket that is not needed is closed by whoever comes first. */
+static void close_once_connected(void)
+{
+	int listener = both_listener();
+	pthread_t threads[2];
+
+	thread_start(&threads[0], connect_and_close, &listener);
+	thread_start(&threads[1], connect_and_close, &listener);
+	thread_join(threads[0]);
+	thread_join(threads[1]);
+	check_comes(both_socket(0), listener);
+}
+
 static void shutdown_while_connecting(void)
 {
 	int filler, listener = full_listener(&filler), fd = both_socket(0);
@@ -548,6 +581,7 @@ static const struct sdp_case cases[] = {
 	CASE(epoll_before_connect, 0),
 	CASE(io_before_decision, 0),
 	CASE(close_at_any_stage, CASE_LONG),
+	CASE(close_once_connected, CASE_LONG),
 	CASE(shutdown_while_connecting, 0),
 	CASE(cost_of_refusal, 0),
 };

@@ -30,7 +30,7 @@ expect_cases() {
 	before=$(bytes_in)
 	SDP_EXPECT=$1 SDP_TEST_FAMILY=tcp "$run" "$program" --case "${2:-*}" > "$work/cases.out" 2>&1 ||
 		fail "not all cases use $1"
-	! grep -q 'SKIP' "$work/cases.out" || fail "cases were skipped"
+	[ -z "$(grep SKIP "$work/cases.out" | grep -v 'filters no system calls')" ] || fail "cases were skipped"
 	moved=$(($(bytes_in) - before))
 }
 
