@@ -322,7 +322,7 @@ static u64 iwarp_add_fields(u64 a, u64 b, u64 ends)
  * @req: the request
  * @old: the bits before
  *
- * Return: the bits behind it (RFC 7306, sections 5.1.1 and 5.1.2).
+ * Return: the bits behind it (RFC 7306, section 5.1).
  */
 u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old)
 {

@@ -57,7 +57,7 @@
 #define IWARP_DEPTH_MAX		0x3ffe
 #define IWARP_DEPTH_UNSAID	0x3fff
 
-/* RDMAP messages (RFC 5040, section 4.3; RFC 7306, section 4). */
+/* RDMAP messages (RFC 5040, section 4.2; RFC 7306, section 4). */
 enum iwarp_opcode {
 	IWARP_WRITE		= 0x0,
 	IWARP_READ_REQ		= 0x1,
@@ -95,8 +95,8 @@ enum iwarp_atomic_op {
  * enum iwarp_error - what is wrong, as TERMINATE says it
  * @IWARP_OK: nothing
  *
- * RFC 5040, section 4.8, RFC 5041, section 7, RFC 5044, section 8, and
- * RFC 6581, section 8.
+ * RFC 5040, section 4.8, RFC 5041, section 7, RFC 5044, section 8; the last
+ * three RFC 6581.
  */
 enum iwarp_error {
 	IWARP_OK,
@@ -259,7 +259,7 @@ struct iwarp_terminate {
 	struct iwarp_read_req read;
 };
 
-/* How the initiator shows that it is ready (RFC 6581, section 9). */
+/* How the initiator shows that it is ready (RFC 6581). */
 #define IWARP_RTR_SEND		0x1	/* by an empty send */
 #define IWARP_RTR_WRITE		0x2	/* by an empty write */
 #define IWARP_RTR_READ		0x4	/* by an empty read */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The request and the reply that set up MPA (RFC 5044, section 7.1; RFC 6581,
- * sections 6 and 9).
+ * The request and the reply that set up MPA (RFC 5044, section 7.1; IRD, ORD
+ * and the first message RFC 6581).
  */
 #include <linux/string.h>
 #include <linux/unaligned.h>
