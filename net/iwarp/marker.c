@@ -88,7 +88,7 @@ u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room)
 		room = first + rest / interval * (interval - IWARP_MARKER_LEN);
 		/* What the end cuts off behind a marker, or a part of one. */
 		rest %= interval;
-		room += rest - min(rest, (u32)IWARP_MARKER_LEN);
+		room += rest - min_t(u32, rest, IWARP_MARKER_LEN);
 	}
 	room &= ~3U;
 	if (room <= IWARP_ULPDU_LENGTH_LEN + IWARP_CRC_LEN)

@@ -45,4 +45,21 @@ static inline void put_unaligned_be64(u64 val, void *p)
 	put_unaligned_be32((u32)val, (u8 *)p + 4);
 }
 
+static inline u32 get_unaligned_le32(const void *p)
+{
+	const u8 *b = (const u8 *)p;
+
+	return (u32)b[3] << 24 | (u32)b[2] << 16 | (u32)b[1] << 8 | b[0];
+}
+
+static inline void put_unaligned_le32(u32 val, void *p)
+{
+	u8 *b = (u8 *)p;
+
+	b[0] = (u8)val;
+	b[1] = (u8)(val >> 8);
+	b[2] = (u8)(val >> 16);
+	b[3] = (u8)(val >> 24);
+}
+
 #endif /* _SDP_UNIT_LINUX_UNALIGNED_H */

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Takes FPDUs apart.  The stream comes in pieces of any length, so that every
+ * step below takes what there is of one field and remembers how far it got.
+ * Everything is aligned to four bytes from the start of the stream on: so a
+ * marker can be between any two fields, and inside of the header and of the
+ * payload, but it splits neither ULPDU_Length nor the checksum.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include "framing.h"
+
+static void iwarp_rx_next(struct iwarp_rx *rx)
+{
+	rx->start = rx->pos;
+	rx->state = IWARP_RX_HEADER;
+	rx->fpdu_len = 0;
+	rx->done = 0;
+	rx->skip = false;
+	rx->verified = false;
+	rx->crc = IWARP_CRC_SEED;
+}
+
+/**
+ * iwarp_rx_init() - begin to receive
+ * @rx: the receiver
+ * @ops: what becomes of segments
+ * @interval: distance of the markers in the stream, or %IWARP_NO_MARKERS
+ * @use_crc: checksums are in use; if not they are ignored
+ * @pos: position of the first byte that will be fed, where an FPDU begins
+ */
+void iwarp_rx_init(struct iwarp_rx *rx, const struct iwarp_rx_ops *ops,
+		   u32 interval, bool use_crc, u32 pos)
+{
+	memset(rx, 0, sizeof(*rx));
+	rx->ops = ops;
+	rx->interval = interval;
+	rx->use_crc = use_crc;
+	rx->pos = pos;
+	iwarp_rx_next(rx);
+}
+
+static u32 iwarp_rx_fail(struct iwarp_rx *rx, enum iwarp_error error)
+{
+	rx->error = error;
+	return 0;
+}
+
+/* Whether the checksum of what comes now is computed. */
+static bool iwarp_rx_wants_crc(const struct iwarp_rx *rx)
+{
+	return rx->use_crc && !rx->skip && !rx->verified;
+}
+
+/* Go over some bytes that the checksum covers; to @to if that is not NULL. */
+static u32 iwarp_rx_take(struct iwarp_rx *rx, const struct iwarp_source *src,
+			 u32 off, u32 len, u8 *to)
+{
+	if (to)
+		src->copy(src, off, to, len);
+	if (iwarp_rx_wants_crc(rx))
+		rx->crc = src->crc(src, off, len, rx->crc);
+	rx->pos += len;
+	return len;
+}
+
+/* A marker points back to its FPDU, or it is not where we think it is. */
+static bool iwarp_rx_marker_ok(const struct iwarp_rx *rx,
+			       const u8 marker[IWARP_MARKER_LEN], u32 pos)
+{
+	return iwarp_marker_parse(marker) ==
+	       iwarp_marker_fpduptr(rx->interval, rx->start, pos);
+}
+
+static u32 iwarp_rx_take_marker(struct iwarp_rx *rx,
+				const struct iwarp_source *src, u32 off,
+				u32 len)
+{
+	u32 pos = rx->pos - rx->marker_len;
+
+	len = min_t(u32, len, IWARP_MARKER_LEN - rx->marker_len);
+	iwarp_rx_take(rx, src, off, len, rx->marker + rx->marker_len);
+	rx->marker_len += len;
+	if (rx->marker_len < IWARP_MARKER_LEN)
+		return len;
+	rx->marker_len = 0;
+	if (!rx->verified && !iwarp_rx_marker_ok(rx, rx->marker, pos))
+		return iwarp_rx_fail(rx, IWARP_E_MPA_MARKER);
+	return len;
+}
+
+static enum iwarp_error iwarp_rx_verify_markers(const struct iwarp_rx *rx,
+						const struct iwarp_source *src,
+						u32 off)
+{
+	u8 marker[IWARP_MARKER_LEN];
+	u32 at;
+
+	if (!rx->interval)
+		return IWARP_OK;
+	for (at = iwarp_marker_dist(rx->interval, rx->pos);
+	     at < rx->end - rx->pos; at += rx->interval) {
+		src->copy(src, off + at, marker, sizeof(marker));
+		if (!iwarp_rx_marker_ok(rx, marker, rx->pos + at))
+			return IWARP_E_MPA_MARKER;
+	}
+	return IWARP_OK;
+}
+
+/* Look at the rest of the FPDU, if all of it is here. */
+static enum iwarp_error iwarp_rx_verify(struct iwarp_rx *rx,
+					const struct iwarp_source *src,
+					u32 off, u32 len)
+{
+	u32 rest = rx->end - rx->pos - IWARP_CRC_LEN, crc;
+	u8 trailer[IWARP_CRC_LEN];
+	enum iwarp_error error;
+
+	if (len < rest + IWARP_CRC_LEN || rx->marker_len)
+		return IWARP_OK;
+	if (rx->use_crc) {
+		crc = src->crc(src, off, rest, rx->crc);
+		src->copy(src, off + rest, trailer, sizeof(trailer));
+		if (!iwarp_crc_ok(crc, trailer))
+			return IWARP_E_MPA_CRC;
+	}
+	error = iwarp_rx_verify_markers(rx, src, off);
+	if (!error)
+		rx->verified = true;
+	return error;
+}
+
+/* The header is refused, unless it is the checksum that is wrong. */
+static u32 iwarp_rx_bad_header(struct iwarp_rx *rx, enum iwarp_error error,
+			       const struct iwarp_source *src, u32 off, u32 len)
+{
+	if (rx->use_crc && (s32)(rx->end - rx->pos) >= IWARP_CRC_LEN &&
+	    iwarp_rx_verify(rx, src, off, len) == IWARP_E_MPA_CRC)
+		error = IWARP_E_MPA_CRC;
+	return iwarp_rx_fail(rx, error);
+}
+
+static u32 iwarp_rx_take_header(struct iwarp_rx *rx,
+				const struct iwarp_source *src, u32 off,
+				u32 len)
+{
+	u32 need = rx->fpdu_len < IWARP_CTRL_LEN ?
+			   IWARP_CTRL_LEN : iwarp_hdr_peek_len(rx->fpdu);
+	enum iwarp_error error;
+	u32 taken;
+
+	taken = iwarp_rx_take(rx, src, off, min(len, need - rx->fpdu_len),
+			      rx->fpdu + rx->fpdu_len);
+	rx->fpdu_len += taken;
+	if (rx->fpdu_len < IWARP_CTRL_LEN ||
+	    rx->fpdu_len < iwarp_hdr_peek_len(rx->fpdu))
+		return taken;
+	rx->end = rx->start +
+		  iwarp_fpdu_wire_len(rx->interval, rx->start,
+				      get_unaligned_be16(rx->fpdu));
+	error = iwarp_hdr_parse(rx->fpdu, &rx->hdr);
+	if (error)
+		return iwarp_rx_bad_header(rx, error, src, off + taken,
+					   len - taken);
+	rx->state = IWARP_RX_BEGIN;
+	return taken;
+}
+
+/* Ask the owner; returns whether the FPDU goes on. */
+static bool iwarp_rx_begin(struct iwarp_rx *rx, const struct iwarp_source *src,
+			   u32 off, u32 len)
+{
+	u32 verdict = rx->ops->begin(rx);
+
+	if (verdict == IWARP_RX_HOLD)
+		return false;
+	rx->skip = verdict == IWARP_RX_SKIP;
+	if (verdict == IWARP_RX_GO)
+		verdict = iwarp_rx_verify(rx, src, off, len);
+	if (verdict > IWARP_RX_HOLD)
+		return iwarp_rx_fail(rx, verdict);
+	rx->state = IWARP_RX_PAYLOAD;
+	return true;
+}
+
+static u32 iwarp_rx_take_payload(struct iwarp_rx *rx,
+				 const struct iwarp_source *src, u32 off,
+				 u32 len)
+{
+	enum iwarp_error error = IWARP_OK;
+	u8 *to = NULL;
+
+	len = min(len, rx->hdr.payload_len - rx->done);
+	if (iwarp_opcode_control(rx->hdr.opcode)) {
+		to = rx->fpdu + rx->fpdu_len;
+		rx->fpdu_len += len;
+	} else if (!rx->skip) {
+		error = rx->ops->data(rx, src, off, len, rx->done);
+	}
+	if (error)
+		return iwarp_rx_fail(rx, error);
+	rx->done += len;
+	return iwarp_rx_take(rx, src, off, len, to);
+}
+
+static u32 iwarp_rx_take_pad(struct iwarp_rx *rx,
+			     const struct iwarp_source *src, u32 off, u32 len)
+{
+	u32 pad_len = iwarp_pad_len(iwarp_ulpdu_len(&rx->hdr));
+
+	len = min(len, pad_len - rx->done);
+	rx->done += len;
+	return iwarp_rx_take(rx, src, off, len, NULL);
+}
+
+static u32 iwarp_rx_take_trailer(struct iwarp_rx *rx,
+				 const struct iwarp_source *src, u32 off,
+				 u32 len)
+{
+	enum iwarp_error error = IWARP_OK;
+
+	len = min(len, IWARP_CRC_LEN - rx->done);
+	src->copy(src, off, rx->trailer + rx->done, len);
+	rx->done += len;
+	rx->pos += len;
+	if (rx->done < IWARP_CRC_LEN)
+		return len;
+	if (iwarp_rx_wants_crc(rx) && !iwarp_crc_ok(rx->crc, rx->trailer))
+		error = IWARP_E_MPA_CRC;
+	if (!error)
+		error = rx->ops->end(rx);
+	if (error)
+		return iwarp_rx_fail(rx, error);
+	iwarp_rx_next(rx);
+	return len;
+}
+
+/* Fields that have no bytes left make way for the one behind them. */
+static void iwarp_rx_advance(struct iwarp_rx *rx)
+{
+	if (rx->state == IWARP_RX_PAYLOAD && rx->done == rx->hdr.payload_len) {
+		rx->state = IWARP_RX_PAD;
+		rx->done = 0;
+	}
+	if (rx->state == IWARP_RX_PAD &&
+	    rx->done == iwarp_pad_len(iwarp_ulpdu_len(&rx->hdr))) {
+		rx->state = IWARP_RX_TRAILER;
+		rx->done = 0;
+	}
+}
+
+/* Take some of one field; 0 if the owner holds, or all is over. */
+static u32 iwarp_rx_step(struct iwarp_rx *rx, const struct iwarp_source *src,
+			 u32 off, u32 len)
+{
+	if (rx->state == IWARP_RX_BEGIN && !iwarp_rx_begin(rx, src, off, len))
+		return 0;
+	if (rx->marker_len || iwarp_marker_at(rx->interval, rx->pos))
+		return iwarp_rx_take_marker(rx, src, off, len);
+	if (rx->interval)
+		len = min(len, iwarp_marker_dist(rx->interval, rx->pos));
+	iwarp_rx_advance(rx);
+	switch (rx->state) {
+	case IWARP_RX_HEADER:
+		return iwarp_rx_take_header(rx, src, off, len);
+	case IWARP_RX_PAYLOAD:
+		return iwarp_rx_take_payload(rx, src, off, len);
+	case IWARP_RX_PAD:
+		return iwarp_rx_take_pad(rx, src, off, len);
+	default:
+		return iwarp_rx_take_trailer(rx, src, off, len);
+	}
+}
+
+/**
+ * iwarp_rx_feed() - take the next bytes of the stream
+ * @rx: the receiver
+ * @src: where they are
+ * @off: the first of them there
+ * @len: how many there are
+ *
+ * Calls back for every segment in them.
+ *
+ * Return: bytes taken: all, unless the owner holds, or @rx->error says that
+ * the stream is over.
+ */
+u32 iwarp_rx_feed(struct iwarp_rx *rx, const struct iwarp_source *src, u32 off,
+		  u32 len)
+{
+	u32 taken = 0, step;
+
+	while (taken < len && !rx->error) {
+		step = iwarp_rx_step(rx, src, off + taken, len - taken);
+		if (!step)
+			break;
+		taken += step;
+	}
+	return taken;
+}
