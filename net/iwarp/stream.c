@@ -115,7 +115,9 @@ enum iwarp_error iwarp_sink_check(const struct iwarp_sink *sink,
 		return IWARP_E_TAGGED_STAG;
 	if (sink->left && hdr->to != sink->to)
 		return IWARP_E_TAGGED_BOUNDS;
-	if (hdr->last != (hdr->payload_len == sink->left))
+	if (hdr->last && hdr->payload_len < sink->left)
+		return IWARP_E_OP_OTHER;
+	if (!hdr->last && hdr->payload_len == sink->left)
 		return IWARP_E_OP_OTHER;
 	return IWARP_OK;
 }

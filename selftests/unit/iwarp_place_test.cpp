@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * What was placed early is recognized once, and nothing else is taken for it.
+ */
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "bytes.h"
+#include "seed.h"
+
+extern "C" {
+#include "place.h"
+}
+
+namespace
+{
+
+class Placed : public testing::Test
+{
+protected:
+	Placed() : slots(8)
+	{
+		iwarp_placed_init(&placed, slots.data(), 8);
+	}
+
+	bool add(u32 pos, u32 len = 100, u64 target = 7, u8 first = 1)
+	{
+		const Bytes hdr(IWARP_TAGGED_LEN, first);
+
+		return iwarp_placed_add(&placed, pos, len, hdr.data(), IWARP_TAGGED_LEN, target);
+	}
+
+	bool take(u32 pos, u32 len = 100, u64 target = 7, u8 first = 1)
+	{
+		const Bytes hdr(IWARP_TAGGED_LEN, first);
+
+		return iwarp_placed_take(&placed, pos, len, hdr.data(), IWARP_TAGGED_LEN, target);
+	}
+
+	std::vector<iwarp_place> slots;
+	iwarp_placed placed = {};
+};
+
+TEST_F(Placed, IsTakenOnce)
+{
+	EXPECT_TRUE(add(1000));
+	EXPECT_EQ(iwarp_placed_len(&placed, 1000), 100U);
+	EXPECT_EQ(iwarp_placed_len(&placed, 996), 0U);
+	EXPECT_EQ(iwarp_placed_len(&placed, 1004), 0U);
+	EXPECT_FALSE(take(900));
+	EXPECT_TRUE(take(1000));
+	EXPECT_FALSE(take(1000));
+	EXPECT_EQ(placed.count, 0U);
+}
+
+TEST_F(Placed, AnythingElseIsNotTakenForIt)
+{
+	add(1000);
+	EXPECT_FALSE(take(1000, 104));
+	add(1000);
+	EXPECT_FALSE(take(1000, 100, 8));
+	add(1000);
+	EXPECT_FALSE(take(1000, 100, 7, 2));
+	// And once it has come in order, it will not come again.
+	EXPECT_EQ(placed.count, 0U);
+}
+
+TEST_F(Placed, WhatIsBehindIsForgotten)
+{
+	for (u32 pos = 1000; pos < 1500; pos += 100)
+		EXPECT_TRUE(add(pos));
+	EXPECT_TRUE(take(1300));
+	EXPECT_EQ(placed.count, 1U);
+	EXPECT_TRUE(take(1400));
+}
+
+TEST_F(Placed, HasARoomOfItsOwnAndNoMore)
+{
+	for (u32 i = 0; i < 8; i++)
+		EXPECT_TRUE(add(1000 + 100 * i));
+	EXPECT_TRUE(iwarp_placed_full(&placed));
+	EXPECT_FALSE(add(5000));
+	EXPECT_TRUE(take(1000));
+	EXPECT_TRUE(add(5000));
+	for (u32 i = 1; i < 8; i++)
+		EXPECT_TRUE(take(1000 + 100 * i));
+	EXPECT_TRUE(take(5000));
+}
+
+TEST_F(Placed, IsAddedOnce)
+{
+	EXPECT_TRUE(add(1000));
+	EXPECT_FALSE(add(1000, 60));
+	EXPECT_EQ(iwarp_placed_len(&placed, 1000), 100U);
+}
+
+TEST_F(Placed, NothingIsPlacedWithoutRoom)
+{
+	iwarp_placed_init(&placed, nullptr, 0);
+	EXPECT_TRUE(iwarp_placed_full(&placed));
+	EXPECT_FALSE(add(1000));
+	EXPECT_FALSE(take(1000));
+	EXPECT_EQ(iwarp_placed_len(&placed, 1000), 0U);
+}
+
+// Against a map: any order, wrap included.
+TEST_F(Placed, RandomOrder)
+{
+	std::mt19937 random(seed());
+	const u32 base = 0U - 5000;
+
+	for (int round = 0; round < 200; round++) {
+		std::map<u32, u32> model;
+		u32 at = 0;
+
+		iwarp_placed_init(&placed, slots.data(), 8);
+		for (int step = 0; step < 100; step++) {
+			const u32 pos = at + random() % 30 * 100;
+			if (random() % 3 != 0) {
+				const bool fits = model.size() < 8 && !model.contains(pos);
+				EXPECT_EQ(add(base + pos, pos + 1), fits);
+				if (fits)
+					model[pos] = pos + 1;
+				continue;
+			}
+			at = pos;
+			EXPECT_EQ(take(base + at, at + 1), model.contains(at));
+			model.erase(model.begin(), model.upper_bound(at));
+			EXPECT_EQ(placed.count, model.size());
+		}
+	}
+}
+
+} // namespace
