@@ -30,7 +30,8 @@ expect_cases() {
 	before=$(bytes_in)
 	SDP_EXPECT=$1 SDP_TEST_FAMILY=tcp "$run" "$program" --case "${2:-*}" > "$work/cases.out" 2>&1 ||
 		fail "not all cases use $1"
-	[ -z "$(grep SKIP "$work/cases.out" | grep -v 'filters no system calls')" ] || fail "cases were skipped"
+	! awk '/SKIP/ && !/filters no system calls/ { skip = 1 } END { exit !skip }' "$work/cases.out" ||
+		fail "cases were skipped"
 	moved=$(($(bytes_in) - before))
 }
 
