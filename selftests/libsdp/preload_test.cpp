@@ -261,6 +261,17 @@ TEST(SanitizedProgram, ConvertsAndFallsBack)
 	}
 }
 
+TEST(InterposingProgram, ConvertsAndFallsBack)
+{
+	const Trace sdp = run_mocked({INTERPOSING_PROBE}, {});
+	const Trace tcp = run_mocked({INTERPOSING_PROBE}, {.sdp = EAFNOSUPPORT});
+
+	EXPECT_EQ(sdp.report, opened(AF_UNIX, SOCK_STREAM));
+	EXPECT_EQ(sdp.calls, tcp4.as_sdp().text() + "\n");
+	EXPECT_EQ(tcp.report, opened(AF_INET, SOCK_STREAM));
+	EXPECT_EQ(tcp.calls, tcp4.as_sdp().text() + "\n" + tcp4.text() + "\n");
+}
+
 TEST(BeforeMain, SocketsAreConverted)
 {
 	const Trace run = run_mocked({EARLY_PROBE}, {});
