@@ -32,6 +32,8 @@ def _options(parser):
                              "which only the debug kernel has")
     parser.add_argument("--icount", action="store_true", help="one instruction is one nanosecond")
     parser.add_argument("--nullcrc", action="store_true", help="free checksums for Soft-RoCE")
+    parser.add_argument("--cx16", action="store_true",
+                        help="let programs, not the kernel, use cmpxchg16b, which is emulated wrongly")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for the command (default 600)")
     parser.add_argument("--out", type=pathlib.Path, help="directory shared with the nodes")
     parser.add_argument("--log-name", help="logs go to build/vm/NAME")

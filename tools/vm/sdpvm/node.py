@@ -15,13 +15,15 @@ from . import BED, initramfs, kvm
 # flags. An interrupt then saves and restores them, and the kernel, whose memory
 # allocator lives on this instruction, goes on with virtual-8086 mode or the
 # direction flag set: once in some hundred boots it dies of a double fault.
-_CPU_TCG = "max,la57=off,erms=off,fsrm=off,pclmulqdq=off,cx16=off"
+_CPU_TCG = "max,la57=off,erms=off,fsrm=off,pclmulqdq=off"
 
 # An emulated timer that is late on a busy machine is not a broken one, which
 # would be the end of the boot.
 _APPEND = ("console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr log_buf_len=4M "
            "cryptomgr.notests=1 sysrq_always_enabled=1 unknown_nmi_panic=1 net.ifnames=0 "
            "no_timer_check")
+# The number of cx16: a program that cannot do without it must have it, see above.
+_APPEND_CX16 = "clearcpuid=141"
 _APPEND_DEBUG = "kasan_multi_shot kmemleak=on"
 
 
@@ -118,15 +120,20 @@ class Node:
 
     def _accel_args(self):
         if self.options.icount:
-            return ["-icount", "shift=0,sleep=off", "-accel", "tcg,thread=single", "-cpu", _CPU_TCG]
+            return ["-icount", "shift=0,sleep=off", "-accel", "tcg,thread=single", "-cpu", self._cpu_tcg()]
         if self.accel() == "kvm":
             return ["-accel", "kvm", "-cpu", "host"]
-        return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", _CPU_TCG]
+        return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", self._cpu_tcg()]
+
+    def _cpu_tcg(self):
+        return _CPU_TCG if self.options.cx16 else _CPU_TCG + ",cx16=off"
 
     def _append(self):
         words = [_APPEND, f"sdpvm.bed={BED}", f"sdpvm.role={self.role}"]
         if self.kernel.debug:
             words.append(_APPEND_DEBUG)
+        if self.options.cx16:
+            words.append(_APPEND_CX16)
         return " ".join(words + self.options.append)
 
     @staticmethod
