@@ -14,8 +14,11 @@ DESTDIR ?=
 FIGURE ?=
 CRC ?=
 
-# Which of the programs in tools/apps/programs make check-apps runs: all, unless named.
+# Which of the programs in tools/apps/programs make check-apps runs: all, unless
+# named; how often; and the form of what it prints, "table" or "json".
 APPS ?=
+ROUNDS ?= 1
+FORM ?= table
 
 # Where a module is installed for: the running kernel, unless told otherwise.
 KVER ?= $(shell uname -r)
@@ -46,6 +49,7 @@ help:
 	@echo "  TESTS=sdp_close  run only these test programs; a shell pattern"
 	@echo "  TESTS=sdp_api:connect_*   run only these cases of one program"
 	@echo "  APPS=redis       run only these programs with make check-apps"
+	@echo "  ROUNDS=5         run each of them so often, for its figures; FORM=json for a program"
 	@echo "  FIGURE=4b        measure only this figure; tools/bench/bench --help names them"
 	@echo "  CRC=1            measure with the checksum that Soft-RoCE computes in software"
 	@echo "  V=1              show the commands"
@@ -97,8 +101,8 @@ check-scale: deps
 		SDP_NODE_MEM=6144 SDP_RUN_LIMIT=4000 tools/check $(KERNEL)
 
 ##check-apps: run Debian's servers and clients over SDP and TCP, and compare
-check-apps: module tools
-	@tools/apps/check-apps $(KERNEL) $(APPS)
+check-apps: deps
+	@tools/apps/check-apps --rounds $(ROUNDS) --form $(FORM) $(KERNEL) $(APPS)
 
 ##lint: check the style and the source
 lint: deps

@@ -10,4 +10,7 @@ make_file() {
 		openssl enc -aes-128-ctr -K 00112233445566778899aabbccddeeff -iv 00000000000000000000000000000000 -nosalt > "$1"
 }
 
+# sized NUMBER QUICK-NUMBER: the one that is wanted
+sized() { if [ -n "${QUICK:-}" ]; then echo "$2"; else echo "$1"; fi; }
+
 same_bytes() { cmp "$1" "$2" || { echo "bytes differ"; return 1; }; }
