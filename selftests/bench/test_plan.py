@@ -45,6 +45,19 @@ class Jobs(unittest.TestCase):
         with self.assertRaisesRegex(BenchError, "'7b'.*4a"):
             plan.figures(["7b"])
 
+    def test_a_beginning_names_several_figures(self):
+        """All of a paper, or of one of its figures; each once, and none beside them."""
+        names = [figure.name for figure in plan.figures(["z6", "z6a", "4b"])]
+        self.assertEqual(names, ["z6a", "z6b", "z6c", "4b"])
+
+    def test_every_transport_is_known(self):
+        """Those of each figure are measured, and have a name and a colour."""
+        for figure in plan.FIGURES.values():
+            measured = plan.EXPERIMENTS[figure.experiment].transports
+            for name in (*figure.transports, *filter(None, [figure.yardstick])):
+                self.assertIn(name, measured)
+                self.assertTrue(plan.TRANSPORTS[name].label)
+
 
 class Commands(unittest.TestCase):
     """What a node is told."""
@@ -52,15 +65,34 @@ class Commands(unittest.TestCase):
     def test_computation_is_the_point(self):
         """The message of Figure 5 is the same everywhere."""
         command = plan.EXPERIMENTS["progress"].command("nic", 1500)
-        self.assertEqual(command, f"nic progress 4096 {plan.EXCHANGES} 1500 {plan.PAPER_BUFFERS}")
+        self.assertEqual(
+            command, "sdp 0 ring_size=65536,num_buffers=8,buffer_size=8192,flow_control=nic "
+            f"progress 4096 {plan.EXCHANGES} --compute 1500")
+
+    def test_a_peer_has_no_settings(self):
+        """They are AF_SDP's."""
+        command = plan.EXPERIMENTS["peers"].command("verbs", 65536)
+        self.assertEqual(command, "verbs 0 - bw 65536 256")
+
+    def test_a_mode_is_how_the_module_is_set(self):
+        """Nothing else tells them apart."""
+        words = plan.EXPERIMENTS["zbandwidth"].command("azsdp", 65536).split()
+        self.assertEqual(words[:2], ["sdp", str(plan.WIRE)])
+        for setting in ("zcopy=async", "zcopy_threshold=4096"):
+            self.assertIn(setting, words[2].split(","))
+
+    def test_the_wire_may_be_the_point(self):
+        """Then messages have one size."""
+        words = plan.EXPERIMENTS["zdelay"].command("zsdp", 25).split()
+        self.assertEqual((words[1], words[4]), ("25", "65536"))
 
     def test_a_reader_is_slow_at_every_size(self):
         """Else it, and not flow control, would decide how full the buffers are."""
         for size in plan.FILL_SIZES:
             words = plan.EXPERIMENTS["fill32"].command("nic", size).split()
-            self.assertGreaterEqual(int(words[4]), 50)
-            self.assertLessEqual(size * 8 / int(words[4]), 500)
-            self.assertGreaterEqual(int(words[3]) * size, 2 * plan.EXPERIMENTS["fill32"].ring)
+            self.assertGreaterEqual(int(words[7]), 50)
+            self.assertLessEqual(size * 8 / int(words[7]), 500)
+            self.assertGreaterEqual(int(words[5]) * size, 2 * plan.EXPERIMENTS["fill32"].ring)
 
     def test_small_messages_are_many(self):
         """A pass has a steady state, and an end."""

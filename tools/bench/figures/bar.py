@@ -88,6 +88,10 @@ RULES = (
          least=1000),
     _at_most("5", "nic best or equal best everywhere", "progress",
              _against(["nic"], ("credit", "rdma")), 1.0 + EQUAL),
+    _at_most("z6a", "AZ-SDP within 5 % of ZSDP", "zlatency", (("azsdp", "zsdp"),), 1.05,
+             either_way=True),
+    Rule("z6b", "AZ-SDP 1.35 x ZSDP from 16 to 64 KiB", "zbandwidth", (("azsdp", "zsdp"),), 1.35,
+         least=16 * KIB, most=64 * KIB),
     _at_most("6a", "credit fills at most 1/16 (%) at 512 B", "fill8", (("credit", None),), 6.25,
              least=512, most=512),
     Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
@@ -180,7 +184,7 @@ def disagreements(counted, wall, experiment):
     """
     larger, compared, lines = experiment.better == "larger", 0, []
     for point in experiment.points:
-        for pair in combinations(MODES, 2):
+        for pair in combinations(experiment.transports, 2):
             cells = [[results.cell(experiment.name, experiment.metric, mode, point)
                       for mode in pair] for results in (counted, wall)]
             if None in cells[0] + cells[1]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from . import BenchError, bar, node, plan, plot, results, table
 
+_RUNS = {"instructions": 1, "wall": 5}
 _CHECKSUMS = {"free": "without Soft-RoCE's software checksum", "software": "with it"}
 
 
@@ -38,14 +39,16 @@ def _parse():
     parser.add_argument("--crc", choices=_CHECKSUMS, default="free",
                         help="free: without Soft-RoCE's software checksum (default); software: with")
     parser.add_argument("--figure", action="append", default=[], metavar="NAME",
-                        help=f"only this one, of {', '.join(plan.FIGURES)}; more than once for more")
+                        help="only this one, or those whose names begin so, of "
+                        f"{', '.join(plan.FIGURES)}; more than once for more")
     parser.add_argument("--clock", choices=("instructions", "wall", "both"), default="both",
                         help="both (default): count instructions, and repeat the paper's figures "
                         "of bandwidth and progress in wall-clock time")
-    parser.add_argument("--runs", type=int, default=5, help="of each cell (default 5)")
+    parser.add_argument("--runs", type=int, help="of each cell (default: 5 in wall-clock time; 1 of "
+                        "counted instructions, which repeat themselves)")
     parser.add_argument("--show", action="store_true", help="measure nothing, print what is there")
     options = parser.parse_args()
-    if options.runs < 1:
+    if options.runs is not None and options.runs < 1:
         parser.error("--runs has to be at least 1")
     return options
 
@@ -99,7 +102,7 @@ def _run(options):
         if options.clock not in ("both", setup.clock):
             continue
         if not options.show:
-            failures += _measure(setup, chosen, options.runs)
+            failures += _measure(setup, chosen, options.runs or _RUNS[setup.clock])
         _show(setup, [figure for figure in chosen if figure.paper or setup is counted])
     _conclude(counted, wall)
     for failure in failures:

@@ -8,14 +8,43 @@ from . import BenchError
 KIB = 1 << 10
 MIB = 1 << 20
 
+
+@dataclass(frozen=True)
+class Transport:
+    """One way to move bytes: a program, and for AF_SDP how net.sdp is set."""
+
+    label: str
+    program: str
+    colour: str
+    settings: tuple = ()  # of (name, value)
+
+
+def _engine(name, colour):
+    return Transport(f"AF_SDP {name}", "sdp", colour, (("flow_control", name),))
+
+
+def _zcopy(label, colour, mode):
+    return Transport(label, "sdp", colour, (("zcopy", mode), ("zcopy_threshold", 4 * KIB)))
+
+
+TRANSPORTS = {
+    "credit": _engine("credit", "#d62728"),
+    "rdma": _engine("rdma", "#1f77b4"),
+    "nic": _engine("nic", "#2ca02c"),
+    "bsdp": _zcopy("BSDP", "#d62728", "off"),
+    "zsdp": _zcopy("ZSDP", "#1f77b4", "sync"),
+    "azsdp": _zcopy("AZ-SDP copy", "#2ca02c", "async"),
+    "verbs": Transport("raw verbs", "verbs", "#000000"),
+    "verbs_write": Transport("raw write", "verbs_write", "#7f7f7f"),
+    "verbs_read": Transport("raw read", "verbs_read", "#7f7f7f"),
+    "rsockets": Transport("rsockets", "rsockets", "#9467bd"),
+    "smc": Transport("SMC-R", "smc", "#ff7f0e"),
+    "tcp": Transport("TCP", "tcp", "#8c564b"),
+}
+
 MODES = ("credit", "rdma", "nic")
 PEERS = ("verbs", "verbs_write", "rsockets", "smc", "tcp")
-# How transports are called where people read.
-NAMES = {
-    "credit": "AF_SDP credit", "rdma": "AF_SDP rdma", "nic": "AF_SDP nic",
-    "verbs": "raw verbs", "verbs_write": "raw write", "rsockets": "rsockets",
-    "smc": "SMC-R", "tcp": "TCP",
-}
+ZCOPY = ("bsdp", "zsdp", "azsdp")
 
 _MANY = 3000
 DEFAULT_BUFFERS = "16x65536"
@@ -23,6 +52,8 @@ PAPER_BUFFERS = "8x8192"
 # An exchange is a burst to and fro; few of them make a long pass.
 EXCHANGES = 8
 ROUND_TRIPS = 300
+# What a figure of the zero-copy paper is measured over, one way.
+WIRE = 50
 
 _PAPER_SIZES = (1, 4, 16, 64, 256, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB)
 _LARGE_SIZES = (256 * KIB, MIB)
@@ -62,6 +93,7 @@ class Experiment:
     buffers: str = DEFAULT_BUFFERS
     size: int = 0  # of a message, where it is not the point
     passes: int = 0  # how often the receiver's ring is filled, where that counts
+    wire: int = 0  # microseconds that it takes one way
 
     @property
     def ring(self):
@@ -69,16 +101,38 @@ class Experiment:
         number, size = self.buffers.split("x")
         return int(number) * int(size)
 
-    def command(self, transport, point):
-        """What the node is told, but for the job's number."""
-        size = self.size or point
-        if self.test == "progress":
-            return f"{transport} progress {size} {EXCHANGES} {point} {self.buffers}"
-        count = ROUND_TRIPS if self.test == "lat" else messages(size)
+    def _count(self, size):
+        """Messages of a pass, round trips or exchanges."""
         if self.passes:
-            count = min(_MANY, self.passes * self.ring // size)
-            return f"{transport} {self.test} {size} {count} {_slow(size)} {self.buffers}"
-        return f"{transport} {self.test} {size} {count} 0 {self.buffers}"
+            return min(_MANY, self.passes * self.ring // size)
+        if self.test == "progress":
+            return EXCHANGES
+        count = messages(size)
+        if self.test == "lat" and size <= 64 * KIB:
+            count = ROUND_TRIPS
+        return count
+
+    def _options(self, size, point):
+        """What else sdpbench is told."""
+        if self.passes:
+            return f"--compute {_slow(size)}"
+        return f"--compute {point}" if self.axis == "computation" else ""
+
+    def _settings(self, transport):
+        """How net.sdp is set: all modes get the same memory."""
+        number, size = self.buffers.split("x")
+        settings = (("ring_size", self.ring), ("num_buffers", number), ("buffer_size", size),
+                    *transport.settings)
+        return ",".join(f"{name}={value}" for name, value in settings)
+
+    def command(self, name, point):
+        """What the node is told, but for the job's number."""
+        transport = TRANSPORTS[name]
+        size = self.size or point
+        wire = point if self.axis == "delay" else self.wire
+        settings = self._settings(transport) if transport.program == "sdp" else "-"
+        return (f"{transport.program} {wire} {settings} {self.test} {size} "
+                f"{self._count(size)} {self._options(size, point)}").rstrip()
 
 
 EXPERIMENTS = {experiment.name: experiment for experiment in (
@@ -98,6 +152,32 @@ EXPERIMENTS = {experiment.name: experiment for experiment in (
         "progress", "exchange_us", "us", "smaller", MODES,
         (0, 250, 500, 1000, 1500, 2000, 3000, 4000), "computation", PAPER_BUFFERS, 4 * KIB),
 )}
+
+_ZCOPY_SIZES = tuple(size * KIB for size in (4, 8, 16, 32, 64, 128, 256, 1024))
+_DELAYS = (0, 10, 25, 50, 100)
+
+
+def _over_wire(name, title, test, transports, points, axis, **more):
+    """An experiment of the zero-copy paper."""
+    metric, unit, better = ("one_way_us", "us", "smaller") if test == "lat" else \
+        ("mbit_per_s", "Mbit/s", "larger")
+    more = {"wire": WIRE, **more}
+    if more["wire"]:
+        title += f", over a wire of {more['wire']} us"
+    return Experiment(name, title, test, metric, unit, better, transports, points, axis, **more)
+
+
+def _zcopy_experiments():
+    """Figure 6 of the zero-copy paper, and the wire's share."""
+    yield _over_wire("zlatency", "Ping-pong latency: half a round trip", "lat",
+                     ZCOPY + ("verbs",), _ZCOPY_SIZES, "message")
+    yield _over_wire("zbandwidth", "Uni-directional throughput", "bw",
+                     ZCOPY + ("verbs", "verbs_read"), _ZCOPY_SIZES, "message")
+    yield _over_wire("zdelay", "Uni-directional throughput of 64 KiB by the wire's delay", "bw",
+                     ZCOPY + ("verbs_read",), _DELAYS, "delay", size=64 * KIB, wire=0)
+
+
+EXPERIMENTS |= {experiment.name: experiment for experiment in _zcopy_experiments()}
 
 
 FILL_SIZES = (256, 512, KIB, 4 * KIB, 8 * KIB, 32 * KIB)
@@ -143,17 +223,25 @@ FIGURES = {figure.name: figure for figure in (
     Figure("6b", "Buffer utilisation, 32 KiB x 8", "fill32", MODES),
     Figure("peers", "Uni-directional bandwidth beside the peers", "peers", MODES + PEERS,
            yardstick="verbs"),
+    Figure("z6a", "Zero copy: ping-pong latency", "zlatency", ZCOPY + ("verbs",), yardstick="zsdp"),
+    Figure("z6b", "Zero copy: uni-directional throughput", "zbandwidth",
+           ZCOPY + ("verbs", "verbs_read"), yardstick="zsdp"),
+    Figure("z6c", "Zero copy: throughput by the wire's delay", "zdelay", ZCOPY + ("verbs_read",),
+           yardstick="zsdp"),
     Figure("cpu", "Processor time for a message", "peers", MODES + ("rsockets", "smc", "tcp"),
            "busy_us_per_message", "us", yardstick="credit"),
 )}
 
 
 def figures(names):
-    """The figures of these names; all, for none."""
+    """The figures of these names, or whose names begin so; all, for none."""
+    chosen = []
     for name in names:
-        if name not in FIGURES:
+        found = [name] if name in FIGURES else [item for item in FIGURES if item.startswith(name)]
+        if not found:
             raise BenchError(f"there is no figure '{name}'; there are {', '.join(FIGURES)}")
-    return [FIGURES[name] for name in names or FIGURES]
+        chosen += found
+    return [FIGURES[name] for name in dict.fromkeys(chosen or FIGURES)]
 
 
 def experiments(chosen, wall_clock):

@@ -6,9 +6,9 @@ import textwrap
 
 from . import BenchError, plan, table
 
-_COLOURS = {
-    "credit": "#d62728", "rdma": "#1f77b4", "nic": "#2ca02c", "verbs": "#000000",
-    "verbs_write": "#7f7f7f", "rsockets": "#9467bd", "smc": "#ff7f0e", "tcp": "#8c564b",
+_AXES = {
+    "message": "message", "computation": "computation after a burst or message (us)",
+    "delay": "delay of the wire, one way (us)",
 }
 
 
@@ -28,12 +28,11 @@ def _axes(experiment, figure):
     points = figure.points()
     yield f"set xrange [{points[0]}:{points[-1]}]"
     yield f'set ylabel "{figure.unit or experiment.unit}"'
-    if experiment.axis == "computation":
-        yield 'set xlabel "computation after a burst (us)"'
+    yield f'set xlabel "{_AXES[experiment.axis]}"'
+    if experiment.axis != "message":
         yield "set yrange [0:*]"
         return
     ticks = ", ".join(f'"{plan.human(point)}" {point}' for point in points)
-    yield 'set xlabel "message"'
     yield "set logscale x" if experiment.unit == "%" else "set logscale xy"
     if experiment.unit == "%":
         yield "set yrange [0:100]"
@@ -48,10 +47,10 @@ def script(results, figure, png):
         lines = data(results, figure, transport)
         if lines:
             blocks += [f"${transport} << END", *lines, "END"]
-            style = f'lc rgb "{_COLOURS[transport]}"'
+            style = f'lc rgb "{plan.TRANSPORTS[transport].colour}"'
             curves += [f'${transport} using 1:2:3:4 with yerrorbars {style} pt 7 ps 0.6 notitle',
                        f'${transport} using 1:2 with lines {style} lw 2 '
-                       f'title "{plan.NAMES[transport]}"']
+                       f'title "{plan.TRANSPORTS[transport].label}"']
     if not curves:
         return None
     note = "\\n".join(textwrap.wrap(table.method(results), 150))

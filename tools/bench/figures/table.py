@@ -14,7 +14,7 @@ CPU, two Soft-RoCE devices on one veth pair. The figures are path lengths: what 
 emulated device of both ends execute. They know no caches, no parallel work of the two ends, no wire \
 and no interrupts between CPUs, so compare columns, and take none for a speed of hardware. They \
 hardly depend on what else the machine does. Computation is modelled as sleeping: virtual time \
-passes and the CPU is free for the device.""",
+passes and the CPU is free for the device. A wire's delay is netem's, in virtual time.""",
     "wall": """\
 Wall-clock time of an emulated node with two virtual CPUs: it depends on the machine, and on what \
 else it does. It shows whether the order of the modes is the same where both ends run at once.""",
@@ -26,19 +26,27 @@ _CRC = {
 _TCP = "TCP has no device to pay for in software and its segments cross the pair whole (GSO)."
 
 
+def _runs(runs):
+    """How often a cell was measured."""
+    if runs == 1:
+        return "one run a cell, on a connection of its own."
+    return (f"median of {runs} interleaved runs, each on a connection of its own, behind it the "
+            "spread: from the least run to the greatest, as a share of the median.")
+
+
 def method(results):
     """The sentences that say how figures came about."""
     how = results.method
     words = [_CLOCKS[how["clock"]], _CRC[how["crc"]], _TCP,
-             f"Linux {how['release']}; median of {how['runs']} interleaved runs, each on a "
-             "connection of its own, behind it the spread: from the least run to the greatest, as "
-             "a share of the median."]
+             f"Linux {how['release']}; " + _runs(how["runs"])]
     return " ".join(words)
 
 
 def point_name(experiment, point):
     """A point of an experiment as people write it."""
-    return f"{point} us" if experiment.axis == "computation" else plan.human(point)
+    if experiment.axis in ("computation", "delay"):
+        return f"{point} us"
+    return plan.human(point) if experiment.axis == "message" else str(point)
 
 
 def cell_text(cell, yardstick):
@@ -71,9 +79,9 @@ def figure_table(results, figure):
     lines = [f"Figure {figure.name}: {figure.title}",
              f"  {experiment.title}; {figure.unit or experiment.unit}, "
              f"{'smaller' if figure.metric else experiment.better} is better"
-             + (f"; x: ratio to {plan.NAMES[figure.yardstick]}" if figure.yardstick else ""),
+             + (f"; x: ratio to {plan.TRANSPORTS[figure.yardstick].label}" if figure.yardstick else ""),
              f"  {experiment.axis:>12} " + 
-             "".join(f"{plan.NAMES[name]:^{_COLUMN}}" for name in columns).rstrip()]
+             "".join(f"{plan.TRANSPORTS[name].label:^{_COLUMN}}" for name in columns).rstrip()]
     for point in points:
         cells = [cell_text(cell(name, point),
                            None if name == figure.yardstick else cell(figure.yardstick, point))
@@ -90,5 +98,5 @@ def render(results, figures):
         if lines:
             parts.append("\n".join(lines + ["", textwrap.fill(method(results), WIDTH)]))
     for transport, why in sorted(results.notes.items()):
-        parts.append(f"{plan.NAMES[transport]} was not measured: {why}")
+        parts.append(f"{plan.TRANSPORTS[transport].label} was not measured: {why}")
     return "\n\n".join(parts)
