@@ -227,6 +227,27 @@ in_chroot() {
 	rmdir "$work/root"
 }
 
+# No RDMA device of this namespace has the addresses that the cases use.
+without_device() {
+	# shellcheck disable=SC2016
+	unshare --net bash -ec '
+		ip link add v0 type veth peer name v1
+		for link in lo v0 v1; do ip link set $link up; done
+		for n in 1 2; do
+			ip addr add 10.0.0.$n/24 dev v0
+			ip addr add fd00::$n/64 dev v0 nodad
+		done
+		exec "$@"' - "$@"
+}
+
+device_absent() {
+	rules 'log min-level 8' 'use both * * *:*'
+	SDP_EXPECT=tcp SDP_TEST_FAMILY=tcp without_device "$run" "$program" > "$work/cases.out" 2>&1 ||
+		fail "not all cases use TCP"
+	# Two cases are about a kernel that refuses these sockets.
+	! grep 'libsdp:' "$work/cases.out" | grep -qv 'no SDP sockets here' || fail "a word in the log"
+}
+
 unload() { ! grep -q '^sdp ' /proc/modules || rmmod sdp 2> /dev/null; }
 
 module_absent() {
@@ -252,4 +273,5 @@ trap 'sysctl -qw net.sdp.fallback_timeout=$patience 2> /dev/null || true; rm -rf
 run_cases no_file sdp_for_all both_for_all tcp_for_all tcp_by_address tcp_listener \
 	first_match_wins error_in_file log_says_why tcp_client_of_both \
 	converted_client_of_both both_client_of_tcp sdp_client_of_tcp tcp_client_of_sdp \
-	port_decides unprivileged setuid_program in_chroot module_absent
+	port_decides unprivileged setuid_program in_chroot device_absent \
+	module_absent
