@@ -35,6 +35,9 @@ static int sdp_addr_check_family(int family,
 	if (len < (family == AF_INET6 ? SIN6_LEN_RFC2133 :
 					(int)sizeof(struct sockaddr_in)))
 		return -EINVAL;
+	/* What it means for an address is the caller's next question. */
+	if (family == AF_INET && uaddr->sa_family == AF_UNSPEC)
+		return 0;
 	return uaddr->sa_family == family ? 0 : -EAFNOSUPPORT;
 }
 

@@ -175,6 +175,24 @@ static void check_name(struct addr got, const char *text, uint16_t port)
 	CHECK(same_addr(&got, &want));
 }
 
+/* Programs that forget the family are used to it, but for IPv4 alone. */
+static void any_needs_no_family(void)
+{
+	struct addr any = make_addr("0.0.0.0", 0), any6 = make_addr("::", 0);
+	struct addr own = make_addr(opts.server[0], 0);
+	int fd = door(AF_INET);
+
+	any.sa.sa_family = AF_UNSPEC;
+	any6.sa.sa_family = AF_UNSPEC;
+	own.sa.sa_family = AF_UNSPEC;
+	CHECK_ERR(bind(fd, &own.sa, own.len), EAFNOSUPPORT);
+	CHECK_ERR(bind(fd, &any.sa, any.len - 1), EINVAL);
+	CHECK_OK(bind(fd, &any.sa, any.len));
+	CHECK(local_port(fd));
+	check_name(local_addr(fd), "0.0.0.0", local_port(fd));
+	CHECK_ERR(bind(door(AF_INET6), &any6.sa, any6.len), EAFNOSUPPORT);
+}
+
 static void name_unbound(void)
 {
 	check_name(local_addr(door(AF_INET)), "0.0.0.0", 0);
@@ -530,6 +548,7 @@ static const struct sdp_case cases[] = {
 	CASE(no_socketpair, 0),
 	CASE(inet_takes_inet_only, 0),
 	CASE(inet6_takes_inet6_only, 0),
+	CASE(any_needs_no_family, 0),
 	CASE(name_unbound, 0),
 	CASE(name_bound_to_any, 0),
 	CASE(name_mapped, 0),
