@@ -59,7 +59,7 @@ help:
 deps:
 	@tools/install-deps
 
-##module: build sdp.ko for KERNEL
+##module: build sdp.ko and iwarp.ko for KERNEL
 module: deps
 	@tools/build-module $(KERNEL)
 
@@ -131,7 +131,7 @@ install: tools modules_install
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/tools --prefix $(PREFIX)
 	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)$(PREFIX)/include/linux/sdp.h
 
-##modules_install: build and install sdp.ko for KVER
+##modules_install: build and install sdp.ko and iwarp.ko for KVER
 modules_install:
 	tools/build-module $(KDIR)
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/$(BUILD)/$$(cat $(KDIR)/include/config/kernel.release)/module \

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An RDMA device: one for each network device that was linked to one.
+ */
+#ifndef _IWP_DEVICE_H
+#define _IWP_DEVICE_H
+
+#include <linux/etherdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+/* The only port of a device. */
+#define IWP_PORT		1
+
+#define IWP_MAX_WR		(32 * 1024)
+#define IWP_MAX_CQE		(1024 * 1024)
+#define IWP_MAX_RD_ATOM		128
+/* Pages of a memory region that is registered by a work request. */
+#define IWP_MAX_FAST_REG	512
+#define IWP_MAX_QPN		0xffffff
+
+/**
+ * struct iwp_device - an RDMA device
+ * @ibdev: what the RDMA core knows; first, as the core allocates it
+ * @node: in the list of all devices
+ * @netdev: network device, held until the device is gone
+ * @raw_gid: the only GID, made of the hardware's address
+ * @id: number of the device, for user space
+ * @qps: queue pairs by their number
+ * @mrs: memory regions by the index in their STags
+ * @next_qpn: where the search for a free number goes on
+ * @next_stag: the same for memory regions
+ */
+struct iwp_device {
+	struct ib_device ibdev;
+	struct list_head node;
+	struct net_device *netdev;
+	u8 raw_gid[ETH_ALEN];
+	u32 id;
+	struct xarray qps;
+	struct xarray mrs;
+	u32 next_qpn;
+	u32 next_stag;
+};
+
+static inline struct iwp_device *iwp_device(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct iwp_device, ibdev);
+}
+
+int iwp_device_init(struct iwp_device *dev, struct net_device *netdev);
+int iwp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		     struct ib_udata *udata);
+int iwp_query_port(struct ib_device *ibdev, u32 port,
+		   struct ib_port_attr *attr);
+int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
+			   struct ib_port_immutable *immutable);
+int iwp_query_gid(struct ib_device *ibdev, u32 port, int index,
+		  union ib_gid *gid);
+
+#endif /* _IWP_DEVICE_H */

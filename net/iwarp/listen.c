@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The side that listens, and answers.
+ */
+#include <net/ipv6.h>
+#include <net/tcp.h>
+
+#include "device.h"
+#include "ep.h"
+#include "qp.h"
+
+/* How long a peer that has connected may take to send its request. */
+#define IWP_REQUEST_SECONDS	10
+/* How many such peers a listener bears with. */
+#define IWP_CHILDREN_MAX	1024
+
+static DEFINE_SPINLOCK(iwp_requested_lock);
+static LIST_HEAD(iwp_requested);
+
+/**
+ * iwp_child_unlink() - an endpoint has nothing to do with its listener any
+ * more
+ * @ep: endpoint, locked; nothing happens if it has no listener
+ */
+void iwp_child_unlink(struct iwp_ep *ep)
+{
+	struct iwp_ep *listener = ep->listener;
+
+	if (!listener)
+		return;
+	spin_lock(&listener->children_lock);
+	list_del_init(&ep->node);
+	listener->nr_children--;
+	spin_unlock(&listener->children_lock);
+	ep->listener = NULL;
+	iwp_ep_put(listener);
+}
+
+static void iwp_child_link(struct iwp_ep *ep, struct iwp_ep *listener)
+{
+	iwp_ep_get(listener);
+	ep->listener = listener;
+	spin_lock(&listener->children_lock);
+	list_add_tail(&ep->node, &listener->children);
+	listener->nr_children++;
+	spin_unlock(&listener->children_lock);
+}
+
+/*
+ * A request that the connection manager throws away because its listener is
+ * going is never answered.  It is remembered for the device's end.
+ */
+static void iwp_request_remember(struct iwp_ep *ep)
+{
+	spin_lock(&iwp_requested_lock);
+	list_add(&ep->node, &iwp_requested);
+	spin_unlock(&iwp_requested_lock);
+}
+
+static void iwp_request_answered(struct iwp_ep *ep)
+{
+	spin_lock(&iwp_requested_lock);
+	list_del_init(&ep->node);
+	spin_unlock(&iwp_requested_lock);
+}
+
+static struct iwp_ep *iwp_request_forgotten(const struct iwp_device *dev)
+{
+	struct iwp_ep *ep, *found = NULL;
+
+	spin_lock(&iwp_requested_lock);
+	list_for_each_entry(ep, &iwp_requested, node) {
+		if (ep->dev == dev) {
+			list_del_init(&ep->node);
+			found = ep;
+			break;
+		}
+	}
+	spin_unlock(&iwp_requested_lock);
+	return found;
+}
+
+/**
+ * iwp_requests_forget() - end the endpoints that nobody will answer
+ * @dev: device, which nobody uses any more
+ */
+void iwp_requests_forget(struct iwp_device *dev)
+{
+	struct iwp_ep *ep;
+
+	while ((ep = iwp_request_forgotten(dev))) {
+		mutex_lock(&ep->lock);
+		iwp_ep_finish(ep, -ECONNABORTED);
+		mutex_unlock(&ep->lock);
+		/* The reference that its answer would have taken. */
+		iwp_ep_put(ep);
+	}
+}
+
+/* The request is complete: whoever listens shall answer it. */
+static int iwp_request_pass_on(struct iwp_ep *ep)
+{
+	struct iwp_ep *listener = ep->listener;
+	int err = iwp_mpa_check_request(ep);
+
+	if (err)
+		return err;
+	ep->state = IWP_EP_REQUESTED;
+	iwp_ep_stop_timer(ep);
+	iwp_ep_get(listener);
+	iwp_child_unlink(ep);
+	/* The reference goes with the event, to who answers. */
+	iwp_ep_get(ep);
+	iwp_request_remember(ep);
+	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
+	err = -ECONNREFUSED;
+	if (listener->state == IWP_EP_LISTEN)
+		err = iwp_ep_upcall(ep, listener->cm_id,
+				    IW_CM_EVENT_CONNECT_REQUEST, 0);
+	mutex_unlock(&listener->lock);
+	iwp_ep_put(listener);
+	if (err) {
+		iwp_request_answered(ep);
+		iwp_ep_put(ep);
+	}
+	return err;
+}
+
+/* One that knows another revision is told which one we know. */
+static void iwp_request_refuse(struct iwp_ep *ep, int err)
+{
+	if (err == -EPROTO && ep->mpa.rev)
+		iwp_mpa_reply(ep, true, NULL, 0);
+	iwp_ep_finish(ep, err);
+}
+
+/**
+ * iwp_request_step() - something happened to the socket of a peer that has
+ * connected
+ * @ep: endpoint, locked
+ */
+void iwp_request_step(struct iwp_ep *ep)
+{
+	int err = iwp_mpa_receive(ep, false);
+
+	if (err == -EAGAIN)
+		return;
+	if (!err)
+		err = iwp_request_pass_on(ep);
+	if (err)
+		iwp_request_refuse(ep, err);
+}
+
+/* It has inherited the listener's callbacks. */
+static void iwp_listen_refuse(struct iwp_ep *ep)
+{
+	lock_sock(ep->sock->sk);
+	iwp_sock_unwatch(ep);
+	release_sock(ep->sock->sk);
+	iwp_ep_put(ep);
+}
+
+static int iwp_listen_accept(struct iwp_ep *listener)
+{
+	struct iwp_ep *ep;
+	int err;
+
+	ep = iwp_ep_new(listener->dev);
+	if (!ep)
+		return -ENOMEM;
+	err = kernel_accept(listener->sock, &ep->sock, O_NONBLOCK);
+	if (err) {
+		iwp_ep_put(ep);
+		return err;
+	}
+	ep->saved = listener->saved;
+	if (listener->nr_children >= IWP_CHILDREN_MAX) {
+		iwp_listen_refuse(ep);
+		return 0;
+	}
+	tcp_sock_set_nodelay(ep->sock->sk);
+	ep->state = IWP_EP_WAIT_REQ;
+	iwp_child_link(ep, listener);
+	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
+	iwp_sock_watch(ep);
+	/* The request may have come before we watched. */
+	iwp_ep_signal(ep, IWP_EV_SOCKET);
+	return 0;
+}
+
+/**
+ * iwp_listen_step() - somebody connects
+ * @ep: endpoint that listens, locked
+ */
+void iwp_listen_step(struct iwp_ep *ep)
+{
+	while (!iwp_listen_accept(ep))
+		cond_resched();
+}
+
+static bool iwp_addr_any(const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET)
+		return ipv4_is_zeronet(((const struct sockaddr_in *)addr)
+				       ->sin_addr.s_addr);
+	return ipv6_addr_any(&((const struct sockaddr_in6 *)addr)->sin6_addr);
+}
+
+/* All addresses means all of the device's, and no other's. */
+static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
+{
+	struct sockaddr_storage *addr = &id->m_local_addr;
+	struct sock *sk;
+	int err;
+
+	err = iwp_sock_create(ep, dev_net(ep->dev->netdev), addr);
+	if (err)
+		return err;
+	sk = ep->sock->sk;
+	if (addr->ss_family == AF_INET6 && id->afonly) {
+		lock_sock(sk);
+		sk->sk_ipv6only = true;
+		release_sock(sk);
+	}
+	if (iwp_addr_any(addr))
+		sk->sk_bound_dev_if = ep->dev->netdev->ifindex;
+	return kernel_bind(ep->sock, (struct sockaddr *)addr,
+			   iwp_addr_len(addr));
+}
+
+/**
+ * iwp_create_listen() - listen
+ * @id: the connection manager's, with the address
+ * @backlog: how many connections may wait for us
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_create_listen(struct iw_cm_id *id, int backlog)
+{
+	struct iwp_ep *ep = iwp_ep_new(iwp_device(id->device));
+	int err;
+
+	if (!ep)
+		return -ENOMEM;
+	mutex_lock(&ep->lock);
+	ep->state = IWP_EP_LISTEN;
+	err = iwp_listen_bind(ep, id);
+	if (!err) {
+		iwp_sock_watch_listen(ep);
+		err = kernel_listen(ep->sock, backlog);
+	}
+	iwp_ep_get(ep);
+	if (err) {
+		iwp_ep_finish(ep, err);
+	} else {
+		id->add_ref(id);
+		ep->cm_id = id;
+		id->provider_data = ep;
+	}
+	mutex_unlock(&ep->lock);
+	/* One who listens is referred to by its iw_cm_id. */
+	if (err)
+		iwp_ep_put(ep);
+	return err;
+}
+
+static void iwp_children_abort(struct iwp_ep *listener)
+{
+	struct iwp_ep *ep;
+
+	spin_lock(&listener->children_lock);
+	list_for_each_entry(ep, &listener->children, node)
+		iwp_ep_signal(ep, IWP_EV_ABORT);
+	spin_unlock(&listener->children_lock);
+}
+
+/**
+ * iwp_destroy_listen() - listen no more
+ * @id: the connection manager's
+ *
+ * Return: 0.
+ */
+int iwp_destroy_listen(struct iw_cm_id *id)
+{
+	struct iwp_ep *ep = id->provider_data;
+
+	if (!ep)
+		return 0;
+	id->provider_data = NULL;
+	mutex_lock(&ep->lock);
+	iwp_ep_finish(ep, 0);
+	mutex_unlock(&ep->lock);
+	iwp_children_abort(ep);
+	iwp_ep_put(ep);
+	return 0;
+}
+
+static int iwp_accept_depths(struct iwp_ep *ep,
+			     const struct iw_cm_conn_param *param)
+{
+	u16 depths = ep->mpa.enhanced ? IWARP_MPA_DEPTHS_LEN : 0;
+
+	if (param->ird > IWP_MAX_RD_ATOM || param->ord > IWP_MAX_RD_ATOM ||
+	    param->private_data_len > IWARP_MPA_PD_MAX - depths)
+		return -EINVAL;
+	if (!ep->mpa.enhanced) {
+		ep->ird = param->ird;
+		ep->ord = param->ord;
+		return 0;
+	}
+	/* We may always take more than the consumer thinks of. */
+	ep->ird = max_t(u16, ep->ird, param->ird);
+	ep->ord = min_t(u16, ep->ord, param->ord);
+	return 0;
+}
+
+static int iwp_accept_qp(struct iwp_ep *ep, struct iwp_qp *qp,
+			 struct iw_cm_conn_param *param)
+{
+	bool wait_first = ep->mpa.enhanced && ep->mpa.peer_to_peer;
+	int err;
+
+	err = iwp_accept_depths(ep, param);
+	if (!err)
+		err = iwp_ep_attach(ep, qp);
+	if (err) {
+		iwp_qp_put(qp);
+		return err;
+	}
+	err = iwp_mpa_reply(ep, false, param->private_data,
+			    param->private_data_len);
+	if (!err)
+		err = iwp_ep_start(ep, wait_first);
+	return err;
+}
+
+/* Answering takes the reference that came with the request. */
+static struct iwp_ep *iwp_answer_begin(struct iw_cm_id *id)
+{
+	struct iwp_ep *ep = id->provider_data;
+
+	id->provider_data = NULL;
+	if (!ep)
+		return NULL;
+	iwp_request_answered(ep);
+	mutex_lock(&ep->lock);
+	if (ep->state == IWP_EP_REQUESTED)
+		return ep;
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+	return NULL;
+}
+
+static void iwp_answer_end(struct iwp_ep *ep)
+{
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_accept() - answer a request with a queue pair
+ * @id: the connection's
+ * @param: queue pair, depths and private data
+ *
+ * Return: 0, and ESTABLISHED will follow, or a negative error number, and
+ * nothing will.
+ */
+int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct iwp_ep *ep = iwp_answer_begin(id);
+	struct iwp_qp *qp;
+	int err = -EINVAL;
+
+	if (!ep)
+		return -ECONNRESET;
+	qp = iwp_qp_find(id->device, param->qpn);
+	if (qp)
+		err = iwp_accept_qp(ep, qp, param);
+	if (err) {
+		ep->state = IWP_EP_REQUESTED;
+		iwp_ep_finish(ep, err);
+	} else {
+		id->add_ref(id);
+		ep->cm_id = id;
+		iwp_ep_established(ep, IW_CM_EVENT_ESTABLISHED);
+	}
+	iwp_answer_end(ep);
+	return err;
+}
+
+/**
+ * iwp_reject() - refuse a request
+ * @id: the connection's
+ * @priv: private data for the peer
+ * @len: its length
+ *
+ * Return: 0, or -ECONNRESET if the peer does not wait any more.
+ */
+int iwp_reject(struct iw_cm_id *id, const void *priv, u8 len)
+{
+	struct iwp_ep *ep = iwp_answer_begin(id);
+
+	if (!ep)
+		return -ECONNRESET;
+	iwp_mpa_reply(ep, true, priv, len);
+	iwp_ep_finish(ep, -ECONNREFUSED);
+	iwp_answer_end(ep);
+	return 0;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module: which network devices have an RDMA device, and until when.
+ *
+ * User space knows our devices by the driver number and the interface of the
+ * kernel's own software iWARP, siw.  Its module may be loaded as well, so all
+ * that finds devices by that number is avoided here: ib_unregister_driver()
+ * would take its devices along.
+ */
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include "device.h"
+#include "ep.h"
+#include "ops.h"
+#include "qp.h"
+
+/* Devices from before they are registered until they are gone. */
+static LIST_HEAD(iwp_devices);
+static DEFINE_SPINLOCK(iwp_devices_lock);
+
+static bool iwp_netdev_usable(const struct net_device *netdev)
+{
+	switch (netdev->type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+	case ARPHRD_NONE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void iwp_device_track(struct iwp_device *dev)
+{
+	spin_lock(&iwp_devices_lock);
+	list_add(&dev->node, &iwp_devices);
+	spin_unlock(&iwp_devices_lock);
+}
+
+static void iwp_device_untrack(struct iwp_device *dev)
+{
+	spin_lock(&iwp_devices_lock);
+	list_del_init(&dev->node);
+	spin_unlock(&iwp_devices_lock);
+}
+
+/**
+ * iwp_dealloc_driver() - a device goes for good
+ * @ibdev: device, of which nothing is left but its memory
+ */
+void iwp_dealloc_driver(struct ib_device *ibdev)
+{
+	struct iwp_device *dev = iwp_device(ibdev);
+
+	iwp_device_untrack(dev);
+	iwp_requests_forget(dev);
+	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->mrs);
+	dev_put(dev->netdev);
+}
+
+/* The other module takes a device with its driver number for its own. */
+static bool iwp_netdev_taken(struct net_device *netdev)
+{
+	struct ib_device *other;
+
+	other = ib_device_get_by_netdev(netdev, RDMA_DRIVER_SIW);
+	if (other)
+		ib_device_put(other);
+	return other;
+}
+
+static int iwp_newlink(const char *name, struct net_device *netdev)
+{
+	struct iwp_device *dev;
+	int err;
+
+	if (!iwp_netdev_usable(netdev))
+		return -EINVAL;
+	if (iwp_netdev_taken(netdev))
+		return -EEXIST;
+	dev = ib_alloc_device(iwp_device, ibdev);
+	if (!dev)
+		return -ENOMEM;
+	/* These undo everything, even if it ends here. */
+	ib_set_device_ops(&dev->ibdev, &iwp_device_ops);
+	INIT_LIST_HEAD(&dev->node);
+	err = iwp_device_init(dev, netdev);
+	if (!err) {
+		iwp_device_track(dev);
+		ib_mark_name_assigned_by_user(&dev->ibdev);
+		err = ib_register_device(&dev->ibdev, name, NULL);
+	}
+	if (err)
+		ib_dealloc_device(&dev->ibdev);
+	return err;
+}
+
+static struct rdma_link_ops iwp_link_ops = {
+	.type = "iwarp",
+	.newlink = iwp_newlink,
+};
+
+/* Returns the device with a reference for ib_device_put(). */
+static struct iwp_device *iwp_device_find(const struct net_device *netdev)
+{
+	struct iwp_device *dev, *found = NULL;
+
+	spin_lock(&iwp_devices_lock);
+	list_for_each_entry(dev, &iwp_devices, node) {
+		if (dev->netdev == netdev && ib_device_try_get(&dev->ibdev)) {
+			found = dev;
+			break;
+		}
+	}
+	spin_unlock(&iwp_devices_lock);
+	return found;
+}
+
+static void iwp_port_event(struct iwp_device *dev, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &dev->ibdev,
+		.event = type,
+		.element.port_num = IWP_PORT,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+static int iwp_netdev_event(struct notifier_block *nb, unsigned long event,
+			    void *info)
+{
+	struct iwp_device *dev;
+
+	dev = iwp_device_find(netdev_notifier_info_to_dev(info));
+	if (!dev)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UP:
+		iwp_port_event(dev, IB_EVENT_PORT_ACTIVE);
+		break;
+	case NETDEV_DOWN:
+		iwp_port_event(dev, IB_EVENT_PORT_ERR);
+		break;
+	case NETDEV_UNREGISTER:
+		ib_unregister_device_queued(&dev->ibdev);
+		break;
+	}
+	ib_device_put(&dev->ibdev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block iwp_netdev_notifier = {
+	.notifier_call = iwp_netdev_event,
+};
+
+/* A device that is being removed elsewhere is waited for. */
+static void iwp_devices_remove(void)
+{
+	struct iwp_device *dev;
+
+	spin_lock(&iwp_devices_lock);
+	while ((dev = list_first_entry_or_null(&iwp_devices, struct iwp_device,
+					       node))) {
+		get_device(&dev->ibdev.dev);
+		spin_unlock(&iwp_devices_lock);
+		ib_unregister_device(&dev->ibdev);
+		put_device(&dev->ibdev.dev);
+		spin_lock(&iwp_devices_lock);
+	}
+	spin_unlock(&iwp_devices_lock);
+}
+
+static int __init iwp_init(void)
+{
+	int err;
+
+	err = iwp_work_init();
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&iwp_netdev_notifier);
+	if (err) {
+		iwp_work_exit();
+		return err;
+	}
+	rdma_link_register(&iwp_link_ops);
+	return 0;
+}
+
+static void __exit iwp_exit(void)
+{
+	rdma_link_unregister(&iwp_link_ops);
+	unregister_netdevice_notifier(&iwp_netdev_notifier);
+	iwp_devices_remove();
+	iwp_work_exit();
+	/* Socket callbacks and the release of memory regions may still run. */
+	rcu_barrier();
+	synchronize_net();
+}
+
+module_init(iwp_init);
+module_exit(iwp_exit);
+
+MODULE_DESCRIPTION("Software iWARP with markers and checksums");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_RDMA_LINK("iwarp");

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory regions: what an STag stands for, and copies to and from it.
+ */
+#ifndef _IWP_MEM_H
+#define _IWP_MEM_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+struct iwp_device;
+
+/**
+ * enum iwp_mem_err - why an access was refused
+ * @IWP_MEM_OK: it was not
+ * @IWP_MEM_STAG: no such STag, or it is not valid now
+ * @IWP_MEM_PD: it belongs to another protection domain
+ * @IWP_MEM_ACCESS: the region does not allow this kind of access
+ * @IWP_MEM_BOUNDS: not all of the range is inside of the region
+ */
+enum iwp_mem_err {
+	IWP_MEM_OK,
+	IWP_MEM_STAG,
+	IWP_MEM_PD,
+	IWP_MEM_ACCESS,
+	IWP_MEM_BOUNDS,
+};
+
+/**
+ * struct iwp_mr - a memory region
+ * @ibmr: what the RDMA core knows
+ * @lock: readers copy, the writer makes it valid or invalid: an invalid
+ *	region is one in which no copy is under way
+ * @valid: under @lock
+ * @all: all of the kernel's memory, for its own use
+ * @stag: with its key, under @lock
+ * @access: under @lock
+ * @iova: address of the first byte, as the peer says it; under @lock
+ * @length: in bytes; under @lock
+ * @page_shift: of the entries of @pages
+ * @npages: entries in use
+ * @max_pages: entries allocated
+ * @pages: kernel addresses
+ * @umem: pinned memory of a process, or NULL
+ * @rcu: readers look regions up under RCU
+ */
+struct iwp_mr {
+	struct ib_mr ibmr;
+	rwlock_t lock;
+	bool valid;
+	bool all;
+	u32 stag;
+	int access;
+	u64 iova;
+	u64 length;
+	unsigned int page_shift;
+	u32 npages;
+	u32 max_pages;
+	u64 *pages;
+	struct ib_umem *umem;
+	struct rcu_head rcu;
+};
+
+static inline struct iwp_mr *iwp_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct iwp_mr, ibmr);
+}
+
+/* Returns 0, or a negative error number that ends the walk. */
+typedef int (*iwp_span_fn)(void *ctx, void *span, size_t len);
+
+enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
+			      int access, iwp_span_fn fn, void *ctx);
+enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
+			       int access);
+enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote);
+enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
+				  int access);
+
+struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+			   u32 max_pages);
+int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		  unsigned int *offset);
+struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			      u64 iova, int access, struct ib_udata *udata);
+int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+#endif /* _IWP_MEM_H */

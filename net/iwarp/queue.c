@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work requests on their way through the queues: taken by the sender and the
+ * receiver, completed in order, flushed when the queue pair is in error.
+ *
+ * Requests of a process are in memory that it can change at any time.  They
+ * are copied once, and only the copy is looked at.
+ */
+#include "qp.h"
+
+/* Nothing of the request can be used but its name. */
+static void iwp_send_reject(struct iwp_send *send)
+{
+	send->opcode = SIW_OP_SEND;
+	send->num_sge = 0;
+	send->status = SIW_WC_LOC_QP_OP_ERR;
+}
+
+static bool iwp_send_sane(const struct iwp_send *send, u8 max_sge)
+{
+	switch (send->opcode) {
+	case SIW_OP_WRITE:
+	case SIW_OP_READ:
+	case SIW_OP_SEND:
+		break;
+	default:
+		return false;
+	}
+	if (send->flags & SIW_WQE_INLINE)
+		return send->opcode != SIW_OP_READ && send->num_sge <= 1 &&
+		       send->sge[0].length <= SIW_MAX_INLINE;
+	return send->num_sge <= max_sge;
+}
+
+/* Returns false if the pieces are longer than a message can be. */
+static bool iwp_send_sum(struct iwp_send *send)
+{
+	u64 length = 0;
+	u8 i;
+
+	for (i = 0; i < send->num_sge; i++)
+		length += send->sge[i].length;
+	send->length = length;
+	return length <= S32_MAX;
+}
+
+/* The library hands an inlined request over with one piece. */
+static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
+			    const struct siw_sqe *sqe)
+{
+	memset(send, 0, offsetof(struct iwp_send, sge));
+	send->id = sqe->id;
+	send->opcode = sqe->opcode;
+	send->flags = sqe->flags;
+	send->num_sge = sqe->num_sge;
+	send->rkey = sqe->rkey;
+	send->raddr = sqe->raddr;
+	memcpy(send->sge, sqe->sge, sizeof(send->sge));
+	if (!iwp_send_sane(send, qp->sq.max_sge) || !iwp_send_sum(send))
+		iwp_send_reject(send);
+}
+
+/* Moves one request of a process to where it cannot change it any more. */
+static bool iwp_sq_pull(struct iwp_qp *qp)
+{
+	struct iwp_sq *sq = &qp->sq;
+	struct siw_sqe *ring = sq->shared.mem;
+	struct siw_sqe *sqe = &ring[sq->shared_get & (sq->size - 1)];
+	struct siw_sqe copy;
+
+	if (sq->put - READ_ONCE(sq->done) == sq->size ||
+	    !(iwp_place_load(&sqe->flags) & SIW_WQE_VALID))
+		return false;
+	copy = *sqe;
+	iwp_place_store(&sqe->flags, 0);
+	sq->shared_get++;
+	iwp_send_import(qp, &sq->ring[sq->put & (sq->size - 1)], &copy);
+	iwp_index_store(&sq->put, sq->put + 1);
+	return true;
+}
+
+/**
+ * iwp_sq_next() - the first request that is not begun
+ * @qp: queue pair
+ *
+ * Context: socket's lock held.
+ * Return: the request, still in the queue, or NULL if there is none.
+ */
+struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
+{
+	struct iwp_sq *sq = &qp->sq;
+
+	if (sq->shared.mem)
+		while (iwp_sq_pull(qp))
+			;
+	if (sq->next == iwp_index_load(&sq->put))
+		return NULL;
+	return &sq->ring[sq->next & (sq->size - 1)];
+}
+
+static u8 iwp_send_wc_bytes(const struct iwp_send *send)
+{
+	return send->opcode == SIW_OP_READ ||
+	       send->opcode == SIW_OP_READ_LOCAL_INV;
+}
+
+/* Takes the oldest request off, and reports it if that is wanted. */
+static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
+{
+	struct iwp_sq *sq = &qp->sq;
+	struct iwp_send *send = &sq->ring[sq->done & (sq->size - 1)];
+	struct iwp_completion done = {
+		.id = send->id,
+		.opcode = send->opcode,
+		.status = status,
+		.bytes = iwp_send_wc_bytes(send) ? send->length : 0,
+	};
+	bool report = sq->sig_all || send->flags & SIW_WQE_SIGNALLED || status;
+
+	iwp_index_store(&sq->done, sq->done + 1);
+	if (report)
+		iwp_cq_put(iwp_cq(qp->ibqp.send_cq), &qp->ibqp, &done);
+}
+
+/**
+ * iwp_sq_reap() - report the requests that are complete
+ * @qp: queue pair
+ * @acked: place in the stream up to which the peer's TCP has everything
+ *
+ * A request completes after all before it, and not before the peer's TCP has
+ * acknowledged the last byte of it.
+ *
+ * Context: socket's lock held, state not IWP_QP_ERROR.
+ */
+void iwp_sq_reap(struct iwp_qp *qp, u64 acked)
+{
+	struct iwp_sq *sq = &qp->sq;
+
+	while (sq->done != sq->next) {
+		struct iwp_send *send = &sq->ring[sq->done & (sq->size - 1)];
+
+		if (send->state != IWP_SEND_DONE || send->end > acked ||
+		    send->status)
+			return;
+		iwp_sq_pop(qp, SIW_WC_SUCCESS);
+	}
+}
+
+static void iwp_sq_flush_all(struct iwp_qp *qp)
+{
+	struct iwp_sq *sq = &qp->sq;
+
+	for (;;) {
+		struct iwp_send *send;
+
+		if (sq->shared.mem)
+			iwp_sq_pull(qp);
+		if (sq->done == iwp_index_load(&sq->put))
+			return;
+		send = &sq->ring[sq->done & (sq->size - 1)];
+		iwp_sq_pop(qp, send->status ? send->status :
+					      SIW_WC_WR_FLUSH_ERR);
+	}
+}
+
+static bool iwp_sq_empty(struct iwp_qp *qp)
+{
+	return READ_ONCE(qp->sq.done) == READ_ONCE(qp->sq.put);
+}
+
+/**
+ * iwp_sq_flush() - complete all send requests without executing them
+ * @qp: queue pair in error; nothing is being sent any more
+ *
+ * Whoever posts to such a queue pair calls this; he who finds another at it
+ * leaves his request to that one, who looks again before he goes.
+ *
+ * Context: any.
+ */
+void iwp_sq_flush(struct iwp_qp *qp)
+{
+	do {
+		if (test_and_set_bit_lock(0, &qp->sq.reaping))
+			return;
+		iwp_sq_flush_all(qp);
+		clear_bit_unlock(0, &qp->sq.reaping);
+		/* Who found the bit set has posted before. */
+		smp_mb__after_atomic();
+	} while (!iwp_sq_empty(qp));
+}
+
+/**
+ * iwp_rq_take() - the next receive request
+ * @qp: queue pair
+ * @rqe: filled in with a copy
+ *
+ * Context: socket's lock held, or the queue being flushed.
+ * Return: false if there is none.
+ */
+bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
+{
+	struct iwp_rq *rq = &qp->rq;
+	struct siw_rqe *slot;
+
+	if (!rq->size)
+		return false;
+	slot = &rq->ring[rq->get & (rq->size - 1)];
+	if (!(iwp_place_load(&slot->flags) & SIW_WQE_VALID))
+		return false;
+	*rqe = *slot;
+	iwp_place_store(&slot->flags, 0);
+	rq->get++;
+	rqe->num_sge = min_t(u8, rqe->num_sge, rq->max_sge);
+	return true;
+}
+
+/**
+ * iwp_rq_complete() - report a receive request
+ * @qp: queue pair
+ * @done: what to say
+ *
+ * Context: any.
+ */
+void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done)
+{
+	iwp_cq_put(iwp_cq(qp->ibqp.recv_cq), &qp->ibqp, done);
+}
+
+static void iwp_rq_flush_all(struct iwp_qp *qp)
+{
+	struct siw_rqe rqe;
+
+	while (iwp_rq_take(qp, &rqe)) {
+		struct iwp_completion done = {
+			.id = rqe.id,
+			.opcode = SIW_OP_RECEIVE,
+			.status = SIW_WC_WR_FLUSH_ERR,
+		};
+
+		iwp_rq_complete(qp, &done);
+	}
+}
+
+static bool iwp_rq_empty(struct iwp_qp *qp)
+{
+	struct iwp_rq *rq = &qp->rq;
+	u32 get = READ_ONCE(rq->get);
+
+	return !rq->size ||
+	       !(READ_ONCE(rq->ring[get & (rq->size - 1)].flags) &
+		 SIW_WQE_VALID);
+}
+
+/**
+ * iwp_rq_flush() - complete all receive requests without using them
+ * @qp: queue pair in error; nothing is being received any more
+ *
+ * As iwp_sq_flush().
+ *
+ * Context: any.
+ */
+void iwp_rq_flush(struct iwp_qp *qp)
+{
+	do {
+		if (test_and_set_bit_lock(0, &qp->rq.flushing))
+			return;
+		iwp_rq_flush_all(qp);
+		clear_bit_unlock(0, &qp->rq.flushing);
+		/* Who found the bit set has posted before. */
+		smp_mb__after_atomic();
+	} while (!iwp_rq_empty(qp));
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The receiver: reads what TCP has in order, and ends the connection if the
+ * peer breaks the rules.
+ */
+#include <linux/crc32c.h>
+#include <net/tcp.h>
+
+#include "device.h"
+#include "qp.h"
+
+static void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to,
+			 u32 len)
+{
+	/* The receiver asks only for what is there. */
+	WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
+}
+
+static u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len,
+		       u32 crc)
+{
+	struct sk_buff *skb = (struct sk_buff *)src->ctx;
+	struct skb_seq_state state;
+	unsigned int done = 0;
+	const u8 *data;
+
+	skb_prepare_seq_read(skb, off, off + len, &state);
+	while (done < len) {
+		unsigned int n = skb_seq_read(done, &data, &state);
+
+		if (!n)
+			return crc;
+		n = min(n, len - done);
+		crc = crc32c(crc, data, n);
+		done += n;
+	}
+	skb_abort_seq_read(&state);
+	return crc;
+}
+
+static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
+			unsigned int offset, size_t len)
+{
+	struct iwp_qp *qp = desc->arg.data;
+	struct iwarp_source src = {
+		.copy = iwp_skb_copy,
+		.crc = iwp_skb_crc,
+		.ctx = skb,
+	};
+	u32 taken;
+
+	if (qp->state == IWP_QP_ERROR)
+		return 0;
+	taken = iwarp_rx_feed(&qp->rx.wire, &src, offset, len);
+	if (taken < len)
+		desc->count = 0;
+	return taken;
+}
+
+/**
+ * iwp_rx_flush() - what is half received stays so
+ * @qp: queue pair, in error
+ */
+void iwp_rx_flush(struct iwp_qp *qp)
+{
+	if (qp->rx.has_rqe)
+		iwp_rx_complete(qp, qp->rx.status ?: SIW_WC_WR_FLUSH_ERR, 0, 0,
+				0);
+}
+
+static void iwp_rx_read(struct iwp_qp *qp)
+{
+	struct sock *sk = qp->tx.sk;
+	read_descriptor_t desc = {
+		.arg.data = qp,
+		.count = 1,
+	};
+
+	/*
+	 * The peer's requests complete when we have acknowledged them, so
+	 * this must not wait for data that could carry it.
+	 */
+	inet_csk_exit_pingpong_mode(sk);
+	tcp_read_sock(sk, &desc, iwp_rx_actor);
+}
+
+/**
+ * iwp_rx_ready() - TCP has data, or we have room for it
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, full operation.
+ */
+void iwp_rx_ready(struct iwp_qp *qp)
+{
+	struct iwarp_rx *wire = &qp->rx.wire;
+	struct iwp_tx *tx = &qp->tx;
+	bool waited = tx->wait_first;
+	u32 reads = tx->reads_put;
+
+	if (qp->state == IWP_QP_ERROR)
+		return;
+	iwp_rx_read(qp);
+	if (qp->state == IWP_QP_ERROR)
+		return;
+	if (wire->error) {
+		iwp_tx_terminate(qp, wire->error, wire->fpdu, wire->fpdu_len);
+		return;
+	}
+	if (tx->reads_put != reads || waited != tx->wait_first ||
+	    tx->orq_get != qp->rx.orq_seen)
+		iwp_tx_ready(qp);
+	qp->rx.orq_seen = tx->orq_get;
+}
+
+/**
+ * iwp_rx_start() - begin full operation
+ * @qp: queue pair, whose @rx is empty
+ * @markers: we have asked for markers
+ * @crc: checksums are in use
+ *
+ * Context: socket's lock held.
+ */
+void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc)
+{
+	iwarp_rx_init(&qp->rx.wire, &iwp_rx_ops,
+		      markers ? IWARP_MARKER_INTERVAL : IWARP_NO_MARKERS, crc,
+		      0);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is being received: segments go from TCP's buffers to where they belong.
+ *
+ * All of it happens under the socket's lock.
+ */
+#ifndef _IWP_RX_H
+#define _IWP_RX_H
+
+#include <rdma/siw-abi.h>
+
+#include "framing.h"
+#include "stream.h"
+
+struct iwp_qp;
+
+/**
+ * struct iwp_rx - what is being received
+ * @wire: the segment that is arriving
+ * @sink: what the oldest of our requests to read waits for
+ * @sink_len: how much that is in all
+ * @rqe: receive request that is being filled
+ * @rqe_len: room in it
+ * @has_rqe: there is one
+ * @status: enum siw_wc_status of @rqe, if its user did something wrong
+ * @written: bytes of the message that the peer wrote last
+ * @write_open: more of it will come
+ * @orq_seen: @orq_get of the sender when it was told last
+ * @peer_error: the peer has said TERMINATE, and why
+ */
+struct iwp_rx {
+	struct iwarp_rx wire;
+	struct iwarp_sink sink;
+	u32 sink_len;
+	struct siw_rqe rqe;
+	u64 rqe_len;
+	bool has_rqe;
+	u8 status;
+	u32 written;
+	bool write_open;
+	u32 orq_seen;
+	enum iwarp_error peer_error;
+};
+
+/* rx.c */
+void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc);
+void iwp_rx_ready(struct iwp_qp *qp);
+void iwp_rx_flush(struct iwp_qp *qp);
+
+/* rx_seg.c */
+extern const struct iwarp_rx_ops iwp_rx_ops;
+void iwp_rx_expect(struct iwp_qp *qp);
+void iwp_rx_complete(struct iwp_qp *qp, enum siw_wc_status status, u32 bytes,
+		     u8 flags, u64 value);
+
+#endif /* _IWP_RX_H */

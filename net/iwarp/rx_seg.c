@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Segments that arrive: where their payload goes, and what happens when they
+ * are complete.
+ */
+#include "device.h"
+#include "qp.h"
+
+/* A place in the stream's data, for the walk over the memory it goes to. */
+struct iwp_copy {
+	const struct iwarp_source *src;
+	u32 off;
+};
+
+static struct iwp_qp *iwp_rx_qp(struct iwarp_rx *wire)
+{
+	return container_of(wire, struct iwp_qp, rx.wire);
+}
+
+static int iwp_copy_span(void *ctx, void *span, size_t len)
+{
+	struct iwp_copy *copy = ctx;
+
+	copy->src->copy(copy->src, copy->off, span, len);
+	copy->off += len;
+	return 0;
+}
+
+static enum iwarp_error iwp_tagged_error(enum iwp_mem_err err)
+{
+	switch (err) {
+	case IWP_MEM_OK:
+		return IWARP_OK;
+	case IWP_MEM_PD:
+		return IWARP_E_TAGGED_STREAM;
+	case IWP_MEM_ACCESS:
+		return IWARP_E_PROT_ACCESS;
+	case IWP_MEM_BOUNDS:
+		return IWARP_E_TAGGED_BOUNDS;
+	default:
+		return IWARP_E_TAGGED_STAG;
+	}
+}
+
+/* The peer never gets at memory by the STag that needs no region. */
+static enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
+					const struct iwarp_hdr *hdr)
+{
+	if (!hdr->payload_len)
+		return IWP_MEM_OK;
+	if (!hdr->stag)
+		return IWP_MEM_STAG;
+	return iwp_mem_check(qp->ibqp.pd, hdr->stag, hdr->to, hdr->payload_len,
+			     IB_ACCESS_REMOTE_WRITE);
+}
+
+static struct iwp_send *iwp_oldest_read(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	u32 index = tx->orq[tx->orq_get % tx->stream.ord.max];
+
+	return &qp->sq.ring[index & (qp->sq.size - 1)];
+}
+
+static enum iwarp_error iwp_begin_response(struct iwp_qp *qp,
+					   const struct iwarp_hdr *hdr)
+{
+	/* Nobody can answer what is not sent. */
+	if (qp->tx.orq_get == qp->tx.orq_put ||
+	    qp->tx.msg.send == iwp_oldest_read(qp))
+		return IWARP_E_TAGGED_STAG;
+	return iwarp_sink_check(&qp->rx.sink, hdr);
+}
+
+static u64 iwp_rqe_len(const struct siw_rqe *rqe)
+{
+	u64 len = 0;
+	u8 i;
+
+	for (i = 0; i < rqe->num_sge; i++)
+		len += rqe->sge[i].length;
+	return len;
+}
+
+static bool iwp_rx_take_rqe(struct iwp_qp *qp)
+{
+	struct iwp_rx *rx = &qp->rx;
+
+	if (rx->has_rqe)
+		return true;
+	rx->has_rqe = iwp_rq_take(qp, &rx->rqe);
+	rx->rqe_len = iwp_rqe_len(&rx->rqe);
+	rx->status = SIW_WC_SUCCESS;
+	return rx->has_rqe;
+}
+
+static enum iwarp_error iwp_begin_send(struct iwp_qp *qp,
+				       const struct iwarp_hdr *hdr)
+{
+	struct iwp_rx *rx = &qp->rx;
+
+	if (!iwp_rx_take_rqe(qp))
+		return IWARP_E_UNTAGGED_NOBUF;
+	if (hdr->opcode != IWARP_IMMEDIATE && hdr->opcode != IWARP_IMMEDIATE_SE &&
+	    (u64)hdr->mo + hdr->payload_len > rx->rqe_len) {
+		rx->status = SIW_WC_LOC_LEN_ERR;
+		return IWARP_E_UNTAGGED_LONG;
+	}
+	return IWARP_OK;
+}
+
+static u32 iwp_rx_begin(struct iwarp_rx *wire)
+{
+	struct iwp_qp *qp = iwp_rx_qp(wire);
+	const struct iwarp_hdr *hdr = &wire->hdr;
+	enum iwarp_error error;
+
+	if (qp->state == IWP_QP_ERROR)
+		return IWARP_E_RDMAP_LOCAL;
+	qp->tx.wait_first = false;
+	switch (hdr->opcode) {
+	case IWARP_WRITE:
+		error = iwp_tagged_error(iwp_write_check(qp, hdr));
+		break;
+	case IWARP_READ_RESP:
+		error = iwp_begin_response(qp, hdr);
+		break;
+	case IWARP_ATOMIC_REQ:
+	case IWARP_ATOMIC_RESP:
+		error = IWARP_E_OP_OPCODE;
+		break;
+	default:
+		error = iwarp_in_check(&qp->tx.stream, hdr);
+		if (!error && iwarp_opcode_receives(hdr->opcode))
+			error = iwp_begin_send(qp, hdr);
+	}
+	return error ?: IWARP_RX_GO;
+}
+
+/* Memory of our own user; what is wrong with it is not the peer's fault. */
+static enum iwp_mem_err iwp_scatter(struct iwp_qp *qp,
+				    const struct siw_sge *sge, u8 num_sge,
+				    u32 at, u32 len, struct iwp_copy *copy)
+{
+	enum iwp_mem_err err = IWP_MEM_OK;
+
+	for (; len && num_sge && !err; sge++, num_sge--) {
+		u32 n;
+
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - at);
+		if (!sge->lkey && !iwp_qp_kernel(qp))
+			return IWP_MEM_STAG;
+		err = iwp_mem_walk(qp->ibqp.pd, sge->lkey, sge->laddr + at, n,
+				   IB_ACCESS_LOCAL_WRITE, iwp_copy_span, copy);
+		len -= n;
+		at = 0;
+	}
+	return err;
+}
+
+static enum iwarp_error iwp_place_response(struct iwp_qp *qp, u32 at, u32 len,
+					   struct iwp_copy *copy)
+{
+	struct iwp_send *send = iwp_oldest_read(qp);
+
+	if (!iwp_scatter(qp, send->sge, send->num_sge,
+			 qp->rx.sink_len - qp->rx.sink.left + at, len, copy))
+		return IWARP_OK;
+	send->status = SIW_WC_LOC_PROT_ERR;
+	return IWARP_E_RDMAP_LOCAL;
+}
+
+static enum iwarp_error iwp_place_send(struct iwp_qp *qp, u32 at, u32 len,
+				       struct iwp_copy *copy)
+{
+	struct iwp_rx *rx = &qp->rx;
+
+	if (!iwp_scatter(qp, rx->rqe.sge, rx->rqe.num_sge,
+			 rx->wire.hdr.mo + at, len, copy))
+		return IWARP_OK;
+	rx->status = SIW_WC_LOC_PROT_ERR;
+	return IWARP_E_DDP_LOCAL;
+}
+
+static enum iwarp_error iwp_rx_data(struct iwarp_rx *wire,
+				    const struct iwarp_source *src, u32 off,
+				    u32 len, u32 at)
+{
+	struct iwp_qp *qp = iwp_rx_qp(wire);
+	struct iwp_copy copy = { .src = src, .off = off };
+	const struct iwarp_hdr *hdr = &wire->hdr;
+
+	switch (hdr->opcode) {
+	case IWARP_WRITE:
+		return iwp_tagged_error(iwp_mem_walk(qp->ibqp.pd, hdr->stag,
+						     hdr->to + at, len,
+						     IB_ACCESS_REMOTE_WRITE,
+						     iwp_copy_span, &copy));
+	case IWARP_READ_RESP:
+		return iwp_place_response(qp, at, len, &copy);
+	default:
+		return iwp_place_send(qp, at, len, &copy);
+	}
+}
+
+/**
+ * iwp_rx_complete() - report the receive request that is being filled
+ * @qp: queue pair that has one
+ * @status: how it went
+ * @bytes: received
+ * @flags: SIW_WQE_REM_INVAL or IWP_CQE_IMM
+ * @value: the STag, or the immediate data
+ */
+void iwp_rx_complete(struct iwp_qp *qp, enum siw_wc_status status, u32 bytes,
+		     u8 flags, u64 value)
+{
+	struct iwp_rx *rx = &qp->rx;
+	struct iwp_completion done = {
+		.id = rx->rqe.id,
+		.opcode = flags & IWP_CQE_IMM ? IWP_OP_RECEIVE_IMM :
+						SIW_OP_RECEIVE,
+		.status = status,
+		.bytes = bytes,
+		.flags = flags,
+		.solicited = iwarp_opcode_solicited(rx->wire.hdr.opcode),
+	};
+
+	if (flags & IWP_CQE_IMM)
+		done.imm = cpu_to_be32(value);
+	else
+		done.stag = value;
+	rx->has_rqe = false;
+	iwp_rq_complete(qp, &done);
+}
+
+static enum iwarp_error iwp_end_send(struct iwp_qp *qp,
+				     const struct iwarp_hdr *hdr)
+{
+	u8 flags = 0;
+
+	if (!hdr->last)
+		return IWARP_OK;
+	if (iwarp_opcode_invalidates(hdr->opcode)) {
+		if (iwp_mem_invalidate(qp->ibqp.pd, hdr->stag, true)) {
+			qp->rx.status = SIW_WC_REM_INV_REQ_ERR;
+			return IWARP_E_PROT_INVALIDATE;
+		}
+		flags = SIW_WQE_REM_INVAL;
+	}
+	iwp_rx_complete(qp, SIW_WC_SUCCESS, hdr->mo + hdr->payload_len, flags,
+			hdr->stag);
+	return IWARP_OK;
+}
+
+static void iwp_end_write(struct iwp_rx *rx, const struct iwarp_hdr *hdr)
+{
+	if (!rx->write_open)
+		rx->written = 0;
+	rx->written += hdr->payload_len;
+	rx->write_open = !hdr->last;
+}
+
+/**
+ * iwp_rx_expect() - another of our requests to read is the oldest
+ * @qp: queue pair; nothing happens if there is none, or it is known
+ *
+ * Context: socket's lock held.
+ */
+void iwp_rx_expect(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	struct iwp_rx *rx = &qp->rx;
+
+	if (tx->orq_get == tx->orq_put ||
+	    (tx->orq_put - tx->orq_get > 1 && rx->sink.stag))
+		return;
+	rx->sink_len = iwp_oldest_read(qp)->length;
+	rx->sink.stag = tx->orq[tx->orq_get % tx->stream.ord.max] << 8 | 1;
+	rx->sink.to = 0;
+	rx->sink.left = rx->sink_len;
+}
+
+static enum iwarp_error iwp_end_response(struct iwp_qp *qp,
+					 const struct iwarp_hdr *hdr)
+{
+	struct iwp_send *send = iwp_oldest_read(qp);
+	struct iwp_tx *tx = &qp->tx;
+
+	if (!iwarp_sink_advance(&qp->rx.sink, hdr))
+		return IWARP_OK;
+	if (send->opcode == SIW_OP_READ_LOCAL_INV &&
+	    iwp_mem_invalidate(qp->ibqp.pd, send->sge[0].lkey, false)) {
+		send->status = SIW_WC_LOC_PROT_ERR;
+		return IWARP_E_RDMAP_LOCAL;
+	}
+	tx->orq_get++;
+	iwarp_ord_put(&tx->stream);
+	qp->rx.sink.stag = 0;
+	iwp_rx_expect(qp);
+	send->state = IWP_SEND_DONE;
+	iwp_tx_acked(qp);
+	return IWARP_OK;
+}
+
+/* Whether the memory may be read is found out when it is. */
+static enum iwarp_error iwp_end_request(struct iwp_qp *qp, const u8 *payload)
+{
+	struct iwp_tx *tx = &qp->tx;
+	struct iwarp_read_req *req;
+	enum iwarp_error error;
+
+	error = iwarp_ird_take(&tx->stream);
+	if (error)
+		return error;
+	req = &tx->reads[tx->reads_put % tx->reads_size].req;
+	error = iwarp_read_req_parse(payload, req);
+	if (!error)
+		tx->reads_put++;
+	return error;
+}
+
+static void iwp_end_terminate(struct iwp_qp *qp, const u8 *payload, u32 len)
+{
+	struct iwarp_terminate term;
+
+	if (iwarp_terminate_parse(payload, len, &term))
+		term.error = IWARP_E_OP_OTHER;
+	qp->rx.peer_error = term.error;
+	iwp_qp_abort(qp);
+}
+
+static enum iwarp_error iwp_rx_end(struct iwarp_rx *wire)
+{
+	struct iwp_qp *qp = iwp_rx_qp(wire);
+	const struct iwarp_hdr *hdr = &wire->hdr;
+
+	if (!iwarp_opcode_tagged(hdr->opcode))
+		iwarp_in_advance(&qp->tx.stream, hdr);
+	switch (hdr->opcode) {
+	case IWARP_WRITE:
+		iwp_end_write(&qp->rx, hdr);
+		return IWARP_OK;
+	case IWARP_READ_RESP:
+		return iwp_end_response(qp, hdr);
+	case IWARP_READ_REQ:
+		return iwp_end_request(qp, iwarp_rx_control(wire));
+	case IWARP_IMMEDIATE:
+	case IWARP_IMMEDIATE_SE:
+		iwp_rx_complete(qp, SIW_WC_SUCCESS, qp->rx.written,
+				IWP_CQE_IMM,
+				iwarp_immediate_parse(iwarp_rx_control(wire)));
+		return IWARP_OK;
+	case IWARP_TERMINATE:
+		iwp_end_terminate(qp, iwarp_rx_control(wire),
+				  hdr->payload_len);
+		return IWARP_E_RDMAP_LOCAL;
+	default:
+		return iwp_end_send(qp, hdr);
+	}
+}
+
+const struct iwarp_rx_ops iwp_rx_ops = {
+	.begin = iwp_rx_begin,
+	.data = iwp_rx_data,
+	.end = iwp_rx_end,
+};

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sender: when it runs, what it hands to TCP, and what TCP has got rid of.
+ *
+ * It runs wherever something makes room or work for it: in post_send(), in the
+ * receiver, and when TCP's acknowledgements arrive.  Below it TCP may process
+ * packets, and so come back here; the inner one then leaves it to the outer.
+ */
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "device.h"
+#include "ep.h"
+#include "qp.h"
+
+/* How much is written before TCP is asked to take it. */
+#define IWP_TX_BATCH		65536
+/* How much one call sends before others get the processor. */
+#define IWP_TX_BUDGET		(8 * IWP_TX_BATCH)
+
+static struct workqueue_struct *iwp_tx_wq;
+
+static void iwp_tx_queue(struct iwp_qp *qp)
+{
+	iwp_qp_get(qp);
+	if (!queue_work(iwp_tx_wq, &qp->tx_work))
+		iwp_qp_put(qp);
+}
+
+static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
+{
+	u32 gone = 0;
+
+	while (len) {
+		struct bio_vec *vec = &tx->vecs[gone];
+		u32 n = min_t(size_t, len, vec->bv_len);
+
+		vec->bv_offset += n;
+		vec->bv_len -= n;
+		len -= n;
+		if (vec->bv_len)
+			break;
+		put_page(vec->bv_page);
+		gone++;
+	}
+	tx->nr_vecs -= gone;
+	memmove(tx->vecs, tx->vecs + gone, tx->nr_vecs * sizeof(*tx->vecs));
+}
+
+/* Returns 0 if TCP has taken all, or a negative error number. */
+static int iwp_tx_push(struct iwp_tx *tx, bool more)
+{
+	while (tx->nr_vecs) {
+		struct msghdr msg = {
+			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL |
+				     MSG_SPLICE_PAGES | (more ? MSG_MORE : 0),
+		};
+		size_t len = 0;
+		int sent;
+		u32 i;
+
+		for (i = 0; i < tx->nr_vecs; i++)
+			len += tx->vecs[i].bv_len;
+		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, tx->vecs,
+			      tx->nr_vecs, len);
+		sent = tcp_sendmsg_locked(tx->sk, &msg, len);
+		if (sent <= 0)
+			return sent ?: -EAGAIN;
+		iwp_vec_taken(tx, sent);
+	}
+	return 0;
+}
+
+static enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err)
+{
+	switch (err) {
+	case IWP_MEM_PD:
+		return IWARP_E_PROT_STREAM;
+	case IWP_MEM_ACCESS:
+		return IWARP_E_PROT_ACCESS;
+	case IWP_MEM_BOUNDS:
+		return IWARP_E_PROT_BOUNDS;
+	default:
+		return IWARP_E_PROT_STAG;
+	}
+}
+
+static void iwp_tx_refused(struct iwp_qp *qp, enum iwp_mem_err err)
+{
+	struct iwp_msg *msg = &qp->tx.msg;
+
+	if (msg->source == IWP_MSG_READ)
+		iwp_tx_terminate(qp, iwp_tx_read_error(err), NULL, 0);
+	else
+		iwp_tx_send_failed(qp, msg->send, SIW_WC_LOC_PROT_ERR);
+}
+
+/* Returns how many bytes of the stream were written, or -ENOMEM. */
+static int iwp_tx_fill(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	u64 from = tx->pos;
+
+	while (tx->pos - from < IWP_TX_BATCH &&
+	       tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
+		int err;
+
+		if (qp->state == IWP_QP_ERROR ||
+		    (tx->msg.source == IWP_MSG_NONE && !iwp_tx_next_msg(qp)))
+			break;
+		err = iwp_tx_segment(qp);
+		if (err == -ENOMEM)
+			return tx->pos == from ? err : (int)(tx->pos - from);
+		if (err)
+			iwp_tx_refused(qp, err);
+	}
+	return tx->pos - from;
+}
+
+/* Returns 0 if nothing is left, or why something is. */
+static int iwp_tx_loop(struct iwp_qp *qp)
+{
+	u32 budget = IWP_TX_BUDGET;
+
+	for (;;) {
+		int n, err;
+
+		n = iwp_tx_fill(qp);
+		if (n < 0)
+			return n;
+		err = iwp_tx_push(&qp->tx, n >= IWP_TX_BATCH);
+		if (err || !n || qp->state == IWP_QP_ERROR)
+			return err;
+		if (n >= budget)
+			return -EBUSY;
+		budget -= n;
+	}
+}
+
+/* The acknowledgements of what is under way have to be noticed. */
+static void iwp_tx_watch(struct iwp_qp *qp)
+{
+	struct socket *sock = qp->tx.sk->sk_socket;
+
+	if (sock && (qp->tx.nr_vecs || qp->sq.done != qp->sq.next))
+		set_bit(SOCK_NOSPACE, &sock->flags);
+}
+
+static void iwp_tx_run(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	int err;
+
+	do {
+		tx->again = false;
+		err = iwp_tx_loop(qp);
+	} while (tx->again && !err);
+	if (qp->state == IWP_QP_ERROR)
+		return;
+	if (err == -EBUSY || err == -ENOMEM)
+		iwp_tx_queue(qp);
+	else if (err && err != -EAGAIN)
+		iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
+	iwp_tx_watch(qp);
+}
+
+/**
+ * iwp_tx_acked() - look what the peer's TCP has acknowledged
+ * @qp: queue pair
+ *
+ * Context: socket's lock held.
+ */
+void iwp_tx_acked(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+
+	tx->acked += (u32)(tcp_sk(tx->sk)->snd_una -
+			   (tx->start_seq + (u32)tx->acked));
+	iwp_sq_reap(qp, tx->acked);
+}
+
+static void iwp_tx_drained(struct iwp_qp *qp)
+{
+	struct iwp_ep *ep;
+
+	if (qp->state != IWP_QP_CLOSING || !iwp_tx_idle(qp))
+		return;
+	ep = iwp_qp_ep(qp);
+	if (ep) {
+		iwp_ep_signal(ep, IWP_EV_DRAINED);
+		iwp_ep_put(ep);
+	}
+}
+
+/**
+ * iwp_tx_ready() - send what can be sent, complete what is acknowledged
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, full operation.
+ */
+void iwp_tx_ready(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+
+	if (qp->state == IWP_QP_ERROR)
+		return;
+	iwp_tx_acked(qp);
+	if (tx->busy) {
+		tx->again = true;
+		return;
+	}
+	tx->busy = true;
+	iwp_tx_run(qp);
+	tx->busy = false;
+	if (qp->state != IWP_QP_ERROR) {
+		iwp_tx_acked(qp);
+		iwp_tx_drained(qp);
+	}
+}
+
+/* Returns false if somebody else has the lock. */
+static bool iwp_tx_try(struct iwp_ep *ep, struct iwp_qp *qp)
+{
+	struct sock *sk = ep->sock->sk;
+	bool owned;
+
+	if (!spin_trylock_bh(&sk->sk_lock.slock))
+		return false;
+	owned = sock_owned_by_user(sk);
+	if (!owned && ep->fpdu)
+		iwp_tx_ready(qp);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return !owned;
+}
+
+/**
+ * iwp_tx_kick() - there is something to send
+ * @qp: queue pair
+ *
+ * The caller may hold any lock, even one that is taken below the socket's: so
+ * this one is only tried.
+ *
+ * Context: any.
+ */
+void iwp_tx_kick(struct iwp_qp *qp)
+{
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+
+	if (!ep)
+		return;
+	if (irqs_disabled() || in_hardirq() || !iwp_tx_try(ep, qp))
+		iwp_tx_queue(qp);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_tx_work() - send where nobody else could
+ * @work: of a queue pair, of which it has a reference
+ */
+void iwp_tx_work(struct work_struct *work)
+{
+	struct iwp_qp *qp = container_of(work, struct iwp_qp, tx_work);
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+
+	if (ep) {
+		lock_sock(ep->sock->sk);
+		if (ep->fpdu)
+			iwp_tx_ready(qp);
+		release_sock(ep->sock->sk);
+		iwp_ep_put(ep);
+	}
+	iwp_qp_put(qp);
+}
+
+/**
+ * iwp_tx_terminate() - the connection is not to go on
+ * @qp: queue pair, in error from now on
+ * @error: why
+ * @fpdu: what the peer sent, if that is the reason, or NULL
+ * @len: how much of it is known
+ *
+ * The peer is told before the socket is closed, if TCP takes it.
+ *
+ * Context: socket's lock held.
+ */
+void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
+		      const u8 *fpdu, u32 len)
+{
+	struct iwp_tx *tx = &qp->tx;
+	struct iwp_ep *ep;
+
+	if (qp->state == IWP_QP_ERROR)
+		return;
+	tx->term_len = iwarp_terminate_encode(error, fpdu, len, tx->term);
+	iwp_qp_error(qp);
+	ep = iwp_qp_ep(qp);
+	if (ep) {
+		iwp_ep_signal(ep, IWP_EV_ABORT);
+		iwp_ep_put(ep);
+	}
+}
+
+/**
+ * iwp_tx_last() - the queue pair loses its socket
+ * @qp: queue pair
+ *
+ * If it has something to say about that, it says it.  Segments that TCP has
+ * not taken go first, for TERMINATE cannot stand in the middle of one.
+ *
+ * Context: process, socket's lock held, nothing is being sent.
+ */
+void iwp_tx_last(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+
+	if (tx->term_len && tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
+		memset(&tx->msg, 0, sizeof(tx->msg));
+		tx->msg.source = IWP_MSG_CONTROL;
+		tx->msg.opcode = IWARP_TERMINATE;
+		tx->msg.msn = iwarp_out_msn(&tx->stream, IWARP_QN_TERMINATE);
+		tx->msg.len = tx->term_len;
+		memcpy(tx->msg.control, tx->term, tx->term_len);
+		if (!iwp_tx_segment(qp))
+			iwp_tx_push(tx, false);
+	}
+	if (qp->state != IWP_QP_ERROR)
+		iwp_tx_acked(qp);
+	iwp_tx_drop_pages(tx);
+}
+
+/**
+ * iwp_tx_start() - begin full operation
+ * @qp: queue pair, whose @tx is empty
+ * @sk: its socket
+ * @markers: the peer wants markers
+ * @crc: checksums are in use
+ * @ird: requests to read that we take at a time
+ * @ord: requests to read that we send at a time
+ *
+ * Context: process, socket's lock held.
+ * Return: 0 or -ENOMEM.
+ */
+int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
+		 u16 ird, u16 ord)
+{
+	struct iwp_tx *tx = &qp->tx;
+
+	tx->reads = kcalloc(ird, sizeof(*tx->reads), GFP_KERNEL);
+	tx->orq = kcalloc(ord, sizeof(*tx->orq), GFP_KERNEL);
+	if (!tx->reads || !tx->orq)
+		return -ENOMEM;
+	tx->reads_size = ird;
+	tx->sk = sk;
+	tx->interval = markers ? IWARP_MARKER_INTERVAL : IWARP_NO_MARKERS;
+	tx->use_crc = crc;
+	tx->start_seq = tcp_sk(sk)->write_seq;
+	iwarp_stream_init(&tx->stream, ird, ord);
+	return 0;
+}
+
+/**
+ * iwp_tx_init() - prepare for senders
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int iwp_tx_init(void)
+{
+	iwp_tx_wq = alloc_workqueue("iwarp_tx", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	return iwp_tx_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * iwp_tx_exit() - no sender is left
+ */
+void iwp_tx_exit(void)
+{
+	destroy_workqueue(iwp_tx_wq);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Segments: one copy from where the data is into pages of our own, with gaps
+ * for the markers, and the checksum over it all.
+ */
+#include <linux/crc32c.h>
+#include <net/tcp.h>
+
+#include "device.h"
+#include "framing.h"
+#include "qp.h"
+
+/**
+ * struct iwp_out - a segment that is being written
+ * @tx: what it belongs to
+ * @gap: where markers go
+ * @crc: checksum so far
+ * @err: memory was short
+ */
+struct iwp_out {
+	struct iwp_tx *tx;
+	struct iwarp_gap gap;
+	u32 crc;
+	int err;
+};
+
+static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
+			u32 len)
+{
+	struct bio_vec *last = tx->vecs + tx->nr_vecs - 1;
+
+	if (tx->nr_vecs && last->bv_page == page &&
+	    last->bv_offset + last->bv_len == offset) {
+		last->bv_len += len;
+		return;
+	}
+	get_page(page);
+	bvec_set_page(&tx->vecs[tx->nr_vecs++], page, len, offset);
+}
+
+/* What is written here is in the stream as it is. */
+static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
+{
+	struct page_frag *frag = &out->tx->frag;
+
+	while (len && !out->err) {
+		u32 n;
+
+		if (!skb_page_frag_refill(1, frag, GFP_ATOMIC)) {
+			out->err = -ENOMEM;
+			return;
+		}
+		n = min(len, frag->size - frag->offset);
+		memcpy(page_address(frag->page) + frag->offset, from, n);
+		iwp_vec_add(out->tx, frag->page, frag->offset, n);
+		frag->offset += n;
+		from += n;
+		len -= n;
+	}
+}
+
+static void iwp_out_summed(struct iwp_out *out, const u8 *from, u32 len)
+{
+	iwp_out_raw(out, from, len);
+	if (out->tx->use_crc)
+		out->crc = crc32c(out->crc, from, len);
+}
+
+static void iwp_out_marker(struct iwp_out *out)
+{
+	u8 marker[IWARP_MARKER_LEN];
+
+	if (iwarp_gap_marker(&out->gap, marker))
+		iwp_out_summed(out, marker, sizeof(marker));
+}
+
+/* With markers in between. */
+static int iwp_out_bytes(void *ctx, void *from, size_t len)
+{
+	struct iwp_out *out = ctx;
+
+	while (len && !out->err) {
+		u32 n;
+
+		iwp_out_marker(out);
+		n = min_t(size_t, len, iwarp_gap_room(&out->gap));
+		iwp_out_summed(out, from, n);
+		iwarp_gap_advance(&out->gap, n);
+		from += n;
+		len -= n;
+	}
+	return out->err;
+}
+
+static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
+{
+	static const u8 zeros[4];
+	u8 crc[IWARP_CRC_LEN] = {};
+
+	iwp_out_bytes(out, (void *)zeros, iwarp_pad_len(ulpdu_len));
+	iwp_out_marker(out);
+	if (out->tx->use_crc)
+		iwarp_crc_encode(out->crc, crc);
+	iwp_out_raw(out, crc, sizeof(crc));
+	iwarp_gap_advance(&out->gap, sizeof(crc));
+}
+
+/* Which memory a queue pair may name without an STag. */
+static enum iwp_mem_err iwp_tx_walk(struct iwp_qp *qp, u32 stag, u64 addr,
+				    u32 len, int access, struct iwp_out *out)
+{
+	if (!stag && !iwp_qp_kernel(qp))
+		return IWP_MEM_STAG;
+	return iwp_mem_walk(qp->ibqp.pd, stag, addr, len, access,
+			    iwp_out_bytes, out);
+}
+
+static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
+				      struct iwp_send *send, u32 at, u32 len,
+				      struct iwp_out *out)
+{
+	enum iwp_mem_err err = IWP_MEM_OK;
+	struct siw_sge *sge;
+
+	if (send->flags & SIW_WQE_INLINE) {
+		iwp_out_bytes(out, (u8 *)&send->sge[1] + at, len);
+		return IWP_MEM_OK;
+	}
+	for (sge = send->sge; len && !err; sge++) {
+		u32 n;
+
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - at);
+		err = iwp_tx_walk(qp, sge->lkey, sge->laddr + at, n, 0, out);
+		len -= n;
+		at = 0;
+	}
+	return err;
+}
+
+static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,
+				       struct iwp_out *out)
+{
+	struct iwp_msg *msg = &qp->tx.msg;
+	struct iwarp_read_req *req;
+
+	switch (msg->source) {
+	case IWP_MSG_SEND:
+		return iwp_tx_gather(qp, msg->send, msg->at, len, out);
+	case IWP_MSG_READ:
+		req = &qp->tx.reads[qp->tx.reads_get % qp->tx.reads_size].req;
+		if (len && !req->src_stag)
+			return IWP_MEM_STAG;
+		return iwp_mem_walk(qp->ibqp.pd, req->src_stag,
+				    req->src_to + msg->at, len,
+				    IB_ACCESS_REMOTE_READ, iwp_out_bytes, out);
+	default:
+		iwp_out_bytes(out, msg->control + msg->at, len);
+		return IWP_MEM_OK;
+	}
+}
+
+static const u8 iwp_qns[] = {
+	[IWARP_READ_REQ] = IWARP_QN_READ,
+	[IWARP_SEND] = IWARP_QN_SEND,
+	[IWARP_SEND_INV] = IWARP_QN_SEND,
+	[IWARP_SEND_SE] = IWARP_QN_SEND,
+	[IWARP_SEND_SE_INV] = IWARP_QN_SEND,
+	[IWARP_TERMINATE] = IWARP_QN_TERMINATE,
+	[IWARP_IMMEDIATE] = IWARP_QN_SEND,
+	[IWARP_IMMEDIATE_SE] = IWARP_QN_SEND,
+};
+
+/* As much of the message as fits into one segment of TCP. */
+static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
+{
+	u32 head = iwarp_hdr_len(tx->msg.opcode) - IWARP_ULPDU_LENGTH_LEN;
+	const struct iwp_msg *msg = &tx->msg;
+	u32 room, left = msg->len - msg->at;
+
+	room = iwarp_ulpdu_fit(tx->interval, tx->pos,
+			       tcp_sk(tx->sk)->mss_cache);
+	room = max(room, IWARP_MULPDU_MIN) - head;
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->opcode = msg->opcode;
+	hdr->payload_len = min(room, left);
+	hdr->last = left <= room;
+	hdr->stag = msg->stag;
+	if (iwarp_opcode_tagged(msg->opcode)) {
+		hdr->to = msg->to + msg->at;
+		return;
+	}
+	hdr->qn = iwp_qns[msg->opcode];
+	hdr->msn = msg->msn;
+	hdr->mo = msg->at;
+}
+
+static void iwp_vec_cut(struct iwp_tx *tx, u32 nr, u32 last_len)
+{
+	while (tx->nr_vecs > nr)
+		put_page(tx->vecs[--tx->nr_vecs].bv_page);
+	if (nr)
+		tx->vecs[nr - 1].bv_len = last_len;
+}
+
+static enum iwp_mem_err iwp_seg_write(struct iwp_qp *qp,
+				      const struct iwarp_hdr *hdr,
+				      struct iwp_out *out)
+{
+	u8 head[IWARP_HDR_MAX];
+	enum iwp_mem_err err;
+
+	iwarp_gap_init(&out->gap, out->tx->interval, out->tx->pos);
+	iwp_out_bytes(out, head, iwarp_hdr_encode(hdr, head));
+	err = iwp_tx_payload(qp, hdr->payload_len, out);
+	if (!err)
+		iwp_out_trailer(out, iwarp_ulpdu_len(hdr));
+	return err;
+}
+
+/**
+ * iwp_tx_segment() - write the next segment of the message
+ * @qp: queue pair that has a message, and room for the segment's pieces
+ *
+ * Context: socket's lock held.
+ * Return: 0; -ENOMEM if memory is short; or enum iwp_mem_err if the payload
+ * may not be read.  In both cases nothing was written.
+ */
+int iwp_tx_segment(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	struct iwp_out out = { .tx = tx, .crc = IWARP_CRC_SEED };
+	u32 nr = tx->nr_vecs;
+	u32 last_len = nr ? tx->vecs[nr - 1].bv_len : 0;
+	struct iwarp_hdr hdr;
+	int err;
+
+	iwp_seg_header(tx, &hdr);
+	err = iwp_seg_write(qp, &hdr, &out) ?: out.err;
+	if (err) {
+		iwp_vec_cut(tx, nr, last_len);
+		return err;
+	}
+	tx->pos += (u32)(out.gap.pos - (u32)tx->pos);
+	tx->msg.at += hdr.payload_len;
+	if (hdr.last)
+		iwp_tx_msg_sent(qp);
+	return 0;
+}
+
+/**
+ * iwp_tx_drop_pages() - nothing more is sent
+ * @tx: what was being sent
+ */
+void iwp_tx_drop_pages(struct iwp_tx *tx)
+{
+	iwp_vec_cut(tx, 0, 0);
+	if (tx->frag.page)
+		put_page(tx->frag.page);
+	memset(&tx->frag, 0, sizeof(tx->frag));
+}
