@@ -27,9 +27,9 @@ def _options(parser):
     parser.add_argument("--topology", choices=("self", "pair", "none"),
                         help="self: two RDMA devices on a veth pair (one node's default); "
                              "pair: one device on the wire between two nodes; none")
-    parser.add_argument("--rdma", choices=("rxe", "siw"), default="rxe",
-                        help="kind of the RDMA devices: Soft-RoCE (default), or software iWARP, "
-                             "which only the debug kernel has")
+    parser.add_argument("--rdma", choices=("rxe", "siw", "iwarp"), default="rxe",
+                        help="kind of the RDMA devices: Soft-RoCE (default), siw, which only the "
+                             "debug kernel has, or iwarp, our own, from $SDP_IWARP")
     parser.add_argument("--icount", action="store_true", help="one instruction is one nanosecond")
     parser.add_argument("--nullcrc", action="store_true", help="free checksums for Soft-RoCE")
     parser.add_argument("--cx16", action="store_true",

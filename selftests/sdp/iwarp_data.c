@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Data over our own iWARP devices, by verbs: every byte of every kind of
+ * transfer, with and without markers and checksums, and what is refused.
+ */
+#define _GNU_SOURCE
+#include "iwarp_end.h"
+
+/* Around the lengths of headers, markers, pages and segments. */
+static const size_t lengths[] = {
+	0, 1, 2, 3, 4, 5, 488, 492, 508, 512, 516, 4095, 4096, 4401, 8192,
+	65536, 100001, MIB,
+};
+
+#define FROM	101		/* where data is in the sender's memory */
+#define TO	(MIB + 203)	/* where it goes in the receiver's */
+#define GUARD	64		/* bytes around it that must not change */
+#define UNTOUCHED 0xa5
+
+static void fill(struct iwarp_end *e, size_t len, uint64_t seed)
+{
+	pattern_fill(e->mem + FROM, len, seed, 0);
+}
+
+static void clear(struct iwarp_end *e, size_t len)
+{
+	memset(e->mem + TO - GUARD, UNTOUCHED, len + 2 * GUARD);
+}
+
+static void check_untouched(const unsigned char *mem, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		CHECK_EQ(mem[i], UNTOUCHED);
+}
+
+/* The data, all of it, and nothing beside it. */
+static void check(struct iwarp_end *e, size_t len, uint64_t seed)
+{
+	pattern_verify(e->mem + TO, len, seed, 0);
+	check_untouched(e->mem + TO - GUARD, GUARD);
+	check_untouched(e->mem + TO + len, GUARD);
+}
+
+static void send_one(struct iwarp_end *from, struct iwarp_end *to, size_t len,
+		     int pieces)
+{
+	struct ibv_wc wc;
+
+	fill(from, len, len);
+	clear(to, len);
+	CHECK_EQ(iwarp_recv(to, TO, len, pieces), 0);
+	CHECK_EQ(iwarp_send(from, FROM, len, pieces == 1 ? END_SGES : 1), 0);
+	wc = iwarp_wait(to->rcq);
+	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	CHECK_EQ(wc.byte_len, len);
+	check(to, len, len);
+	iwarp_expect(from->scq, IBV_WC_SUCCESS);
+}
+
+static void write_one(struct iwarp_end *from, struct iwarp_end *to, size_t len)
+{
+	fill(from, len, len + 1);
+	clear(to, len);
+	CHECK_EQ(iwarp_recv(to, 0, 1, 1), 0);
+	CHECK_EQ(iwarp_write(from, FROM, len, to->mr->rkey,
+			     iwarp_address(to, TO)), 0);
+	/* What is sent behind the data arrives behind it. */
+	CHECK_EQ(iwarp_send(from, 0, 1, 1), 0);
+	iwarp_expect(to->rcq, IBV_WC_SUCCESS);
+	check(to, len, len + 1);
+	iwarp_expect(from->scq, IBV_WC_SUCCESS);
+	iwarp_expect(from->scq, IBV_WC_SUCCESS);
+}
+
+static void read_one(struct iwarp_end *by, struct iwarp_end *from, size_t len)
+{
+	fill(from, len, len + 2);
+	clear(by, len);
+	CHECK_EQ(iwarp_read(by, TO, len, from->mr->rkey,
+			    iwarp_address(from, FROM)), 0);
+	iwarp_expect(by->scq, IBV_WC_SUCCESS);
+	check(by, len, len + 2);
+}
+
+static void transfer_all(struct iwarp_end *a, struct iwarp_end *b)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		send_one(a, b, lengths[i], 1);
+		send_one(a, b, lengths[i], 3);
+		write_one(a, b, lengths[i]);
+		read_one(a, b, lengths[i]);
+	}
+}
+
+static void transfer(bool markers, bool crc)
+{
+	struct iwarp_pair p;
+
+	iwarp_ask(markers, crc);
+	iwarp_pair_open(&p);
+	transfer_all(&p.client, &p.server);
+	transfer_all(&p.server, &p.client);
+	iwarp_pair_close(&p);
+	iwarp_ask(false, false);
+}
+
+static void plain(void)
+{
+	transfer(false, false);
+}
+
+static void with_crc(void)
+{
+	transfer(false, true);
+}
+
+static void with_markers(void)
+{
+	transfer(true, false);
+}
+
+static void with_markers_and_crc(void)
+{
+	transfer(true, true);
+}
+
+/* Many at a time, so that segments of several messages share TCP's. */
+static void many_outstanding(void)
+{
+	struct iwarp_pair p;
+	size_t i, len = 3000;
+
+	iwarp_ask(true, true);
+	iwarp_pair_open(&p);
+	pattern_fill(p.client.mem, END_WRS * len, 9, 0);
+	for (i = 0; i < END_WRS; i++)
+		CHECK_EQ(iwarp_recv(&p.server, i * len, len, 1), 0);
+	for (i = 0; i < END_WRS; i++)
+		CHECK_EQ(iwarp_send(&p.client, i * len, len, 1), 0);
+	for (i = 0; i < END_WRS; i++)
+		iwarp_expect(p.server.rcq, IBV_WC_SUCCESS);
+	pattern_verify(p.server.mem, END_WRS * len, 9, 0);
+	for (i = 0; i < END_WRS; i++)
+		iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
+	iwarp_pair_close(&p);
+	iwarp_ask(false, false);
+}
+
+/* Both ends see the connection end, and no byte of the memory has changed. */
+static void expect_end(struct iwarp_pair *p)
+{
+	iwarp_wait_disconnected(&p->client);
+	iwarp_wait_disconnected(&p->server);
+	check_untouched(p->server.mem + TO - GUARD, 2 * GUARD);
+	iwarp_pair_close(p);
+}
+
+static void refused_write(uint32_t rkey_change, uint64_t addr_change)
+{
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	clear(&p.server, 0);
+	CHECK_EQ(iwarp_write(&p.client, FROM, GUARD,
+			     p.server.mr->rkey + rkey_change,
+			     iwarp_address(&p.server, TO - GUARD) +
+			     addr_change), 0);
+	expect_end(&p);
+}
+
+static void write_to_wrong_key(void)
+{
+	refused_write(1, 0);
+}
+
+static void write_to_no_region(void)
+{
+	refused_write(0x12300, 0);
+}
+
+static void write_beyond_region(void)
+{
+	refused_write(0, END_MEM - TO + GUARD - 1);
+}
+
+static void write_before_region(void)
+{
+	refused_write(0, -(TO - GUARD + 1UL));
+}
+
+static void read_beyond_region(void)
+{
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	clear(&p.server, 0);
+	CHECK_EQ(iwarp_read(&p.client, TO, GUARD, p.server.mr->rkey,
+			    iwarp_address(&p.server, END_MEM - GUARD + 1)), 0);
+	iwarp_expect(p.client.scq, IBV_WC_WR_FLUSH_ERR);
+	expect_end(&p);
+}
+
+static void send_longer_than_buffer(void)
+{
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	clear(&p.server, 0);
+	CHECK_EQ(iwarp_recv(&p.server, 0, 100, 1), 0);
+	CHECK_EQ(iwarp_send(&p.client, FROM, 101, 1), 0);
+	iwarp_expect(p.server.rcq, IBV_WC_LOC_LEN_ERR);
+	expect_end(&p);
+}
+
+static void send_without_buffer(void)
+{
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	clear(&p.server, 0);
+	CHECK_EQ(iwarp_send(&p.client, FROM, 1, 1), 0);
+	expect_end(&p);
+}
+
+static void disconnect_flushes(void)
+{
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	CHECK_EQ(iwarp_recv(&p.server, 0, 1, 1), 0);
+	CHECK_EQ(iwarp_recv(&p.client, 0, 1, 1), 0);
+	CHECK_OK(rdma_disconnect(p.client.id));
+	iwarp_wait_disconnected(&p.client);
+	iwarp_wait_disconnected(&p.server);
+	iwarp_expect(p.server.rcq, IBV_WC_WR_FLUSH_ERR);
+	iwarp_expect(p.client.rcq, IBV_WC_WR_FLUSH_ERR);
+	iwarp_pair_close(&p);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(plain, CASE_IPV6),
+	CASE(with_crc, 0),
+	CASE(with_markers, 0),
+	CASE(with_markers_and_crc, CASE_IPV6),
+	CASE(many_outstanding, 0),
+	CASE(write_to_wrong_key, 0),
+	CASE(write_to_no_region, 0),
+	CASE(write_beyond_region, 0),
+	CASE(write_before_region, 0),
+	CASE(read_beyond_region, 0),
+	CASE(send_longer_than_buffer, 0),
+	CASE(send_without_buffer, 0),
+	CASE(disconnect_flushes, 0),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Two ends of an iWARP connection, both in this process, made of verbs. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "iwarp_end.h"
+
+#define RESOLVE_MS	4000
+
+static void write_parameter(const char *name, bool on)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/module/iwarp/parameters/%s", name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 && errno == ENOENT)
+		sdp_skip("the devices are not those of iwarp.ko");
+	CHECK_OK(fd);
+	CHECK_EQ(write(fd, on ? "Y" : "N", 1), 1);
+	close(fd);
+}
+
+void iwarp_ask(bool markers, bool crc)
+{
+	write_parameter("markers", markers);
+	write_parameter("crc", crc);
+}
+
+static struct rdma_cm_id *wait_event(struct iwarp_end *e,
+				     enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	CHECK_OK(rdma_get_cm_event(e->channel, &event));
+	if (event->event != want)
+		FAIL("expected %s, got %s with status %d", rdma_event_str(want),
+		     rdma_event_str(event->event), event->status);
+	id = event->id;
+	CHECK_OK(rdma_ack_cm_event(event));
+	return id;
+}
+
+void iwarp_wait_disconnected(struct iwarp_end *e)
+{
+	wait_event(e, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+static void end_open(struct iwarp_end *e)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr = END_WRS,
+			.max_recv_wr = END_WRS,
+			.max_send_sge = END_SGES,
+			.max_recv_sge = END_SGES,
+		},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+
+	e->mem = calloc(1, END_MEM);
+	CHECK(e->mem);
+	e->pd = ibv_alloc_pd(e->id->verbs);
+	CHECK(e->pd);
+	e->scq = ibv_create_cq(e->id->verbs, END_WRS, NULL, NULL, 0);
+	e->rcq = ibv_create_cq(e->id->verbs, END_WRS, NULL, NULL, 0);
+	CHECK(e->scq && e->rcq);
+	attr.send_cq = e->scq;
+	attr.recv_cq = e->rcq;
+	CHECK_OK(rdma_create_qp(e->id, e->pd, &attr));
+	e->mr = ibv_reg_mr(e->pd, e->mem, END_MEM, IBV_ACCESS_LOCAL_WRITE |
+			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	CHECK(e->mr);
+}
+
+static void end_close(struct iwarp_end *e)
+{
+	rdma_destroy_qp(e->id);
+	CHECK_OK(rdma_destroy_id(e->id));
+	CHECK_EQ(ibv_dereg_mr(e->mr), 0);
+	CHECK_EQ(ibv_destroy_cq(e->scq), 0);
+	CHECK_EQ(ibv_destroy_cq(e->rcq), 0);
+	CHECK_EQ(ibv_dealloc_pd(e->pd), 0);
+	rdma_destroy_event_channel(e->channel);
+	free(e->mem);
+}
+
+static struct rdma_event_channel *new_channel(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	if (!channel)
+		sdp_skip("no access to the connection manager: %s",
+			 strerrorname_np(errno));
+	return channel;
+}
+
+static struct rdma_cm_id *new_listening_id(struct rdma_event_channel *channel,
+					   struct addr *addr)
+{
+	struct rdma_cm_id *id;
+
+	*addr = server_addr(0);
+	CHECK_OK(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	CHECK_OK(rdma_bind_addr(id, &addr->sa));
+	CHECK_OK(rdma_listen(id, 1));
+	if (addr->sa.sa_family == AF_INET)
+		addr->in4.sin_port = rdma_get_src_port(id);
+	else
+		addr->in6.sin6_port = rdma_get_src_port(id);
+	return id;
+}
+
+static void client_resolve(struct iwarp_end *e, struct addr *to)
+{
+	struct addr from = client_addr(0);
+
+	CHECK_OK(rdma_create_id(e->channel, &e->id, NULL, RDMA_PS_TCP));
+	CHECK_OK(rdma_resolve_addr(e->id, &from.sa, &to->sa, RESOLVE_MS));
+	wait_event(e, RDMA_CM_EVENT_ADDR_RESOLVED);
+	CHECK_OK(rdma_resolve_route(e->id, RESOLVE_MS));
+	wait_event(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+void iwarp_pair_open(struct iwarp_pair *p)
+{
+	struct rdma_conn_param param = {
+		.responder_resources = 4,
+		.initiator_depth = 4,
+	};
+	struct rdma_cm_id *listener;
+	struct addr to;
+
+	memset(p, 0, sizeof(*p));
+	p->client.channel = new_channel();
+	p->server.channel = new_channel();
+	listener = new_listening_id(p->server.channel, &to);
+	client_resolve(&p->client, &to);
+	end_open(&p->client);
+	CHECK_OK(rdma_connect(p->client.id, &param));
+	p->server.id = wait_event(&p->server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	end_open(&p->server);
+	CHECK_OK(rdma_accept(p->server.id, &param));
+	wait_event(&p->client, RDMA_CM_EVENT_ESTABLISHED);
+	wait_event(&p->server, RDMA_CM_EVENT_ESTABLISHED);
+	CHECK_OK(rdma_destroy_id(listener));
+}
+
+void iwarp_pair_close(struct iwarp_pair *p)
+{
+	end_close(&p->client);
+	end_close(&p->server);
+}
+
+/* Pieces of unequal length, none of them aligned to anything. */
+static int cut(struct iwarp_end *e, struct ibv_sge *sge, size_t at, size_t len,
+	       int pieces)
+{
+	int i;
+
+	for (i = 0; i < pieces; i++) {
+		size_t n = i == pieces - 1 ? len : len / 3;
+
+		sge[i] = (struct ibv_sge) {
+			.addr = iwarp_address(e, at),
+			.length = n,
+			.lkey = e->mr->lkey,
+		};
+		at += n;
+		len -= n;
+	}
+	return pieces;
+}
+
+int iwarp_recv(struct iwarp_end *e, size_t at, size_t len, int pieces)
+{
+	struct ibv_sge sge[END_SGES];
+	struct ibv_recv_wr *bad, wr = {
+		.sg_list = sge,
+		.num_sge = cut(e, sge, at, len, pieces),
+	};
+
+	return ibv_post_recv(e->id->qp, &wr, &bad);
+}
+
+static int post(struct iwarp_end *e, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	return ibv_post_send(e->id->qp, wr, &bad);
+}
+
+int iwarp_send(struct iwarp_end *e, size_t at, size_t len, int pieces)
+{
+	struct ibv_sge sge[END_SGES];
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.sg_list = sge,
+		.num_sge = cut(e, sge, at, len, pieces),
+	};
+
+	return post(e, &wr);
+}
+
+static int post_rdma(struct iwarp_end *e, enum ibv_wr_opcode opcode, size_t at,
+		     size_t len, uint32_t rkey, uint64_t addr)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {
+		.opcode = opcode,
+		.sg_list = &sge,
+		.num_sge = cut(e, &sge, at, len, 1),
+		.wr.rdma.remote_addr = addr,
+		.wr.rdma.rkey = rkey,
+	};
+
+	return post(e, &wr);
+}
+
+int iwarp_write(struct iwarp_end *e, size_t at, size_t len, uint32_t rkey,
+		uint64_t addr)
+{
+	return post_rdma(e, IBV_WR_RDMA_WRITE, at, len, rkey, addr);
+}
+
+int iwarp_read(struct iwarp_end *e, size_t at, size_t len, uint32_t rkey,
+	       uint64_t addr)
+{
+	return post_rdma(e, IBV_WR_RDMA_READ, at, len, rkey, addr);
+}
+
+uint64_t iwarp_address(const struct iwarp_end *e, size_t at)
+{
+	return (uintptr_t)e->mem + at;
+}
+
+struct ibv_wc iwarp_wait(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+
+	WAIT_FOR(ibv_poll_cq(cq, 1, &wc) > 0);
+	return wc;
+}
+
+void iwarp_expect(struct ibv_cq *cq, enum ibv_wc_status status)
+{
+	struct ibv_wc wc = iwarp_wait(cq);
+
+	if (wc.status != status)
+		FAIL("expected %s, got %s", ibv_wc_status_str(status),
+		     ibv_wc_status_str(wc.status));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Two ends of an iWARP connection, both in this process, made of verbs. */
+#ifndef IWARP_END_H
+#define IWARP_END_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "sdp_test.h"
+
+/* Memory of an end: from the middle of it messages go, and there they come. */
+#define END_MEM		(3 * MIB)
+#define END_WRS		64
+#define END_SGES	4
+
+struct iwarp_end {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_cq *scq;
+	struct ibv_cq *rcq;
+	struct ibv_mr *mr;
+	unsigned char *mem;
+};
+
+struct iwarp_pair {
+	struct iwarp_end client;
+	struct iwarp_end server;
+};
+
+/* What both ends ask for when a connection is set up; needs root. */
+void iwarp_ask(bool markers, bool crc);
+void iwarp_pair_open(struct iwarp_pair *p);
+void iwarp_pair_close(struct iwarp_pair *p);
+
+/* A message of @len bytes at @at of the memory, in @pieces; returns the error. */
+int iwarp_recv(struct iwarp_end *e, size_t at, size_t len, int pieces);
+int iwarp_send(struct iwarp_end *e, size_t at, size_t len, int pieces);
+/* Between @at of our memory, and @rkey and @addr of the peer's. */
+int iwarp_write(struct iwarp_end *e, size_t at, size_t len, uint32_t rkey,
+		uint64_t addr);
+int iwarp_read(struct iwarp_end *e, size_t at, size_t len, uint32_t rkey,
+	       uint64_t addr);
+uint64_t iwarp_address(const struct iwarp_end *e, size_t at);
+/* The next completion, which must come. */
+struct ibv_wc iwarp_wait(struct ibv_cq *cq);
+void iwarp_expect(struct ibv_cq *cq, enum ibv_wc_status status);
+void iwarp_wait_disconnected(struct iwarp_end *e);
+
+#endif /* IWARP_END_H */
