@@ -73,7 +73,7 @@ int iwp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
-	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG;
 	attr->atomic_cap = IB_ATOMIC_NONE;
 	attr->vendor_id = IWP_VENDOR_ID;
 	attr->vendor_part_id = dev->id;
