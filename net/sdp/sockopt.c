@@ -152,14 +152,19 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 	return 0;
 }
 
-/* Bytes not acknowledged, which asks the peer if its answer may be late. */
+/*
+ * Bytes not acknowledged, which asks the peer if its answer may be late.  The
+ * end of the stream counts for one, as with TCP: who waits for zero knows then
+ * that the peer has all of it.
+ */
 static int sdp_ioctl_outq(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
+	bool fin = ssk->conn.qp && ssk->fin_queued && !ssk->fin_acked;
 
 	if (sdp_tx_outstanding(ssk) && ssk->conn.qp)
 		sdp_tx_probe(ssk);
-	return sdp_tx_outstanding(ssk);
+	return sdp_tx_outstanding(ssk) + fin;
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 
 #include "sdp_test.h"
 
@@ -44,6 +45,26 @@ static void half_close(void)
 	recv_pattern(p.client, 2, 0, 100000, 5000);
 	CHECK_OK(shutdown(p.server, SHUT_WR));
 	check_eof(p.client);
+	close_pair(p);
+}
+
+/* Who waits for an empty send queue wants the peer to know of the end, too. */
+static void end_is_outstanding(void)
+{
+	struct pair p = new_pair();
+	uint64_t sent;
+	int left;
+
+	set_nonblock(p.client, true);
+	sent = fill_pipe(p.client, 7);
+	WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == ioctl_int(p.client, SIOCOUTQNSD));
+	left = ioctl_int(p.client, SIOCOUTQ);
+	CHECK(left > 0);
+	CHECK_OK(shutdown(p.client, SHUT_WR));
+	CHECK_EQ(ioctl_int(p.client, SIOCOUTQ), left + 1);
+	recv_pattern(p.server, 7, 0, sent, 65536);
+	check_eof(p.server);
+	WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
 	close_pair(p);
 }
 
@@ -390,6 +411,7 @@ static void listening_process_killed(void)
 
 static const struct sdp_case cases[] = {
 	CASE(half_close, CASE_IPV6),
+	CASE(end_is_outstanding, CASE_TCP),
 	CASE(half_close_by_server, 0),
 	CASE(half_close_at_once, 0),
 	CASE(shutdown_read, 0),
