@@ -114,6 +114,7 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 
 	info->sdpi_flow = conn->flow->id;
 	info->sdpi_flow_reason = conn->flow_reason;
+	info->sdpi_zcopy = sdp_zcopy_mode(ssk);
 	info->sdpi_port = conn->qp->port;
 	info->sdpi_probing = conn->tx.probing;
 	info->sdpi_qp_num = conn->qp->qp_num;

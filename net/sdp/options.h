@@ -53,6 +53,7 @@ enum sdp_ip_option {
  * @window_clamp: TCP_WINDOW_CLAMP, bytes
  * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes, 0 = none
  * @zcopy_thresh: SDP_ZCOPY_THRESH, bytes, -1 = by default
+ * @zcopy: SDP_ZCOPY, enum sdp_zcopy_mode, -1 = by the sysctl
  * @flow: SDP_FLOW_CONTROL, NULL = by the sysctl
  * @ip: options of IP and IPv6
  */
@@ -71,6 +72,7 @@ struct sdp_options {
 	u32 window_clamp;
 	u32 notsent_lowat;
 	int zcopy_thresh;
+	s8 zcopy;
 	const struct sdp_flow_ops *flow;
 	s16 ip[__SDP_IP_OPTION_MAX];
 };

@@ -14,7 +14,7 @@
 #ifdef CONFIG_PROC_FS
 
 /* Lines are padded to this width, for readers that seek in the file. */
-#define SDP_PROC_WIDTH	229
+#define SDP_PROC_WIDTH	279
 
 static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
 	__acquires(sn->lock)
@@ -84,6 +84,20 @@ static void sdp_proc_flow(struct seq_file *seq, const struct sdp_conn *conn,
 		   stats->flushes[SDP_FLUSH_PAUSE]);
 }
 
+/* What has gone without a copy, and what could not; likewise. */
+static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
+			   bool live)
+{
+	const struct sdp_conn_stats *stats = &ssk->conn.stats;
+
+	seq_printf(seq, " %s %llu:%llu:%llu:%llu:%llu %llu:%llu:%llu:%llu",
+		   live ? sdp_zcopy_mode_name(sdp_zcopy_mode(ssk)) : "-",
+		   stats->bytes_out, stats->zcopy_out, stats->async_out,
+		   stats->bytes_in, stats->zcopy_in, stats->zcopy_refusals,
+		   stats->zcopy_cancels, stats->guard_refusals,
+		   stats->guard_faults);
+}
+
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	struct sock *sk = &ssk->sk;
@@ -110,6 +124,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 		   live ? READ_ONCE(ssk->conn.credit.rx_advertised) : 0,
 		   flow, live ? ssk->dev_name : "-");
 	sdp_proc_flow(seq, &ssk->conn, live);
+	sdp_proc_zcopy(seq, ssk, live);
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)
@@ -117,7 +132,7 @@ static int sdp_proc_show(struct seq_file *seq, void *v)
 	seq_setwidth(seq, SDP_PROC_WIDTH);
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq,
-			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes");
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses");
 	else
 		sdp_proc_line(seq, sdp_sk(sk_entry(v)), (int)seq->index - 1);
 	seq_pad(seq, '\n');

@@ -168,7 +168,7 @@ static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
 		return sent;
 	}
 	sent = sdp_zsync_send(ssk, msg, timeo);
-	if (!sent || ssk->conn.zcopy.skip)
+	if (!sent || ssk->conn.zcopy.unread.skip)
 		*mode = SDP_ZCOPY_OFF;
 	return sent;
 }

@@ -58,6 +58,8 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 
 	if (level == SOL_SDP && optname == SDP_FLOW_CONTROL)
 		return sdp_flow_setsockopt(sk, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_ZCOPY)
+		return sdp_zcopy_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP)
 		return sdp_fallback_setsockopt(sdp_sk(sk), optname, optval,
 					       optlen);
@@ -116,6 +118,8 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		return sdp_sdp_info(sk, len, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_FLOW_CONTROL)
 		return sdp_flow_getsockopt(sk, len, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_ZCOPY)
+		return sdp_zcopy_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return sdp_tcp_info(sk, len, optval, optlen);
 	if (level == SOL_SDP)

@@ -81,18 +81,12 @@ static int sdp_sysctl_flows(const struct ctl_table *ctl, int write, void *buf,
 	return proc_dostring(&table, write, buf, len, pos);
 }
 
-static const char *const sdp_zcopy_names[] = {
-	[SDP_ZCOPY_OFF] = "off",
-	[SDP_ZCOPY_SYNC] = "sync",
-	[SDP_ZCOPY_ASYNC] = "async",
-};
-
-/* Stored as the place in that list. */
+/* A name of sdp_zcopy_mode_find(), stored as its number. */
 static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
 			    size_t *len, loff_t *pos)
 {
 	unsigned int *zcopy = ctl->data;
-	char name[SDP_FLOW_NAME_MAX];
+	char name[SDP_ZCOPY_NAME_MAX];
 	struct ctl_table table = {
 		.data = name,
 		.maxlen = sizeof(name),
@@ -100,12 +94,11 @@ static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
 	int found;
 	int err;
 
-	strscpy(name, sdp_zcopy_names[READ_ONCE(*zcopy)], sizeof(name));
+	strscpy(name, sdp_zcopy_mode_name(READ_ONCE(*zcopy)), sizeof(name));
 	err = proc_dostring(&table, write, buf, len, pos);
 	if (err || !write)
 		return err;
-	found = match_string(sdp_zcopy_names, ARRAY_SIZE(sdp_zcopy_names),
-			     name);
+	found = sdp_zcopy_mode_find(name);
 	if (found < 0)
 		return found;
 	WRITE_ONCE(*zcopy, found);

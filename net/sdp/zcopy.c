@@ -12,16 +12,12 @@
 #include "guard.h"
 #include "netns.h"
 #include "sock.h"
-#include "tx.h"
 #include "zcopy.h"
 
 /* How often who waits looks whether it is killed. */
 #define SDP_ZPAGES_NAP		max(HZ / 20, 2)
 /* How long it then goes on to wait, so that the stream stays whole. */
 #define SDP_ZPAGES_GRACE	(HZ / 2)
-/* Large writes that are copied after a failure, at first and at most. */
-#define SDP_ZCOPY_BACKOFF	1U
-#define SDP_ZCOPY_BACKOFF_MAX	64U
 
 /*
  * Memory is registered by work requests, and read by the other end.  iWARP has
@@ -42,15 +38,14 @@ static bool sdp_zcopy_device(const struct sdp_device *dev)
  */
 void sdp_zcopy_begin(struct sdp_sock *ssk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	enum sdp_zcopy_mode mode = sdp_zcopy_wanted_mode(ssk);
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zcopy *z = &conn->zcopy;
 
 	memset_after(z, 0, writers);
 	z->read_cqe.done = sdp_zrecv_done;
-	z->on = READ_ONCE(sn->zcopy) != SDP_ZCOPY_OFF &&
-		sdp_zcopy_device(conn->dev);
-	z->async = z->on && READ_ONCE(sn->zcopy) == SDP_ZCOPY_ASYNC;
+	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->dev);
+	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
 	if (z->on)
 		conn->features |= SDP_FEAT_MULTI_ADVERT;
 }
@@ -134,25 +129,7 @@ bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg)
 	if (!z->on || !z->source.max || (msg->msg_flags & MSG_OOB) ||
 	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(ssk))
 		return false;
-	if (!z->skip)
-		return true;
-	z->skip--;
-	return false;
-}
-
-/**
- * sdp_zcopy_learn() - a transfer is over
- * @z: zero copy of a locked socket
- * @all: the peer has read all of it
- */
-void sdp_zcopy_learn(struct sdp_zcopy *z, bool all)
-{
-	if (all)
-		z->backoff = 0;
-	else
-		z->backoff = clamp(z->backoff * 2, SDP_ZCOPY_BACKOFF,
-				   SDP_ZCOPY_BACKOFF_MAX);
-	z->skip = z->backoff;
+	return !sdp_backoff_skips(&z->unread);
 }
 
 static void sdp_zpages_unpin(struct sdp_zpages *zp, u32 count)
@@ -214,16 +191,6 @@ free:
 	return NULL;
 }
 
-/* Soft-RoCE can forget an invalidation that had to wait for another request. */
-static void sdp_zpages_nudge(struct sdp_sock *ssk)
-{
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-
-	if (sdp_zsend_busy(z) &&
-	    sdp_zsend_oldest(z)->state == SDP_ZSEND_REVOKED)
-		sdp_tx_nudge(ssk);
-}
-
 /**
  * sdp_zpages_wait() - wait until the device does not use pages any more
  * @ssk: locked socket; the lock is given up meanwhile
@@ -249,7 +216,7 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 		release_sock(&ssk->sk);
 		wait_for_completion_timeout(&zp->over, SDP_ZPAGES_NAP);
 		lock_sock(&ssk->sk);
-		sdp_zpages_nudge(ssk);
+		sdp_zsend_nudge(ssk);
 	}
 	if (completion_done(&zp->over))
 		return;

@@ -9,8 +9,11 @@
 #define _SDP_ZCOPY_H
 
 #include <linux/completion.h>
+#include <linux/minmax.h>
 #include <linux/scatterlist.h>
+#include <linux/sdp.h>
 #include <linux/skbuff.h>
+#include <linux/sockptr.h>
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rw.h>
@@ -22,6 +25,7 @@ struct iov_iter;
 struct msghdr;
 struct sdp_conn;
 struct sdp_sock;
+struct sock;
 
 /* Pages that are offered at once, and that are read at once. */
 #define SDP_ZCOPY_PAGES		256U
@@ -37,12 +41,36 @@ struct sdp_sock;
  */
 #define SDP_ZCOPY_PATIENCE	max(HZ / 20, 2)
 
-/* What net.sdp.zcopy says. */
-enum sdp_zcopy_mode {
-	SDP_ZCOPY_OFF,
-	SDP_ZCOPY_SYNC,
-	SDP_ZCOPY_ASYNC,
+/* Bytes of a mode's name, the zero at its end included. */
+#define SDP_ZCOPY_NAME_MAX	16
+
+/**
+ * struct sdp_backoff - how long to leave alone what has failed
+ * @skip: chances that are passed over before the next is taken
+ * @step: what @skip was set to
+ */
+struct sdp_backoff {
+	u32 skip;
+	u32 step;
 };
+
+/* After a failure one chance is passed over, then two, and so on up to this. */
+#define SDP_BACKOFF_STEP_MAX	64U
+
+/* Whether this chance is to be passed over. */
+static inline bool sdp_backoff_skips(struct sdp_backoff *b)
+{
+	if (!b->skip)
+		return false;
+	b->skip--;
+	return true;
+}
+
+static inline void sdp_backoff_learn(struct sdp_backoff *b, bool good)
+{
+	b->step = good ? 0 : clamp(b->step * 2, 1U, SDP_BACKOFF_STEP_MAX);
+	b->skip = b->step;
+}
 
 /**
  * struct sdp_zpages - a program's pages that a transfer uses
@@ -115,13 +143,11 @@ struct sdp_zsend {
  * @rw: the requests that do it
  * @read_cqe: their completion
  * @read_done: they have completed; set by the completion handler
- * @skip: large writes that are copied before the next is tried
- * @backoff: what @skip becomes when the next fails
+ * @unread: large writes that are copied, because the peer did not read one
  * @async: large writes return at once
  * @watched: how far pages that nobody waits for had come at the last look
- * @touch_skip: those that do not, because the program writes to its memory
- *	before it is sent
- * @touch_backoff: what @touch_skip becomes when it does so again
+ * @touched: those that do not, because the program has written to its memory
+ *	before it was sent
  */
 struct sdp_zcopy {
 	u32 readers;
@@ -140,12 +166,10 @@ struct sdp_zcopy {
 	struct rdma_rw_ctx rw;
 	struct ib_cqe read_cqe;
 	bool read_done;
-	u32 skip;
-	u32 backoff;
+	struct sdp_backoff unread;
 	bool async;
 	u32 watched;
-	u32 touch_skip;
-	u32 touch_backoff;
+	struct sdp_backoff touched;
 };
 
 /* Whether there are pages that are sent. */
@@ -179,7 +203,6 @@ void sdp_zcopy_free(struct sdp_sock *ssk);
 u32 sdp_zcopy_adverts(const struct sdp_conn *conn);
 u32 sdp_zcopy_thresh(const struct sdp_sock *ssk);
 bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg);
-void sdp_zcopy_learn(struct sdp_zcopy *z, bool all);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
 struct sdp_zpages *sdp_zpages_pin(struct ib_device *ibdev, unsigned long addr,
 				  u32 len, bool write);
@@ -187,12 +210,23 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 		     unsigned long limit);
 void sdp_zpages_free(struct sdp_zpages *zp);
 
+/* zcopy_mode.c */
+const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
+int sdp_zcopy_mode_find(const char *name);
+enum sdp_zcopy_mode sdp_zcopy_wanted_mode(const struct sdp_sock *ssk);
+enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_sock *ssk);
+int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
+			 unsigned int optlen);
+int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
+			 int __user *optlen);
+
 /* zcopy_send.c */
 u32 sdp_zsend_max_pages(const struct sdp_sock *ssk);
 bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
 bool sdp_zsend_may_add(const struct sdp_zcopy *z);
 bool sdp_zsend_push(struct sdp_sock *ssk);
 void sdp_zsend_revoked(struct sdp_sock *ssk);
+bool sdp_zsend_nudge(struct sdp_sock *ssk);
 void sdp_zsend_finish(struct sdp_sock *ssk);
 void sdp_zsend_free(struct sdp_sock *ssk);
 

@@ -20,10 +20,6 @@
 #include "tx.h"
 #include "zcopy.h"
 
-/* Large writes that are not asynchronous after pages were written to too early. */
-#define SDP_ZASYNC_BACKOFF	1U
-#define SDP_ZASYNC_BACKOFF_MAX	64U
-
 /**
  * sdp_zasync_possible() - whether a write may return before it is sent
  * @ssk: locked socket; sdp_zcopy_wanted() said yes
@@ -34,10 +30,7 @@ bool sdp_zasync_possible(struct sdp_sock *ssk)
 
 	if (!z->async || sdp_zsend_waited_for(z))
 		return false;
-	if (!z->touch_skip)
-		return true;
-	z->touch_skip--;
-	return false;
+	return !sdp_backoff_skips(&z->touched);
 }
 
 static bool sdp_zasync_copy(struct page **page, unsigned long addr, u32 len)
@@ -248,21 +241,17 @@ static void sdp_zasync_cancel(struct sdp_sock *ssk, struct sdp_zsend *s)
  *
  * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing since the last
  * look gets the rest by copy, as far as it has buffers for that; so do those to
- * which the pages could not even be offered.  Soft-RoCE can forget to take pages
- * back if that had to wait for another request, and is reminded.
+ * which the pages could not even be offered.
  */
 void sdp_zasync_watch(struct sdp_sock *ssk)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	u32 now = sdp_zsend_passed(z) + z->send_tail;
-	struct sdp_zsend *s = sdp_zsend_oldest(z);
 
 	if (!z->async_out || !ssk->conn.qp)
 		return;
-	if (s->state == SDP_ZSEND_REVOKED)
-		sdp_tx_nudge(ssk);
-	else if (now == z->watched)
-		sdp_zasync_cancel(ssk, s);
+	if (!sdp_zsend_nudge(ssk) && now == z->watched)
+		sdp_zasync_cancel(ssk, sdp_zsend_oldest(z));
 	z->watched = now;
 	sdp_timer_arm(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 	sdp_tx_push(ssk);
@@ -282,16 +271,11 @@ void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp)
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	u32 touched = sdp_zasync_touched(zp);
 
-	sdp_zcopy_learn(z, zp->done == zp->len);
+	sdp_backoff_learn(&z->unread, zp->done == zp->len);
 	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, touched);
 	ssk->conn.stats.guard_faults += touched;
-	if (touched * 100 > zp->nr * READ_ONCE(sn->zcopy_fault_limit)) {
-		z->touch_backoff = clamp(z->touch_backoff * 2,
-					 SDP_ZASYNC_BACKOFF,
-					 SDP_ZASYNC_BACKOFF_MAX);
-		z->touch_skip = z->touch_backoff;
-	} else {
-		z->touch_backoff = 0;
-	}
+	sdp_backoff_learn(&z->touched,
+			  touched * 100 <=
+				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
 	sdp_zpages_free(zp);
 }

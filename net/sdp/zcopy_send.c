@@ -299,6 +299,25 @@ void sdp_zsend_revoked(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_zsend_nudge() - have the device look at pages that are being taken back
+ * @ssk: locked socket with a queue pair
+ *
+ * Soft-RoCE can forget an invalidation that had to wait for another request.
+ *
+ * Return: whether the oldest pages are.
+ */
+bool sdp_zsend_nudge(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	if (!sdp_zsend_busy(z) ||
+	    sdp_zsend_oldest(z)->state != SDP_ZSEND_REVOKED)
+		return false;
+	sdp_tx_nudge(ssk);
+	return true;
+}
+
+/**
  * sdp_zsend_free() - the connection is gone
  * @ssk: locked socket whose queue pair is gone, with its device
  *

@@ -130,7 +130,6 @@ static void sdp_zsync_take_back(struct sdp_sock *ssk, struct sdp_zpages *zp)
 u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
 {
 	struct sdp_zpages *zp = sdp_zsync_prepare(ssk, msg);
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	u32 done;
 
 	if (!zp)
@@ -139,7 +138,7 @@ u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
 	if (!sdp_zsync_wait_read(ssk, zp, timeo))
 		sdp_zsync_take_back(ssk, zp);
 	done = zp->done;
-	sdp_zcopy_learn(z, done == zp->len);
+	sdp_backoff_learn(&ssk->conn.zcopy.unread, done == zp->len);
 	sdp_zpages_free(zp);
 	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESOUT, done);
 	iov_iter_advance(&msg->msg_iter, done);

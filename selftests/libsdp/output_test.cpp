@@ -43,6 +43,7 @@ std::vector<Socket> samples()
 	connection.flow = "credit";
 	connection.device = "rxe0";
 	connection.flow_state = {262144, 1000, 65536, 7, 8, {1, 2, 3, 4}};
+	connection.zcopy = {"async", 1000, 900, 800, 700, 600, 5, 4, 3, 2};
 	return {listener, connection};
 }
 
@@ -96,6 +97,9 @@ TEST(SocketsAsJson, HasEveryField)
 		 "flow": null, "device": null,
 		 "flow_state": {"ring": 0, "ring_used": 0, "peer_ring": 0, "stalls": 0,
 		  "coalesced": 0, "flushes": {"call": 0, "interrupt": 0, "timer": 0, "pause": 0}},
+		 "zcopy": {"mode": null, "sent": 0, "sent_zcopy": 0, "sent_async": 0,
+		  "received": 0, "received_zcopy": 0, "refusals": 0, "cancels": 0,
+		  "guard_refusals": 0, "guard_faults": 0},
 		 "uid": 0, "inode": 4711},
 		{"state": "ESTABLISHED", "family": "inet",
 		 "local": {"address": "127.0.0.1", "port": 8080},
@@ -104,6 +108,9 @@ TEST(SocketsAsJson, HasEveryField)
 		 "flow": "credit", "device": "rxe0",
 		 "flow_state": {"ring": 262144, "ring_used": 1000, "peer_ring": 65536, "stalls": 7,
 		  "coalesced": 8, "flushes": {"call": 1, "interrupt": 2, "timer": 3, "pause": 4}},
+		 "zcopy": {"mode": "async", "sent": 1000, "sent_zcopy": 900, "sent_async": 800,
+		  "received": 700, "received_zcopy": 600, "refusals": 5, "cancels": 4,
+		  "guard_refusals": 3, "guard_faults": 2},
 		 "uid": 1000, "inode": 4712}]})");
 
 	EXPECT_EQ(Json::parse(sockets_as_json(samples(), holders, {})), expected);

@@ -17,7 +17,8 @@ namespace
 using namespace sdpstat;
 
 const std::string header = "  sl  local_address rem_address        uid inode   rx_queue tx_queue "
-			   "state credits flow dev ring peer_ring stalls coalesced flushes";
+			   "state credits flow dev ring peer_ring stalls coalesced flushes "
+			   "zcopy zcopy_bytes zcopy_misses";
 
 std::vector<Socket> parse(const std::string &rows)
 {
@@ -42,7 +43,8 @@ TEST(ParseSockets, ReadsAConnection)
 {
 	const auto sockets = parse("   0: 0100007F:1F90 020200C0:C822  1000 4712\t"
 				   "00010000:00000011 1 62:64 nic rxe0 262144:1000 65536 3 4 "
-				   "5:6:7:18446744073709551615\n");
+				   "5:6:7:18446744073709551615 async 100:90:80:70:60 "
+				   "11:12:13:18446744073709551614\n");
 	const Socket &socket = sockets.at(0);
 
 	EXPECT_EQ(sockets.size(), 1U);
@@ -66,13 +68,24 @@ TEST(ParseSockets, ReadsAConnection)
 	EXPECT_EQ(socket.flow_state.flushes.interrupt, 6U);
 	EXPECT_EQ(socket.flow_state.flushes.timer, 7U);
 	EXPECT_EQ(socket.flow_state.flushes.pause, 18446744073709551615U);
+	EXPECT_EQ(socket.zcopy.mode, "async");
+	EXPECT_EQ(socket.zcopy.sent, 100U);
+	EXPECT_EQ(socket.zcopy.sent_zcopy, 90U);
+	EXPECT_EQ(socket.zcopy.sent_async, 80U);
+	EXPECT_EQ(socket.zcopy.received, 70U);
+	EXPECT_EQ(socket.zcopy.received_zcopy, 60U);
+	EXPECT_EQ(socket.zcopy.refusals, 11U);
+	EXPECT_EQ(socket.zcopy.cancels, 12U);
+	EXPECT_EQ(socket.zcopy.guard_refusals, 13U);
+	EXPECT_EQ(socket.zcopy.guard_faults, 18446744073709551614U);
 }
 
 TEST(ParseSockets, ReadsAnIpv6Listener)
 {
-	const auto sockets = parse("  12: 00000000000000000000000000000000:1F90 "
-				   "00000000000000000000000000000000:0000     0 99\t"
-				   "00000002:00000080 A 0:0 - - 0:0 0 0 0 0:0:0:0\n");
+	const auto sockets =
+		parse("  12: 00000000000000000000000000000000:1F90 "
+		      "00000000000000000000000000000000:0000     0 99\t"
+		      "00000002:00000080 A 0:0 - - 0:0 0 0 0 0:0:0:0 - 0:0:0:0:0 0:0:0:0\n");
 	const Socket &socket = sockets.at(0);
 
 	EXPECT_EQ(socket.local.text(), "[::]:8080");
@@ -82,10 +95,11 @@ TEST(ParseSockets, ReadsAnIpv6Listener)
 	EXPECT_EQ(socket.tx_queue, 128U);
 	EXPECT_EQ(socket.flow, "");
 	EXPECT_EQ(socket.device, "");
+	EXPECT_EQ(socket.zcopy.mode, "");
 }
 
 const std::string row = "   0: 0100007F:1F90 020200C0:C822 0 7\t00000000:00000000 1 1:2 nic rxe1 "
-			"0:0 0 0 0 0:0:0:0";
+			"0:0 0 0 0 0:0:0:0 off 0:0:0:0:0 0:0:0:0";
 
 TEST(ParseSockets, IgnoresPaddingAndColumnsItDoesNotKnow)
 {
@@ -105,7 +119,7 @@ TEST(ParseSockets, ReadsTheWidestValues)
 	const auto sockets =
 		parse("10000: FFFFFFFF:FFFF FFFFFFFF:FFFF 4294967295 18446744073709551615\t"
 		      "FFFFFFFF:FFFFFFFF B 4294967295:4294967295 c d "
-		      "4294967295:0 0 0 0 0:0:0:0\n");
+		      "4294967295:0 0 0 0 0:0:0:0 e 0:0:0:0:0 0:0:0:0\n");
 
 	EXPECT_EQ(sockets.at(0).uid, 4294967295U);
 	EXPECT_EQ(sockets.at(0).inode, 18446744073709551615U);
@@ -119,7 +133,7 @@ TEST(ParseSockets, KeepsTheOrderOfManyRows)
 
 	for (int i = 0; i < 1000; i++)
 		rows += std::to_string(i) + ": 0100007F:1F90 020200C0:C822 0 " + std::to_string(i) +
-			"\t00000000:00000000 1 0:0 - - 0:0 0 0 0 0:0:0:0\n";
+			"\t00000000:00000000 1 0:0 - - 0:0 0 0 0 0:0:0:0 - 0:0:0:0:0 0:0:0:0\n";
 	const auto sockets = parse(rows);
 
 	ASSERT_EQ(sockets.size(), 1000U);
@@ -169,6 +183,14 @@ TEST(ParseSockets, NamesLineAndColumnOfWhatIsWrong)
 		 "line 3: ring: expected two numbers as A:B, found '7'"},
 		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic rxe0 7:7 0 0 0 1:2:3",
 		 "line 3: flushes: expected 4 numbers as A:B, found '1:2:3'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic rxe0 7:7 0 0 0 1:2:3:4",
+		 "line 3: zcopy: expected a name or '-', found nothing"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic rxe0 7:7 0 0 0 1:2:3:4 "
+			"off 1:2:3:4",
+		 "line 3: zcopy_bytes: expected 5 numbers as A:B, found '1:2:3:4'"},
+		{good + "1: 0100007F:1F90 0100007F:1F90 0 1 0:0 1 5:5 nic rxe0 7:7 0 0 0 1:2:3:4 "
+			"off 1:2:3:4:5 x",
+		 "line 3: zcopy_misses: expected 4 numbers as A:B, found 'x'"},
 	};
 
 	for (const auto &[table, problem] : cases)

@@ -74,6 +74,8 @@ void describe_output(CLI::App &app, Options &options)
 	app.add_flag("-e,--extended", options.columns.extended, "show owner and inode as well");
 	app.add_flag("-f,--flow", options.columns.flow,
 		     "show rings and counters of flow control as well");
+	app.add_flag("-z,--zcopy", options.columns.zcopy,
+		     "show what went without a copy, and what could not, as well");
 	app.add_flag("-p,--processes", options.columns.processes,
 		     "show the processes that hold each socket");
 	app.add_flag("-j,--json", options.json, "write JSON");
@@ -111,7 +113,7 @@ void refuse_contradictions(const CLI::App &app)
 	refuse_together(app, "--all", {"--listening"});
 	refuse_together(app, "--statistics",
 			{"--listening", "--all", "--port", "--address", "--extended", "--flow",
-			 "--processes"});
+			 "--zcopy", "--processes"});
 }
 
 void finish(Options &options)

@@ -122,6 +122,15 @@ Grid socket_grid(Columns columns)
 		grid.column("Coalesced", true);
 		grid.column("Flushes");
 	}
+	if (columns.zcopy) {
+		grid.column("Zcopy");
+		grid.column("Sent:Zcopy:Async");
+		grid.column("Received:Zcopy");
+		grid.column("Refused", true);
+		grid.column("Cancelled", true);
+		grid.column("Unguarded", true);
+		grid.column("Faults", true);
+	}
 	if (columns.extended) {
 		grid.column("UID", true);
 		grid.column("Inode", true);
@@ -142,6 +151,19 @@ std::vector<std::string> flow_cells(const Flow &flow)
 		std::to_string(flow.coalesced),
 		fmt::format("{}:{}:{}:{}", flushes.call, flushes.interrupt, flushes.timer,
 			    flushes.pause),
+	};
+}
+
+std::vector<std::string> zcopy_cells(const Zcopy &zcopy)
+{
+	return {
+		or_dash(zcopy.mode),
+		fmt::format("{}:{}:{}", zcopy.sent, zcopy.sent_zcopy, zcopy.sent_async),
+		fmt::format("{}:{}", zcopy.received, zcopy.received_zcopy),
+		std::to_string(zcopy.refusals),
+		std::to_string(zcopy.cancels),
+		std::to_string(zcopy.guard_refusals),
+		std::to_string(zcopy.guard_faults),
 	};
 }
 
@@ -171,6 +193,22 @@ Json name_json(const std::string &name)
 	return name.empty() ? Json(nullptr) : Json(name);
 }
 
+Json zcopy_json(const Zcopy &zcopy)
+{
+	return {
+		{"mode", name_json(zcopy.mode)},
+		{"sent", zcopy.sent},
+		{"sent_zcopy", zcopy.sent_zcopy},
+		{"sent_async", zcopy.sent_async},
+		{"received", zcopy.received},
+		{"received_zcopy", zcopy.received_zcopy},
+		{"refusals", zcopy.refusals},
+		{"cancels", zcopy.cancels},
+		{"guard_refusals", zcopy.guard_refusals},
+		{"guard_faults", zcopy.guard_faults},
+	};
+}
+
 Json holders_json(const std::vector<Holder> &holders)
 {
 	Json result = Json::array();
@@ -194,6 +232,7 @@ Json socket_json(const Socket &socket)
 		{"flow", name_json(socket.flow)},
 		{"device", name_json(socket.device)},
 		{"flow_state", flow_json(socket.flow_state)},
+		{"zcopy", zcopy_json(socket.zcopy)},
 		{"uid", socket.uid},
 		{"inode", socket.inode},
 	};
@@ -226,6 +265,9 @@ std::string sockets_as_text(const std::vector<Socket> &sockets, const Holders &h
 
 		if (columns.flow)
 			for (std::string &cell : flow_cells(socket.flow_state))
+				cells.push_back(std::move(cell));
+		if (columns.zcopy)
+			for (std::string &cell : zcopy_cells(socket.zcopy))
 				cells.push_back(std::move(cell));
 		if (columns.extended) {
 			cells.push_back(std::to_string(socket.uid));

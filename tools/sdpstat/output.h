@@ -20,7 +20,8 @@ namespace sdpstat
 struct Columns {
 	bool extended = false; ///< owner and inode
 	bool processes = false;
-	bool flow = false; ///< rings, and what flow control did
+	bool flow = false;  ///< rings, and what flow control did
+	bool zcopy = false; ///< what went without a copy, and what could not
 };
 
 [[nodiscard]] std::string sockets_as_text(const std::vector<Socket> &sockets,

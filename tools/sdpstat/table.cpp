@@ -164,6 +164,26 @@ Flow parse_flow(Words &words)
 	return flow;
 }
 
+Zcopy parse_zcopy(Words &words)
+{
+	Zcopy zcopy;
+
+	zcopy.mode = words.name("zcopy");
+	const auto bytes = words.numbers<5>("zcopy_bytes");
+	const auto misses = words.numbers<4>("zcopy_misses");
+
+	zcopy.sent = bytes[0];
+	zcopy.sent_zcopy = bytes[1];
+	zcopy.sent_async = bytes[2];
+	zcopy.received = bytes[3];
+	zcopy.received_zcopy = bytes[4];
+	zcopy.refusals = misses[0];
+	zcopy.cancels = misses[1];
+	zcopy.guard_refusals = misses[2];
+	zcopy.guard_faults = misses[3];
+	return zcopy;
+}
+
 Socket parse_row(Words words)
 {
 	Socket socket;
@@ -181,6 +201,7 @@ Socket parse_row(Words words)
 	socket.flow = words.name("flow");
 	socket.device = words.name("dev");
 	socket.flow_state = parse_flow(words);
+	socket.zcopy = parse_zcopy(words);
 	return socket;
 }
 

@@ -53,6 +53,20 @@ struct Flow {
 	Flushes flushes;
 };
 
+/** Zero copy: what it has sent and read, and what it could not. Sizes in bytes. */
+struct Zcopy {
+	std::string mode;	///< "off", "sync" or "async", empty if none yet
+	std::uint64_t sent = 0; ///< in all
+	std::uint64_t sent_zcopy = 0;
+	std::uint64_t sent_async = 0; ///< by calls that did not wait
+	std::uint64_t received = 0;   ///< in all
+	std::uint64_t received_zcopy = 0;
+	std::uint64_t refusals = 0;	  ///< offers of the peer that no read could take
+	std::uint64_t cancels = 0;	  ///< offers that the peer did not read
+	std::uint64_t guard_refusals = 0; ///< writes of memory without protection
+	std::uint64_t guard_faults = 0;	  ///< pages written to before they were sent
+};
+
 /** One row of /proc/net/sdp. */
 struct Socket {
 	Endpoint local;
@@ -67,6 +81,7 @@ struct Socket {
 	std::string flow;	      ///< flow control engine, empty if none yet
 	std::string device;	      ///< RDMA device, empty if none yet
 	Flow flow_state;
+	Zcopy zcopy;
 };
 
 /** One line of /proc/net/sdpstats. */

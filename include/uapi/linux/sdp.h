@@ -42,6 +42,7 @@
 #define SDP_FALLBACK_REASON	2	/* enum sdp_fallback_reason, get only; int */
 #define SDP_INFO		3	/* struct sdp_info, get only */
 #define SDP_FLOW_CONTROL	4	/* engine of flow control; string */
+#define SDP_ZCOPY		5	/* "off", "sync" or "async"; string */
 
 /* Values of SDP_TCP_FALLBACK. */
 #define SDP_FALLBACK_OFF	0	/* nothing: RDMA or an error */
@@ -73,6 +74,13 @@ enum sdp_flow_reason {
 	SDP_FLOW_REASON_NONE,	/* it does */
 	SDP_FLOW_REASON_DEVICE,	/* the device cannot do it */
 	SDP_FLOW_REASON_PEER,	/* the peer does not offer it */
+};
+
+/* What becomes of large writes, see zero-copy.rst. */
+enum sdp_zcopy_mode {
+	SDP_ZCOPY_OFF,		/* they are copied */
+	SDP_ZCOPY_SYNC,		/* they wait until the peer has read them */
+	SDP_ZCOPY_ASYNC,	/* they return at once */
 };
 
 /* What has sent data on that had waited for the peer's space. */
@@ -153,6 +161,8 @@ struct sdp_info {
 	__u64	sdpi_async_sent;	/* by writes that did not wait */
 	__u64	sdpi_guard_refusals;	/* writes of memory without protection */
 	__u64	sdpi_guard_faults;	/* pages written to before they were sent */
+	__u32	sdpi_zcopy;		/* enum sdp_zcopy_mode */
+	__u32	sdpi_reserved;
 };
 
 #endif /* _UAPI_LINUX_SDP_H */
