@@ -247,7 +247,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	lock_sock(child);
 	sock_graft(child, newsock);
 	newsock->state = SS_CONNECTED;
-	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
+	sdp_sock_flags(newsock);
 	release_sock(child);
 	sdp_fallback_graft(sdp_sk(child), newsock);
 	arg->is_empty = !sdp_accept_waiting(sock->sk);
@@ -312,7 +312,8 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	}
 	/* Pairs with the order in which sdp_sock_ended() writes. */
 	smp_rmb();
-	if (READ_ONCE(sk->sk_err))
+	if (READ_ONCE(sk->sk_err) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;
 }
@@ -390,8 +391,6 @@ static int sdp_create(struct net *net, struct socket *sock, int protocol,
 	if (!sk)
 		return -ENOBUFS;
 	sock->ops = &sdp_proto_ops;
-	/* io_uring may ask for it; copying is always right. */
-	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	return 0;
 }
 
@@ -411,9 +410,12 @@ static int __init sdp_init(void)
 	err = sdp_mem_init_module();
 	if (err)
 		goto err_netns;
-	err = sdp_conn_init_module();
+	err = sdp_zmem_init_module();
 	if (err)
 		goto err_mem;
+	err = sdp_conn_init_module();
+	if (err)
+		goto err_zmem;
 	err = proto_register(&sdp_prot, 1);
 	if (err)
 		goto err_conn;
@@ -436,6 +438,8 @@ err_proto:
 	proto_unregister(&sdp_prot);
 err_conn:
 	sdp_conn_exit_module();
+err_zmem:
+	sdp_zmem_exit_module();
 err_mem:
 	sdp_mem_exit_module();
 err_netns:
@@ -451,6 +455,7 @@ static void __exit sdp_exit(void)
 	/* A teardown that dropped the last socket may still be returning. */
 	sdp_conn_exit_module();
 	proto_unregister(&sdp_prot);
+	sdp_zmem_exit_module();
 	sdp_mem_exit_module();
 	sdp_netns_exit_module();
 }

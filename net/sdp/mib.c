@@ -7,6 +7,7 @@
 
 #include "mem.h"
 #include "mib.h"
+#include "zcopy.h"
 
 static const struct snmp_mib sdp_mib_list[] = {
 	/* connect() calls that reached the network */
@@ -64,6 +65,8 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ZcopyRefusals", SDP_MIB_ZCOPYREFUSALS),
 	/* offers taken back from peers that did not read them */
 	SNMP_MIB_ITEM("ZcopyCancels", SDP_MIB_ZCOPYCANCELS),
+	/* transfers that were too many for net.sdp.zcopy_mem */
+	SNMP_MIB_ITEM("ZcopyMemRefusals", SDP_MIB_ZCOPYMEMREFUSALS),
 	/* payload bytes written without a copy by calls that did not wait */
 	SNMP_MIB_ITEM("AsyncBytesOut", SDP_MIB_ASYNCBYTESOUT),
 	/* writes that could have been such, but for the kind of memory */
@@ -113,6 +116,7 @@ int sdp_mib_show(struct seq_file *seq, void *v)
 			   snmp_fold_field(sdp_net(net)->mib,
 					   sdp_mib_list[i].entry));
 	sdp_mem_show(seq);
+	sdp_zmem_show(seq);
 	return 0;
 }
 

@@ -375,9 +375,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		return PTR_ERR(tcp);
 	if (tcp)
 		return sdp_fallback_recvmsg(sk, tcp, msg, len, flags);
-	/* Nothing is ever put into the error queue. */
 	if (flags & MSG_ERRQUEUE)
-		return -EAGAIN;
+		return sdp_zmsg_recv(sdp_sk(sk), msg);
 
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN)

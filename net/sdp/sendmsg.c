@@ -142,11 +142,12 @@ static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
 }
 
 static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
-					 const struct msghdr *msg, long timeo)
+					 const struct msghdr *msg,
+					 const struct sdp_zmsg *zm, long timeo)
 {
 	if (!sdp_zcopy_wanted(ssk, msg))
 		return SDP_ZCOPY_OFF;
-	if (sdp_zasync_possible(ssk))
+	if (sdp_zasync_possible(ssk, zm))
 		return SDP_ZCOPY_ASYNC;
 	return sdp_zsync_possible(ssk, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 }
@@ -156,25 +157,27 @@ static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
  * The rest of the write is not tried in a mode that has failed once.
  */
 static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
-			  long *timeo, enum sdp_zcopy_mode *mode)
+			  struct sdp_zmsg *zm, long *timeo,
+			  enum sdp_zcopy_mode *mode)
 {
 	u32 sent;
 
 	if (*mode == SDP_ZCOPY_ASYNC) {
-		sent = sdp_zasync_send(ssk, msg, timeo);
+		sent = sdp_zasync_send(ssk, msg, zm, timeo);
 		if (!sent)
 			*mode = sdp_zsync_possible(ssk, *timeo) ?
 				SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 		return sent;
 	}
 	sent = sdp_zsync_send(ssk, msg, timeo);
+	zm->sent += sent;
 	if (!sent || ssk->conn.zcopy.unread.skip)
 		*mode = SDP_ZCOPY_OFF;
 	return sent;
 }
 
-static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
-			   size_t *done)
+static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
+			   struct sdp_zmsg *zm, long timeo, size_t *done)
 {
 	enum sdp_zcopy_mode mode = SDP_ZCOPY_OFF;
 	struct sdp_sock *ssk = sdp_sk(sk);
@@ -184,13 +187,13 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg, long timeo,
 	if (!err)
 		err = sdp_send_cmsg(sk, msg);
 	if (!err)
-		mode = sdp_send_mode(ssk, msg, timeo);
+		mode = sdp_send_mode(ssk, msg, zm, timeo);
 	while (!err && msg_data_left(msg)) {
 		err = sdp_send_check(sk);
 		if (err)
 			break;
 		if (mode != SDP_ZCOPY_OFF) {
-			*done += sdp_send_zcopy(ssk, msg, &timeo, &mode);
+			*done += sdp_send_zcopy(ssk, msg, zm, &timeo, &mode);
 			continue;
 		}
 		err = sdp_send_fill(ssk, msg, done);
@@ -217,6 +220,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
+	struct sdp_zmsg zm;
 	size_t done = 0;
 	int err;
 
@@ -231,9 +235,11 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EOPNOTSUPP;
 
 	lock_sock(sk);
-	err = sdp_send_error(sk);
+	err = sdp_zmsg_begin(&zm, sk, msg, len);
 	if (!err)
-		err = sdp_send_locked(sk, msg,
+		err = sdp_send_error(sk);
+	if (!err)
+		err = sdp_send_locked(sk, msg, &zm,
 				      sock_sndtimeo(sk, msg->msg_flags &
 							MSG_DONTWAIT),
 				      &done);
@@ -241,6 +247,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESOUT, done);
 	else if (err)
 		err = sk_stream_error(sk, msg->msg_flags, err);
+	sdp_zmsg_end(&zm, done);
 	release_sock(sk);
 	return done ? done : err;
 }

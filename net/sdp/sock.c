@@ -124,6 +124,8 @@ static int sdp_sock_init(struct sock *sk)
 		ipv6_addr_set_v4mapped(0, &ssk->local.ip);
 		ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
 	}
+	if (sk->sk_socket)
+		sdp_sock_flags(sk->sk_socket);
 	sk_sockets_allocated_inc(sk);
 	sdp_sock_hash(sk);
 	return 0;
@@ -183,7 +185,7 @@ struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 {
 	static const enum sock_flags flags[] = {
-		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG,
+		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG, SOCK_ZEROCOPY,
 		SOCK_LOCALROUTE, SOCK_BROADCAST, SOCK_RCVTSTAMP,
 		SOCK_RCVTSTAMPNS, SOCK_TSTAMP_NEW,
 	};

@@ -168,6 +168,13 @@ static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
 		ssk->local.port = 0;
 }
 
+/* io_uring may ask not to copy; and some options at SOL_SOCKET are ours. */
+static inline void sdp_sock_flags(struct socket *sock)
+{
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+}
+
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket options by level, except for SOL_SOCKET, which the socket layer
- * handles, and ioctls.
+ * Socket options by level, and ioctls.  Those at SOL_SOCKET are the socket
+ * layer's, but for one.
  */
 #include <linux/sdp.h>
 #include <linux/sockios.h>
@@ -39,6 +39,30 @@ static int sdp_set_level(struct socket *sock, int level, int optname,
 	}
 }
 
+/* Older kernels keep SOL_SOCKET to themselves, and refuse it for our family. */
+static bool sdp_is_zerocopy(int level, int optname)
+{
+	return (level == SOL_SOCKET && optname == SO_ZEROCOPY) ||
+	       (level == SOL_SDP && optname == SDP_ZEROCOPY);
+}
+
+static int sdp_set_zerocopy(struct sock *sk, sockptr_t optval,
+			    unsigned int optlen)
+{
+	int val;
+
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	if (val < 0 || val > 1)
+		return -EINVAL;
+	lock_sock(sk);
+	sock_valbool_flag(sk, SOCK_ZEROCOPY, val);
+	release_sock(sk);
+	return 0;
+}
+
 /**
  * sdp_setsockopt() - set an option
  * @sock: socket
@@ -56,6 +80,10 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	struct socket *tcp;
 	int err;
 
+	if (sdp_is_zerocopy(level, optname))
+		return sdp_set_zerocopy(sk, optval, optlen);
+	if (level == SOL_SOCKET)
+		return sock_setsockopt(sock, level, optname, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_FLOW_CONTROL)
 		return sdp_flow_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_ZCOPY)
@@ -71,6 +99,12 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	if (!err)
 		sdp_fallback_option_set(sk);
 	return err;
+}
+
+static int sdp_get_zerocopy(const struct sock *sk, int *val)
+{
+	*val = sock_flag(sk, SOCK_ZEROCOPY);
+	return 0;
 }
 
 static int sdp_classic_getsockopt(const struct sock *sk, int optname, int *val)
@@ -122,7 +156,9 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		return sdp_zcopy_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return sdp_tcp_info(sk, len, optval, optlen);
-	if (level == SOL_SDP)
+	if (sdp_is_zerocopy(level, optname))
+		err = sdp_get_zerocopy(sk, &val);
+	else if (level == SOL_SDP)
 		err = sdp_fallback_getsockopt(sdp_sk(sk), optname, &val);
 	else if (level == SOL_TCP)
 		err = sdp_tcp_getsockopt(sk, optname, &val);

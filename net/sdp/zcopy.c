@@ -132,22 +132,76 @@ bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg)
 	return !sdp_backoff_skips(&z->unread);
 }
 
-static void sdp_zpages_unpin(struct sdp_zpages *zp, u32 count)
+static void sdp_zpages_unpin(struct sdp_zpages *zp)
 {
-	if (zp->async)
-		sdp_guard_put(zp->pages, count);
+	if (zp->async && !zp->msg)
+		sdp_guard_put(zp->pages, zp->nr);
 	else if (zp->write)
-		unpin_user_pages_dirty_lock(zp->pages, count, true);
+		unpin_user_pages_dirty_lock(zp->pages, zp->nr, true);
 	else
-		unpin_user_pages(zp->pages, count);
+		unpin_user_pages(zp->pages, zp->nr);
+}
+
+/**
+ * sdp_zpages_alloc() - begin with a transfer
+ * @ssk: socket
+ * @addr: address in the program
+ * @len: bytes
+ *
+ * Return: a description of the pages, which it does not have yet; NULL if there
+ * is no memory, or all transfers use as much as they may.
+ */
+struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
+				    u32 len)
+{
+	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
+	struct sdp_zpages *zp;
+
+	if (!sdp_zmem_charge(ssk, nr))
+		return NULL;
+	zp = kvzalloc(struct_size(zp, pages, nr), GFP_KERNEL);
+	if (!zp) {
+		sdp_zmem_uncharge(nr);
+		return NULL;
+	}
+	init_completion(&zp->over);
+	zp->len = len;
+	zp->charged = nr;
+	return zp;
+}
+
+/**
+ * sdp_zpages_list() - describe the pages as the device sees them
+ * @zp: pages, all of them there
+ * @ibdev: device that is to use them
+ * @addr: address in the program
+ *
+ * Return: whether there was memory for that.
+ */
+bool sdp_zpages_list(struct sdp_zpages *zp, struct ib_device *ibdev,
+		     unsigned long addr)
+{
+	return !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
+						  offset_in_page(addr), zp->len,
+						  ib_dma_max_seg_size(ibdev),
+						  GFP_KERNEL);
+}
+
+static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
+{
+	int got = pin_user_pages_fast(addr & PAGE_MASK, zp->charged,
+				      zp->write ? FOLL_WRITE : 0, zp->pages);
+
+	zp->nr = max(got, 0);
+	return zp->nr == zp->charged;
 }
 
 /**
  * sdp_zpages_pin() - keep a program's pages where they are
- * @ibdev: device that is to use them
+ * @ssk: socket with the device that is to use them
  * @addr: address in the program
  * @len: bytes
- * @write: they are to be written to
+ * @use: what they are for
  *
  * Pinned as for direct I/O and not for long: how long it takes is limited by
  * the device's retries, or by what the program is ready to wait.
@@ -156,38 +210,20 @@ static void sdp_zpages_unpin(struct sdp_zpages *zp, u32 count)
  * Return: the pages, which are the caller's; NULL if the program has no such
  * memory, may not have it pinned, or there is no memory.
  */
-struct sdp_zpages *sdp_zpages_pin(struct ib_device *ibdev, unsigned long addr,
-				  u32 len, bool write)
+struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
+				  u32 len, enum sdp_zpages_use use)
 {
-	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
-	struct sdp_zpages *zp;
-	int got;
+	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
 
-	zp = kvzalloc(struct_size(zp, pages, nr), GFP_KERNEL);
 	if (!zp)
 		return NULL;
-	init_completion(&zp->over);
-	zp->len = len;
-	zp->write = write;
-	if (mm_account_pinned_pages(&zp->mmp, len))
-		goto free;
-	got = pin_user_pages_fast(addr & PAGE_MASK, nr, write ? FOLL_WRITE : 0,
-				  zp->pages);
-	if (got != (int)nr)
-		goto unpin;
-	if (sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, nr,
-					      offset_in_page(addr), len,
-					      ib_dma_max_seg_size(ibdev),
-					      GFP_KERNEL))
-		goto unpin;
-	zp->nr = nr;
-	return zp;
-unpin:
-	if (got > 0)
-		sdp_zpages_unpin(zp, got);
-	mm_unaccount_pinned_pages(&zp->mmp);
-free:
-	kvfree(zp);
+	zp->write = use == SDP_ZPAGES_RECV;
+	if ((use == SDP_ZPAGES_MSG ||
+	     !mm_account_pinned_pages(&zp->mmp, len)) &&
+	    sdp_zpages_get(zp, addr) &&
+	    sdp_zpages_list(zp, ssk->conn.dev->ibdev, addr))
+		return zp;
+	sdp_zpages_free(zp);
 	return NULL;
 }
 
@@ -230,13 +266,16 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
  * sdp_zpages_free() - let go of a program's pages
  * @zp: pages that no device uses
  *
- * Context: process context; any, if they were not pinned.
+ * Context: process context; any, if they were not written to.
  */
 void sdp_zpages_free(struct sdp_zpages *zp)
 {
-	sdp_zpages_unpin(zp, zp->nr);
+	sdp_zpages_unpin(zp);
 	sg_free_table(&zp->sgt);
 	mm_unaccount_pinned_pages(&zp->mmp);
+	sdp_zmem_uncharge(zp->charged);
+	/* The program hears of it last, when all of it is true. */
+	consume_skb(zp->msg);
 	kvfree(zp);
 }
 

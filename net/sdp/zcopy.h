@@ -25,7 +25,9 @@ struct iov_iter;
 struct msghdr;
 struct sdp_conn;
 struct sdp_sock;
+struct seq_file;
 struct sock;
+struct ubuf_info;
 
 /* Pages that are offered at once, and that are read at once. */
 #define SDP_ZCOPY_PAGES		256U
@@ -72,6 +74,13 @@ static inline void sdp_backoff_learn(struct sdp_backoff *b, bool good)
 	b->skip = b->step;
 }
 
+/* What pages are for. */
+enum sdp_zpages_use {
+	SDP_ZPAGES_SEND,	/* the peer reads them */
+	SDP_ZPAGES_MSG,		/* likewise, and others charge the user */
+	SDP_ZPAGES_RECV,	/* the device writes to them */
+};
+
 /**
  * struct sdp_zpages - a program's pages that a transfer uses
  * @over: completed when the device does not use them any more; the call that
@@ -80,9 +89,11 @@ static inline void sdp_backoff_learn(struct sdp_backoff *b, bool good)
  * @done: bytes that were transferred, valid once it is over
  * @sent: bytes that were read, or sent as messages
  * @write: the device writes to them
- * @async: nobody waits for them: they are protected and not pinned, and the
- *	connection frees them
+ * @async: nobody waits for them: the connection frees them
+ * @msg: of MSG_ZEROCOPY, whose program is told by its end; NULL for others,
+ *	which are protected and not pinned if they are @async
  * @mmp: for RLIMIT_MEMLOCK
+ * @charged: pages, for net.sdp.zcopy_mem
  * @sgt: the pages as the device sees them
  * @nents: elements that are mapped, 0 = none
  * @nr: number of pages
@@ -95,7 +106,9 @@ struct sdp_zpages {
 	u32 sent;
 	bool write;
 	bool async;
+	struct sk_buff *msg;
 	struct mmpin mmp;
+	u32 charged;
 	struct sg_table sgt;
 	u32 nents;
 	u32 nr;
@@ -196,6 +209,18 @@ static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
 	return &z->sends[z->send_tail % SDP_ZCOPY_ADVERTS];
 }
 
+/**
+ * struct sdp_zmsg - a write that may be one with MSG_ZEROCOPY
+ * @uarg: what tells the program when its memory is free; NULL if it is none
+ * @borrowed: that is the caller's
+ * @sent: bytes that were sent without a copy
+ */
+struct sdp_zmsg {
+	struct ubuf_info *uarg;
+	bool borrowed;
+	size_t sent;
+};
+
 /* zcopy.c */
 void sdp_zcopy_begin(struct sdp_sock *ssk);
 void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u32 max_adverts);
@@ -204,8 +229,12 @@ u32 sdp_zcopy_adverts(const struct sdp_conn *conn);
 u32 sdp_zcopy_thresh(const struct sdp_sock *ssk);
 bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
-struct sdp_zpages *sdp_zpages_pin(struct ib_device *ibdev, unsigned long addr,
-				  u32 len, bool write);
+struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
+				    u32 len);
+bool sdp_zpages_list(struct sdp_zpages *zp, struct ib_device *ibdev,
+		     unsigned long addr);
+struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
+				  u32 len, enum sdp_zpages_use use);
 void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 		     unsigned long limit);
 void sdp_zpages_free(struct sdp_zpages *zp);
@@ -219,6 +248,13 @@ int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
 			 unsigned int optlen);
 int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
 			 int __user *optlen);
+
+/* zcopy_mem.c */
+bool sdp_zmem_charge(struct sdp_sock *ssk, u32 pages);
+void sdp_zmem_uncharge(u32 pages);
+void sdp_zmem_show(struct seq_file *seq);
+int __init sdp_zmem_init_module(void);
+void sdp_zmem_exit_module(void);
 
 /* zcopy_send.c */
 u32 sdp_zsend_max_pages(const struct sdp_sock *ssk);
@@ -241,10 +277,19 @@ bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo);
 u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
 
 /* zcopy_async.c */
-bool sdp_zasync_possible(struct sdp_sock *ssk);
-u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
+bool sdp_zasync_possible(struct sdp_sock *ssk, const struct sdp_zmsg *zm);
+u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
+		    struct sdp_zmsg *zm, long *timeo);
 void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp);
 void sdp_zasync_watch(struct sdp_sock *ssk);
+
+/* zcopy_msg.c */
+int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
+		   size_t len);
+void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done);
+struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_sock *ssk,
+				unsigned long addr, u32 len);
+int sdp_zmsg_recv(struct sdp_sock *ssk, struct msghdr *msg);
 
 /* zcopy_recv.c */
 void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc);

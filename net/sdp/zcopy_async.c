@@ -23,14 +23,17 @@
 /**
  * sdp_zasync_possible() - whether a write may return before it is sent
  * @ssk: locked socket; sdp_zcopy_wanted() said yes
+ * @zm: the write, with MSG_ZEROCOPY, which needs no protection, or without
  */
-bool sdp_zasync_possible(struct sdp_sock *ssk)
+bool sdp_zasync_possible(struct sdp_sock *ssk, const struct sdp_zmsg *zm)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 
-	if (!z->async || sdp_zsend_waited_for(z))
+	if (sdp_zsend_waited_for(z))
 		return false;
-	return !sdp_backoff_skips(&z->touched);
+	if (zm->uarg)
+		return true;
+	return z->async && !sdp_backoff_skips(&z->touched);
 }
 
 static bool sdp_zasync_copy(struct page **page, unsigned long addr, u32 len)
@@ -72,23 +75,17 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 	return true;
 }
 
-static struct sdp_zpages *sdp_zasync_alloc(struct ib_device *ibdev,
-					   unsigned long addr, u32 len)
+static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
+					     unsigned long addr, u32 len)
 {
-	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
-	struct sdp_zpages *zp = kvzalloc(struct_size(zp, pages, nr),
-					 GFP_KERNEL);
+	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
 
 	if (!zp)
 		return NULL;
-	zp->len = len;
 	zp->async = true;
 	if (!mm_account_pinned_pages(&zp->mmp, len) &&
 	    sdp_zasync_get(zp, addr) &&
-	    !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, nr,
-					       offset_in_page(addr), len,
-					       ib_dma_max_seg_size(ibdev),
-					       GFP_KERNEL))
+	    sdp_zpages_list(zp, ssk->conn.dev->ibdev, addr))
 		return zp;
 	sdp_zpages_free(zp);
 	return NULL;
@@ -136,14 +133,16 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
  * What was copied before and waits is to go first, and would be overtaken.  The
  * connection may be another one after a wait.
  */
-static bool sdp_zasync_ready(struct sdp_sock *ssk, long *timeo)
+static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
+			     long *timeo)
 {
 	const struct sdp_conn *conn = &ssk->conn;
 
 	sdp_tx_force(ssk);
 	if (!sdp_zsend_may_add(&conn->zcopy) && *timeo)
 		sdp_zasync_wait(ssk, timeo);
-	return conn->zcopy.async && !sdp_zsend_waited_for(&conn->zcopy) &&
+	return (zm->uarg ? conn->zcopy.on : conn->zcopy.async) &&
+	       !sdp_zsend_waited_for(&conn->zcopy) &&
 	       sdp_zsend_may_add(&conn->zcopy) && conn->qp &&
 	       !test_bit(SDP_CONN_BROKEN, &conn->flags) &&
 	       conn->tx.wait_head == conn->tx.wait_tail;
@@ -163,25 +162,28 @@ static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
  * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
  * @ssk: locked socket, connected; the lock may be given up meanwhile
  * @msg: what the program writes; advanced by what is sent
+ * @zm: whether that is with MSG_ZEROCOPY
  * @timeo: how long to wait for room; less by what it took
  *
  * Return: bytes; 0 if they are to take another path.
  */
-u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
+u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
+		    struct sdp_zmsg *zm, long *timeo)
 {
+	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), 2 * PAGE_SIZE);
 	struct sdp_zpages *zp;
 	unsigned long addr;
 	u32 len;
 
-	if (!sdp_zasync_ready(ssk, timeo))
+	if (!sdp_zasync_ready(ssk, zm, timeo))
 		return 0;
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
-	if (len < max_t(u32, sdp_zcopy_thresh(ssk), 2 * PAGE_SIZE) ||
-	    !sdp_zsend_max_pages(ssk))
+	if (len < least || !sdp_zsend_max_pages(ssk))
 		return 0;
 	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
 			      offset_in_page(addr));
-	zp = sdp_zasync_alloc(ssk->conn.dev->ibdev, addr, len);
+	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, addr, len) :
+			sdp_zasync_protect(ssk, addr, len);
 	if (!zp || !sdp_zsend_add(ssk, zp)) {
 		if (zp)
 			sdp_zpages_free(zp);
@@ -191,6 +193,7 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
 	}
 	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ASYNCBYTESOUT, len);
 	ssk->conn.stats.async_out += len;
+	zm->sent += len;
 	iov_iter_advance(&msg->msg_iter, len);
 	sdp_zasync_begin(ssk, len);
 	sdp_tx_push(ssk);
@@ -209,6 +212,7 @@ static bool sdp_zasync_is_touched(struct page *page)
 	return page_count(page) == 1;
 }
 
+/* How many of the pages that were protected; those at the ends are copies. */
 static u32 sdp_zasync_touched(const struct sdp_zpages *zp)
 {
 	u32 touched = 0;
@@ -257,6 +261,19 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
 	sdp_tx_push(ssk);
 }
 
+/* What the program has done to its memory meanwhile. */
+static void sdp_zasync_learn(struct sdp_sock *ssk, const struct sdp_zpages *zp)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	u32 touched = sdp_zasync_touched(zp);
+
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, touched);
+	ssk->conn.stats.guard_faults += touched;
+	sdp_backoff_learn(&ssk->conn.zcopy.touched,
+			  touched * 100 <=
+				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
+}
+
 /**
  * sdp_zasync_over() - the peer has all bytes of a write
  * @ssk: locked socket (by its owner or in softirq)
@@ -267,15 +284,8 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
  */
 void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	u32 touched = sdp_zasync_touched(zp);
-
-	sdp_backoff_learn(&z->unread, zp->done == zp->len);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, touched);
-	ssk->conn.stats.guard_faults += touched;
-	sdp_backoff_learn(&z->touched,
-			  touched * 100 <=
-				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
+	sdp_backoff_learn(&ssk->conn.zcopy.unread, zp->done == zp->len);
+	if (!zp->msg)
+		sdp_zasync_learn(ssk, zp);
 	sdp_zpages_free(zp);
 }

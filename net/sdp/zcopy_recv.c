@@ -188,7 +188,7 @@ static u32 sdp_zrecv_read(struct sdp_sock *ssk, unsigned long addr, u32 len)
 	struct sdp_zpages *zp;
 	u32 done;
 
-	zp = sdp_zpages_pin(ssk->conn.dev->ibdev, addr, len, true);
+	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_RECV);
 	if (!zp)
 		return 0;
 	if (sdp_zrecv_post(ssk, zp))

@@ -46,7 +46,7 @@ static struct sdp_zpages *sdp_zsync_prepare(struct sdp_sock *ssk,
 		return NULL;
 	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
 			      offset_in_page(addr));
-	zp = sdp_zpages_pin(ssk->conn.dev->ibdev, addr, len, false);
+	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_SEND);
 	if (zp && !sdp_zsend_add(ssk, zp)) {
 		sdp_zpages_free(zp);
 		return NULL;

@@ -272,15 +272,6 @@ static void fastopen_is_disabled(void)
 		  EOPNOTSUPP);
 }
 
-static void zerocopy_is_not_offered(void)
-{
-	struct pair p = new_pair();
-	int one = 1;
-
-	CHECK_ERR(setsockopt(p.client, SOL_SOCKET, SO_ZEROCOPY, &one,
-			     sizeof(one)), EOPNOTSUPP);
-}
-
 /* ---- control messages ---- */
 
 static ssize_t send_control(int fd, int level, int type, const void *data,
@@ -487,7 +478,6 @@ static const struct sdp_case cases[] = {
 	CASE(harmless_flags, CASE_TCP),
 	CASE(error_queue_is_empty, CASE_TCP),
 	CASE(fastopen_is_disabled, CASE_SDP_ONLY),
-	CASE(zerocopy_is_not_offered, CASE_SDP_ONLY),
 	CASE(control_messages, CASE_TCP),
 	CASE(control_message_cut_short, CASE_TCP),
 	CASE(recvmsg_fills_in, CASE_TCP),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Transfers in threads, for the AF_SDP selftests of zero copy. */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "sdp_engine.h"
 #include "sdp_transfer.h"
@@ -99,4 +101,43 @@ void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos)
 	write_async(p.client, buf, len, pos);
 	memset(buf, 0xee, len);
 	read_all(p.server, pos, len);
+}
+
+int set_zcopy(int fd, const char *name)
+{
+	return setsockopt(fd, SOL_SDP, SDP_ZCOPY, name, strlen(name));
+}
+
+struct pair zcopy_pair(const char *client, const char *server)
+{
+	struct addr addr = server_addr(0);
+	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
+				       test_protocol()));
+	struct pair p;
+
+	if (server && !opts.tcp)
+		CHECK_OK(set_zcopy(listener, server));
+	CHECK_OK(bind(listener, &addr.sa, addr.len));
+	CHECK_OK(listen(listener, 1));
+	addr = local_addr(listener);
+	p.client = new_client(0);
+	if (client && !opts.tcp)
+		CHECK_OK(set_zcopy(p.client, client));
+	CHECK_OK(connect(p.client, &addr.sa, addr.len));
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return p;
+}
+
+unsigned char *file_memory(size_t len, int *file)
+{
+	char path[] = "/tmp/sdp_transfer.XXXXXX";
+	void *p;
+
+	*file = CHECK_OK(mkstemp(path));
+	CHECK_OK(unlink(path));
+	CHECK_OK(ftruncate(*file, len));
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+	CHECK(p != MAP_FAILED);
+	return p;
 }

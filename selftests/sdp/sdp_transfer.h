@@ -39,4 +39,11 @@ void write_async(int fd, unsigned char *buf, size_t len, uint64_t pos);
 /* One write whose memory is overwritten before it is read. */
 void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos);
 
+/* Ask for a mode of zero copy by its name; as setsockopt(). */
+int set_zcopy(int fd, const char *name);
+/* Two ends that want a mode each, NULL for what the sysctl says. */
+struct pair zcopy_pair(const char *client, const char *server);
+/* Memory of a file that has no name any more. */
+unsigned char *file_memory(size_t len, int *file);
+
 #endif /* SDP_TRANSFER_H */

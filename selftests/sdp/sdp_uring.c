@@ -6,84 +6,11 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <liburing.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/resource.h>
 
-#include "sdp_test.h"
-
-static struct io_uring ring;
-
-static void open_ring(void)
-{
-	int err = io_uring_queue_init(64, &ring, 0);
-
-	if (err == -ENOSYS || err == -EPERM)
-		sdp_skip("no io_uring in this kernel: %s", strerror(-err));
-	CHECK_EQ(err, 0);
-}
-
-static struct io_uring_sqe *new_sqe(void)
-{
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
-
-	CHECK(sqe);
-	return sqe;
-}
-
-/* The helpers of liburing clear the identifier. */
-static void submit(struct io_uring_sqe *sqe, uint64_t id)
-{
-	io_uring_sqe_set_data64(sqe, id);
-	CHECK_EQ(io_uring_submit(&ring), 1);
-}
-
-/* Submits what io_uring_prep_@what() prepares of the other arguments. */
-#define REQUEST(id, what, ...)						\
-	do {								\
-		struct io_uring_sqe *request = new_sqe();		\
-									\
-		io_uring_prep_##what(request, __VA_ARGS__);		\
-		submit(request, id);					\
-	} while (0)
-
-/* The next result, which must be that of this request. */
-static int result_flags(uint64_t id, unsigned int *flags)
-{
-	struct __kernel_timespec limit = { .tv_sec = wait_limit_ms() / 1000 };
-	struct io_uring_cqe *cqe = NULL;
-	int res;
-
-	CHECK_EQ(io_uring_wait_cqe_timeout(&ring, &cqe, &limit), 0);
-	CHECK_EQ(cqe->user_data, id);
-	res = cqe->res;
-	if (flags)
-		*flags = cqe->flags;
-	io_uring_cqe_seen(&ring, cqe);
-	return res;
-}
-
-static int result(uint64_t id)
-{
-	return result_flags(id, NULL);
-}
-
-static void no_result_yet(void)
-{
-	struct __kernel_timespec quiet = { .tv_nsec = quiet_ms() % 1000 * 1000000,
-					   .tv_sec = quiet_ms() / 1000 };
-	struct io_uring_cqe *cqe = NULL;
-
-	CHECK_EQ(io_uring_wait_cqe_timeout(&ring, &cqe, &quiet), -ETIME);
-}
-
-/* As REQUEST(), of what cannot be done at once. */
-#define PENDING(id, what, ...)						\
-	do {								\
-		REQUEST(id, what, __VA_ARGS__);				\
-		no_result_yet();					\
-	} while (0)
+#include "sdp_ring.h"
 
 /* Two results in either order. */
 static void two_results(uint64_t id, int *of_it, int *of_other)
@@ -228,19 +155,6 @@ static void recv_multishot(void)
 	CHECK_OK(shutdown(p.client, SHUT_WR));
 	CHECK_EQ(result_flags(2, &flags), 0);
 	CHECK(!(flags & IORING_CQE_F_MORE));
-}
-
-/* Copied, which io_uring allows. */
-static void send_without_copy(void)
-{
-	struct pair p = new_pair();
-	char byte;
-
-	open_ring();
-	REQUEST(1, send_zc, p.client, "x", 1, MSG_NOSIGNAL, 0);
-	CHECK_EQ(result(1), 1);
-	CHECK_EQ(recv(p.server, &byte, 1, 0), 1);
-	CHECK_EQ(byte, 'x');
 }
 
 static void splice_through(void)
@@ -495,7 +409,6 @@ static const struct sdp_case cases[] = {
 	CASE(recv_tells_of_more, CASE_TCP),
 	CASE(send_much, CASE_TCP | CASE_LONG),
 	CASE(recv_multishot, CASE_TCP),
-	CASE(send_without_copy, CASE_SDP_ONLY),
 	CASE(splice_through, CASE_TCP),
 	CASE(recv_until_shutdown, CASE_TCP),
 	CASE(recv_until_reset, CASE_TCP),

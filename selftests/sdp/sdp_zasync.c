@@ -368,18 +368,11 @@ static void shared_memory(void)
 	refused(buf, 8 * THRESH);
 }
 
-static void file_memory(void)
+static void memory_of_a_file(void)
 {
-	char path[] = "/tmp/sdp_zasync.XXXXXX";
-	int file = CHECK_OK(mkstemp(path));
-	unsigned char *buf;
+	int file;
 
-	CHECK_OK(unlink(path));
-	CHECK_OK(ftruncate(file, 8 * THRESH));
-	buf = mmap(NULL, 8 * THRESH, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-		   0);
-	CHECK(buf != MAP_FAILED);
-	refused(buf, 8 * THRESH);
+	refused(file_memory(8 * THRESH, &file), 8 * THRESH);
 	CHECK_OK(close(file));
 }
 
@@ -463,7 +456,7 @@ static const struct sdp_case cases[] = {
 	CASE(writer_exits, CASE_SDP_ONLY),
 	CASE(writer_is_killed, CASE_SDP_ONLY),
 	CASE(shared_memory, CASE_SDP_ONLY),
-	CASE(file_memory, CASE_SDP_ONLY),
+	CASE(memory_of_a_file, CASE_SDP_ONLY),
 	CASE(unreadable_memory, CASE_SDP_ONLY),
 	CASE(memlock_limit, CASE_SDP_ONLY),
 	CASE(early_writes_are_noticed, CASE_SDP_ONLY),

@@ -8,11 +8,6 @@
 #include "sdp_engine.h"
 #include "sdp_transfer.h"
 
-static int set_zcopy(int fd, const char *name)
-{
-	return setsockopt(fd, SOL_SDP, SDP_ZCOPY, name, strlen(name));
-}
-
 static void expect_zcopy(int fd, const char *want)
 {
 	char name[16] = "";
@@ -22,28 +17,6 @@ static void expect_zcopy(int fd, const char *want)
 	CHECK_EQ(len, sizeof(name));
 	if (strcmp(name, want))
 		FAIL("expected mode %s, got %s", want, name);
-}
-
-/* Two ends that want a mode each, NULL for what the sysctl says. */
-static struct pair zcopy_pair(const char *client, const char *server)
-{
-	struct addr addr = server_addr(0);
-	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
-				       test_protocol()));
-	struct pair p;
-
-	if (server)
-		CHECK_OK(set_zcopy(listener, server));
-	CHECK_OK(bind(listener, &addr.sa, addr.len));
-	CHECK_OK(listen(listener, 1));
-	addr = local_addr(listener);
-	p.client = new_client(0);
-	if (client)
-		CHECK_OK(set_zcopy(p.client, client));
-	CHECK_OK(connect(p.client, &addr.sa, addr.len));
-	p.server = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	return p;
 }
 
 static void names_only(void)
@@ -183,7 +156,11 @@ struct shown {
 		received_zcopy;
 };
 
-/* The line of a socket in /proc/net/sdp, from "zcopy" on. */
+/* A line of /proc/net/sdp, as far as the bytes of zero copy. */
+#define SHOWN	"%*s %*s %*s %*u %*u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s " \
+		"%7s %llu:%llu:%llu:%llu:%llu"
+
+/* What it says of a socket. */
 static struct shown shown_of(int fd)
 {
 	FILE *f = fopen("/proc/net/sdp", "r");
@@ -200,11 +177,9 @@ static struct shown shown_of(int fd)
 		if (sscanf(line, "%*s %*s %*s %*u %lu", &inode) != 1 ||
 		    inode != st.st_ino)
 			continue;
-		n = sscanf(line, "%*s %*s %*s %*u %*u %*s %*s %*s %*s %*s %*s "
-			   "%*s %*s %*s %*s %7s %llu:%llu:%llu:%llu:%llu",
-			   shown.mode, &shown.sent, &shown.sent_zcopy,
-			   &shown.sent_async, &shown.received,
-			   &shown.received_zcopy);
+		n = sscanf(line, SHOWN, shown.mode, &shown.sent,
+			   &shown.sent_zcopy, &shown.sent_async,
+			   &shown.received, &shown.received_zcopy);
 	}
 	fclose(f);
 	CHECK_EQ(n, 6);

@@ -212,18 +212,13 @@ static void sent_on_two_sockets(void)
 static void memory_of_a_file(void)
 {
 	struct pair p = new_pair();
-	char path[] = "/tmp/sdp_zcopy.XXXXXX";
-	int file = CHECK_OK(mkstemp(path));
+	int file;
 	size_t len = 8 * THRESH;
-	unsigned char *shared, *private;
+	unsigned char *shared = file_memory(2 * len, &file);
+	unsigned char *private;
 	struct job job = { p.server, SEED_UP, 0, 2 * len, len };
 	pthread_t reader;
 
-	CHECK_OK(unlink(path));
-	CHECK_OK(ftruncate(file, 2 * len));
-	shared = mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-		      0);
-	CHECK(shared != MAP_FAILED);
 	pattern_fill(shared, 2 * len, SEED_UP, 0);
 	private = mmap(NULL, 2 * len, PROT_READ, MAP_PRIVATE, file, 0);
 	CHECK(private != MAP_FAILED);
@@ -260,6 +255,81 @@ static void memlock_limit(void)
 	join_child(pid);
 	CHECK_EQ(sdp_stat("ZcopyBytesOut"), before);
 	close_pair(p);
+}
+
+/* ---- what all transfers together may use ---- */
+
+#define SYSCTL_MEM	"/proc/sys/net/sdp/zcopy_mem"
+
+static char mem_before[16];
+
+static void restore_mem(void)
+{
+	CHECK_EQ(write_sysctl(SYSCTL_MEM, mem_before), 0);
+}
+
+static void run_with_mem(void (*run)(void))
+{
+	read_sysctl(SYSCTL_MEM, mem_before, sizeof(mem_before));
+	run_and_undo(run, restore_mem);
+}
+
+static void set_mem(const char *pages)
+{
+	CHECK_EQ(write_sysctl(SYSCTL_MEM, pages), 0);
+}
+
+static void transfers_under_limits(void)
+{
+	struct pair p = new_pair();
+	long refused = sdp_stat("ZcopyMemRefusals");
+	uint64_t pos = 0;
+
+	set_mem("0");
+	one_way(p.client, p.server, 8 * THRESH, 3, pos);
+	pos += 8 * THRESH;
+	CHECK_EQ(info_of(p.client).sdpi_zcopy_sent, 0);
+	CHECK(sdp_stat("ZcopyMemRefusals") > refused);
+	/* Eight times 64 KiB from within a page take 129 pages. */
+	set_mem("128");
+	one_way(p.client, p.server, 8 * THRESH, 3, pos);
+	pos += 8 * THRESH;
+	CHECK_EQ(info_of(p.client).sdpi_zcopy_sent, 0);
+	set_mem("1000");
+	WAIT_FOR(({
+		one_way(p.client, p.server, 8 * THRESH, 3, pos);
+		pos += 8 * THRESH;
+		info_of(p.client).sdpi_zcopy_sent;
+	}));
+	WAIT_FOR(sdp_stat("ZcopyPages") == 0);
+	close_pair(p);
+}
+
+static void limit_of_all_transfers(void)
+{
+	run_with_mem(transfers_under_limits);
+}
+
+static void bad_limits(void)
+{
+	static const char * const bad[] = { "-1", "x", "2147483648", "1x" };
+	char now[16];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_EQ(write_sysctl(SYSCTL_MEM, bad[i]), EINVAL);
+	read_sysctl(SYSCTL_MEM, now, sizeof(now));
+	CHECK(!strcmp(now, mem_before));
+	set_mem("2147483647");
+	set_mem("0");
+	read_sysctl(SYSCTL_MEM, now, sizeof(now));
+	CHECK(!strcmp(now, "0"));
+}
+
+static void limit_is_a_number_of_pages(void)
+{
+	run_with_mem(bad_limits);
+	CHECK(atol(mem_before) > 0);
 }
 
 static void memory_that_cannot_be_read(void)
@@ -299,6 +369,8 @@ static const struct sdp_case cases[] = {
 	CASE(sent_on_two_sockets, CASE_SDP_ONLY),
 	CASE(memory_of_a_file, CASE_SDP_ONLY),
 	CASE(memlock_limit, CASE_SDP_ONLY),
+	CASE(limit_of_all_transfers, CASE_SDP_ONLY),
+	CASE(limit_is_a_number_of_pages, CASE_SDP_ONLY),
 	CASE(memory_that_cannot_be_read, CASE_SDP_ONLY),
 	CASE(no_page_stays_pinned, CASE_SDP_ONLY),
 };

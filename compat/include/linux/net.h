@@ -28,4 +28,9 @@ static int name##_unpacked(struct socket *sock, struct socket *newsock,	\
 #define PROTO_OPS_ACCEPT(name)	name##_unpacked
 #endif
 
+/* A flag that older kernels do not look at: they keep SOL_SOCKET to themselves. */
+#ifndef SOCK_CUSTOM_SOCKOPT
+#define SOCK_CUSTOM_SOCKOPT	31
+#endif
+
 #endif /* _SDP_COMPAT_LINUX_NET_H */

@@ -43,6 +43,7 @@
 #define SDP_INFO		3	/* struct sdp_info, get only */
 #define SDP_FLOW_CONTROL	4	/* engine of flow control; string */
 #define SDP_ZCOPY		5	/* "off", "sync" or "async"; string */
+#define SDP_ZEROCOPY		6	/* SO_ZEROCOPY on any kernel; int */
 
 /* Values of SDP_TCP_FALLBACK. */
 #define SDP_FALLBACK_OFF	0	/* nothing: RDMA or an error */

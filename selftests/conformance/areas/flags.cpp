@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ctime>
 
-#include <linux/errqueue.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <sys/uio.h>
@@ -233,39 +232,6 @@ CASE(flags, unknown_flags_send)
 	pair.c.send("f", MSG_TRUNC | MSG_NOSIGNAL);
 	pair.c.send("g", 0x1000000 | MSG_NOSIGNAL);
 	pair.s.recv_all(7);
-}
-
-CASE(flags, zerocopy_without_option)
-{
-	Pair pair = t.pair();
-
-	pair.c.send("copied", MSG_ZEROCOPY | MSG_NOSIGNAL);
-	pair.s.recv(10);
-	pair.c.recv(1, MSG_ERRQUEUE);
-}
-
-CASE(flags, zerocopy_completion)
-{
-	Pair pair = t.pair();
-	Message m;
-
-	const long err = pair.c.set(OPTION(SOL_SOCKET, SO_ZEROCOPY), 1);
-	pair.c.send("copied or not", MSG_ZEROCOPY | MSG_NOSIGNAL);
-	pair.s.recv(20);
-	if (err)
-		return;
-	pair.c.await(POLLERR);
-	m.header.msg_control = m.control.data();
-	m.header.msg_controllen = m.control.size();
-	t.call("recvmsg(c, ERRQUEUE)",
-	       [&] { return ::recvmsg(pair.c.fd(), &m.header, MSG_ERRQUEUE); });
-	if (const cmsghdr *c = CMSG_FIRSTHDR(&m.header)) {
-		sock_extended_err err{};
-		memcpy(&err, CMSG_DATA(c), sizeof(err));
-		t.note("origin {}, {} to {}, errno {}", err.ee_origin, err.ee_info, err.ee_data,
-		       err.ee_errno);
-	}
-	pair.c.poll();
 }
 
 CASE(flags, more_holds_back)

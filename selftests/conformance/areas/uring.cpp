@@ -198,6 +198,59 @@ CASE(uring, send_zc)
 	pair.s.recv(20);
 }
 
+CASE(uring, send_zc_large)
+{
+	Pair pair = t.pair();
+	Ring ring(t);
+	const std::string data = pattern(1 << 20);
+	io_uring_sqe *sqe = ring.next();
+
+	io_uring_prep_send_zc(sqe, pair.c.fd(), data.data(), data.size(),
+			      MSG_NOSIGNAL | MSG_WAITALL, 0);
+	ring.submit(sqe, 5);
+	pair.s.recv_all(1 << 20);
+	const io_uring_cqe first = ring.take("send_zc");
+	t.note("{}, more {}", first.res, (first.flags & IORING_CQE_F_MORE) != 0);
+	const io_uring_cqe second = ring.take("notification");
+	t.note("notification {}, {}", (second.flags & IORING_CQE_F_NOTIF) != 0, second.res);
+}
+
+CASE(uring, sendmsg_zc)
+{
+	Pair pair = t.pair();
+	Ring ring(t);
+	iovec parts[2] = {{const_cast<char *>("zero "), 5}, {const_cast<char *>("copy"), 4}};
+	msghdr message{};
+	io_uring_sqe *sqe = ring.next();
+
+	message.msg_iov = parts;
+	message.msg_iovlen = 2;
+	io_uring_prep_sendmsg_zc(sqe, pair.c.fd(), &message, MSG_NOSIGNAL);
+	ring.submit(sqe, 5);
+	const io_uring_cqe first = ring.take("sendmsg_zc");
+	t.note("{}, more {}", first.res, (first.flags & IORING_CQE_F_MORE) != 0);
+	pair.s.recv(20);
+	const io_uring_cqe second = ring.take("notification");
+	t.note("notification {}, {}", (second.flags & IORING_CQE_F_NOTIF) != 0, second.res);
+}
+
+CASE(uring, send_zc_shut)
+{
+	Pair pair = t.pair();
+	Ring ring(t);
+	io_uring_sqe *sqe = ring.next();
+
+	pair.c.shutdown(SHUT_WR);
+	io_uring_prep_send_zc(sqe, pair.c.fd(), "x", 1, MSG_NOSIGNAL, 0);
+	ring.submit(sqe, 5);
+	const io_uring_cqe first = ring.take("send_zc");
+	t.note("{}, more {}", strerrorname_np(-first.res), (first.flags & IORING_CQE_F_MORE) != 0);
+	if (first.flags & IORING_CQE_F_MORE) {
+		const io_uring_cqe second = ring.take("notification");
+		t.note("notification {}", (second.flags & IORING_CQE_F_NOTIF) != 0);
+	}
+}
+
 CASE(uring, poll_data)
 {
 	Pair pair = t.pair();
