@@ -84,6 +84,61 @@ device_deleted_when_idle() {
 	check_works
 }
 
+# Pages of programs that transfers use, and that are pinned for devices.
+pinned() {
+	cat /proc/sys/vm/stat_refresh
+	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 } END { print n + 0 }' \
+		/proc/vmstat
+}
+
+no_more_pages_than() { (($(counter ZcopyPages) == 0 && $(pinned) <= $1)); }
+
+end_zcopy() {
+	end_children
+	restore_order
+	restore_sysctls
+}
+
+more_than() { (($(counter "$1") > $2)); }
+
+# The device goes while it reads what a program writes, and another may reach
+# the memory; afterwards nothing of it is in use.
+# device_deleted_in_zcopy MODE COUNTER DEVICE
+device_deleted_in_zcopy() {
+	local before sent
+	[ "$rdma_type" = rxe ] || skip "only Soft-RoCE has zero copy"
+	trap end_zcopy EXIT
+	keep_order
+	set_sysctl zcopy "$1"
+	set_sysctl zcopy_threshold 4096
+	set_sysctl zcopy_fault_limit 100
+	before=$(pinned)
+	sent=$(counter "$2")
+	start_transfer
+	wait_for "$BOUND" more_than "$2" "$sent" || fail "nothing goes without a copy"
+	timeout "$BOUND" rdma link delete "$3" || fail "rdma link delete did not come back"
+	expect_error server
+	expect_error client
+	wait_for "$BOUND" no_more_pages_than "$before" ||
+		fail "$(counter ZcopyPages) pages in use, $(pinned) pinned, $before before"
+	renew_devices_left || fail "the devices could not be made anew"
+	check_works
+}
+
+# Whichever is gone.
+renew_devices_left() {
+	exists "/sys/class/infiniband/$client_rdma" ||
+		rdma link add "$client_rdma" type "$rdma_type" netdev "$client_dev"
+	exists "/sys/class/infiniband/$server_rdma" ||
+		rdma link add "$server_rdma" type "$rdma_type" netdev "$server_dev"
+	wait_for "$BOUND" devices_ready
+}
+
+readers_device_deleted_in_sync() { device_deleted_in_zcopy sync ZcopyBytesOut "$server_rdma"; }
+writers_device_deleted_in_sync() { device_deleted_in_zcopy sync ZcopyBytesOut "$client_rdma"; }
+readers_device_deleted_in_async() { device_deleted_in_zcopy async AsyncBytesOut "$server_rdma"; }
+writers_device_deleted_in_async() { device_deleted_in_zcopy async AsyncBytesOut "$client_rdma"; }
+
 # ---- the link ----
 
 save_link() {
@@ -259,4 +314,6 @@ rdma_type=${server_rdma%%[0-9]*}
 
 run_cases lost_rtu_heals mtu_grows mtu_shrinks \
 	device_deleted_in_transfer device_added_again device_deleted_when_idle \
+	readers_device_deleted_in_sync writers_device_deleted_in_sync \
+	readers_device_deleted_in_async writers_device_deleted_in_async \
 	rmmod_refused_in_use rmmod_when_unused link_down_in_transfer

@@ -212,6 +212,25 @@ restore_sysctls() {
 	done
 }
 
+# As in sdp_engine.c: a cable keeps the order of packets, for which Soft-RoCE's
+# RDMA reads are made.
+declare -A order_default
+
+keep_order() {
+	local queue
+	for queue in /sys/class/net/*/queues/rx-*/rps_cpus; do
+		order_default[$queue]=$(< "$queue")
+		echo 1 > "$queue"
+	done
+}
+
+restore_order() {
+	local queue
+	for queue in "${!order_default[@]}"; do
+		[ ! -e "$queue" ] || echo "${order_default[$queue]}" > "$queue"
+	done
+}
+
 # The value of a counter of the module, read by COMMAND if there is one.
 # counter NAME [COMMAND...]
 counter() {

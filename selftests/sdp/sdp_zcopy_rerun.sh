@@ -9,32 +9,18 @@ cd "$(dirname "$0")"
 # shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
-# As in sdp_engine.c: a cable keeps the order of packets.
-keep_order() {
-	local queue
-	for queue in /sys/class/net/*/queues/rx-*/rps_cpus; do
-		was[$queue]=$(< "$queue")
-		echo 1 > "$queue"
-	done
-}
-
 restore() {
-	local queue
-	for queue in "${!was[@]}"; do
-		[ ! -e "$queue" ] || echo "${was[$queue]}" > "$queue"
-	done
+	restore_order
 	restore_sysctls
 }
 
-declare -A was
-
-# with ENGINE PROGRAM...
+# with ENGINE MODE PROGRAM...
 with() {
-	local engine=$1 program
-	shift
+	local engine=$1 mode=$2 program
+	shift 2
 	trap restore EXIT
 	keep_order
-	set_sysctl zcopy sync
+	set_sysctl zcopy "$mode"
 	set_sysctl zcopy_threshold 4096
 	set_sysctl flow_control "$engine"
 	# shellcheck disable=SC2086
@@ -42,9 +28,12 @@ with() {
 	for program in "$@"; do rerun "$program"; done
 }
 
-credit() { with credit sdp_data sdp_close; }
-rdma() { with rdma sdp_zcopy; }
-nic() { with nic sdp_zcopy; }
+credit_sync() { with credit sync sdp_data sdp_close; }
+rdma_sync() { with rdma sync sdp_zcopy; }
+nic_sync() { with nic sync sdp_zcopy; }
+credit_async() { with credit async sdp_data sdp_close; }
+rdma_async() { with rdma async sdp_zasync sdp_zmsg; }
+nic_async() { with nic async sdp_zasync sdp_zmsg; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases credit rdma nic
+run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async
