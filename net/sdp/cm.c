@@ -13,6 +13,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "immediate.h"
 #include "mib.h"
 #include "netns.h"
 #include "route.h"
@@ -254,6 +255,7 @@ static void sdp_cm_use_ack(struct sdp_sock *ssk)
 	smp_rmb();
 	sdp_flow_choose(ssk, conn->ack.ext_features);
 	sdp_zcopy_choose(ssk, conn->ack.has_ext, conn->ack.max_adverts);
+	sdp_immediate_choose(ssk);
 	sdp_tx_set_peer(ssk, conn->ack.act_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, conn->ack.bufs);
 	sdp_fallback_not_needed(ssk);
@@ -462,6 +464,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 
 	sdp_flow_choose(ssk, hello->ext_features);
 	sdp_zcopy_choose(ssk, hello->has_ext, hello->max_adverts);
+	sdp_immediate_choose(ssk);
 	sdp_tx_set_peer(ssk, hello->local_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);

@@ -8,6 +8,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "immediate.h"
 #include "mem.h"
 #include "mib.h"
 #include "rx.h"
@@ -210,6 +211,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	sdp_conn_reset_stats(conn);
 	sdp_flow_begin(ssk);
 	sdp_zcopy_begin(ssk);
+	sdp_immediate_begin(ssk);
 	err = sdp_conn_alloc(ssk);
 	if (!err)
 		err = sdp_conn_create_qp(ssk, id);

@@ -80,8 +80,10 @@ enum sdp_conn_flag {
  * @bsdh: where the message's header lands
  * @bsdh_dma: DMA address of @bsdh
  * @byte_len: length of the received message, header included
- * @imm: immediate data of what was written into the ring
- * @written: that is what has arrived, and @byte_len is its length
+ * @imm: immediate data in place of a header; then @byte_len is the length of
+ *	the payload
+ * @immediate: the message has such
+ * @written: its payload was written into the ring
  * @stamp: when it arrived, 0 unless the program wants to know
  * @off: where in @page the unread payload starts
  * @len: bytes of unread payload
@@ -95,6 +97,7 @@ struct sdp_rx_buf {
 	u64 bsdh_dma;
 	u32 byte_len;
 	u32 imm;
+	bool immediate;
 	bool written;
 	ktime_t stamp;
 	u32 off;
@@ -242,6 +245,8 @@ struct sdp_tx_wr {
  * @cause: who has come to look: a call of the program, an interrupt, a timer
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
+ * @packet: how much of it fits into a packet; 0 = its header is never immediate
+ *	data
  * @direct: the message that is being posted takes its payload from a program's
  *	pages, and not from @ring
  * @since_signal: work requests posted since the last signaled one
@@ -289,6 +294,7 @@ struct sdp_tx {
 	enum sdp_flush cause;
 	unsigned long ask_again;
 	u32 max_payload;
+	u32 packet;
 	bool direct;
 	u32 since_signal;
 	u32 bytes_since_signal;

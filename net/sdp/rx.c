@@ -7,6 +7,7 @@
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
+#include "immediate.h"
 #include "mib.h"
 #include "oob.h"
 #include "rx.h"
@@ -37,7 +38,8 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	buf = rx->posted[rx->done & rx->mask];
 	buf->byte_len = wc->byte_len;
 	buf->written = wc->opcode == IB_WC_RECV_RDMA_WITH_IMM;
-	if (buf->written)
+	buf->immediate = wc->wc_flags & IB_WC_WITH_IMM;
+	if (buf->immediate)
 		buf->imm = be32_to_cpu(wc->ex.imm_data);
 	buf->stamp = sdp_timestamp_now(&ssk->sk);
 	/* Pairs with the acquire in sdp_rx_reap(). */
@@ -297,6 +299,8 @@ static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 					   DMA_FROM_DEVICE);
 		body = page_address(buf->page);
 	}
+	if (buf->immediate)
+		return sdp_immediate_parse(ssk, buf, msg);
 	err = sdp_msg_parse(buf->bsdh, body, buf->byte_len - SDP_BSDH_LEN,
 			    msg);
 	if (!err && msg->bsdh.mid == SDP_MID_RINGDATA)

@@ -8,6 +8,7 @@
 #include "alive.h"
 #include "conn.h"
 #include "device.h"
+#include "immediate.h"
 #include "mib.h"
 #include "oob.h"
 #include "rx.h"
@@ -142,7 +143,7 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
 static int sdp_tx_gather(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
 {
 	return ssk->conn.tx.direct ? sdp_zdirect_map(ssk, len, sge) :
-				     sdp_tx_map(ssk, len, sge);
+				     sdp_tx_map(ssk, 0, len, sge);
 }
 
 /* The request that sends a message: a header, and payload. */
@@ -255,6 +256,8 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 	}
 	if (len && tx->out.size)
 		sdp_tx_build_write(ssk, msg, &wr);
+	else if (!tx->direct && sdp_immediate_saves(ssk, msg))
+		sdp_immediate_build(ssk, msg, &wr);
 	else
 		sdp_tx_build_send(ssk, msg, &wr);
 	if (!sdp_tx_consume(ssk, msg->bsdh.mid, len, signal))

@@ -425,15 +425,17 @@ void sdp_tx_close_message(struct sdp_sock *ssk)
 /**
  * sdp_tx_map() - describe unsent bytes of the ring to the device
  * @ssk: locked socket
- * @len: bytes from the ring's unsent position on, all written
- * @sge: scatter elements to fill, SDP_TX_MAX_SGE - 1 suffice for a message
+ * @off: where they begin, counted from the ring's unsent position
+ * @len: how many, all written
+ * @sge: scatter elements to fill, SDP_TX_MAX_SGE - 1 suffice for a message, and
+ *	one more if it is cut in two
  *
  * Return: elements filled.
  */
-int sdp_tx_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
+int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
-	u32 pos = tx->ring.sent;
+	u32 pos = tx->ring.sent + off;
 	int n = 0;
 
 	while (len) {

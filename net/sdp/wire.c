@@ -23,7 +23,7 @@
 #define MCH_HALF		0x80000000U
 #define MCH_RESERVED		0x0fffffffU
 
-/* Immediate data of what is written into a ring: flags, mseq_ack, bufs. */
+/* Immediate data in place of a base header: flags, mseq_ack, bufs. */
 #define IMM_OOB_PRES		0x80000000U
 #define IMM_OOB_PEND		0x40000000U
 #define IMM_ACK_SHIFT		16
@@ -312,7 +312,8 @@ int sdp_msg_parse(const u8 *bsdh, const u8 *body, u32 body_len,
 }
 
 /**
- * sdp_imm_encode() - the base header of data that is written into a ring
+ * sdp_imm_encode() - the base header of data that has none: what is written into
+ *	a ring, or needs a packet less without
  * @bsdh: base header of a Data message; sequence number and length go without
  *	saying
  *
@@ -330,9 +331,9 @@ u32 sdp_imm_encode(const struct sdp_bsdh *bsdh)
 }
 
 /**
- * sdp_imm_parse() - the message that data written into a ring stands for
+ * sdp_imm_parse() - the message that data without a header stands for
  * @imm: immediate data
- * @len: bytes written
+ * @len: its bytes
  * @mseq: sequence number of the message before
  * @mseq_ack: what it acknowledged; fewer than 2^14 of ours are in flight
  * @msg: result, a Data message

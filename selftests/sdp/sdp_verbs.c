@@ -221,6 +221,32 @@ void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
 }
 
+static __be32 verbs_immediate(const struct verbs_end *v)
+{
+	return htobe32((v->mseq_ack & 0x3fff) << 16 | v->bufs);
+}
+
+void verbs_send_immediate(struct verbs_end *v, const void *data, uint32_t len)
+{
+	unsigned char *msg = v->out[v->sent++ % VERBS_SLOTS];
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)msg,
+		.length = len,
+		.lkey = v->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.imm_data = verbs_immediate(v),
+	};
+
+	CHECK(len <= VERBS_SLOT);
+	v->mseq++;
+	memcpy(msg, data, len);
+	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
+}
+
 struct verbs_ring verbs_own_ring(const struct verbs_end *v)
 {
 	return (struct verbs_ring){
@@ -255,7 +281,7 @@ void verbs_write(struct verbs_end *v, uint64_t vaddr, uint64_t seed,
 		.sg_list = &sge,
 		.num_sge = len ? 1 : 0,
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-		.imm_data = htobe32((v->mseq_ack & 0x3fff) << 16 | v->bufs),
+		.imm_data = verbs_immediate(v),
 		.wr.rdma.remote_addr = vaddr,
 		.wr.rdma.rkey = v->peer.rkey,
 	};
@@ -372,6 +398,14 @@ struct verbs_msg verbs_next(struct verbs_end *v)
 			.mid = MID_DATA,
 			.imm = be32toh(wc.imm_data),
 			.len = wc.byte_len,
+		};
+	if (wc.wc_flags & IBV_WC_WITH_IMM)
+		return (struct verbs_msg){
+			.immediate = true,
+			.mid = MID_DATA,
+			.imm = be32toh(wc.imm_data),
+			.len = wc.byte_len,
+			.payload = msg,
 		};
 	CHECK(wc.byte_len >= BSDH_LEN);
 	CHECK_EQ(get32(msg + 4), wc.byte_len);

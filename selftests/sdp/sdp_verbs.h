@@ -16,6 +16,7 @@
 #define MID_RINGSPACE	0x81
 #define FEAT_ALL	0x0007
 #define FEAT_ADVERTS	0x0008
+#define FEAT_IMMEDIATE	0x0010
 #define MID_DISCONN	0x02
 #define MID_SENDSM	0x04
 #define MID_RDMARDCOMPL	0x06
@@ -74,9 +75,13 @@ struct verbs_end {
 	unsigned int early_head, early_tail;
 };
 
-/* What has come: a message, or a piece of the ring and its immediate data. */
+/*
+ * What has come: a message with a header; one with immediate data, of which
+ * @payload is all; or a piece of the ring and its immediate data.
+ */
 struct verbs_msg {
 	bool written;
+	bool immediate;
 	uint8_t mid;
 	uint32_t imm, len;
 	const unsigned char *payload;
@@ -91,6 +96,8 @@ void verbs_post(struct verbs_end *v, unsigned int count);
 /* Send a message; the bytes behind the base header as they are. */
 void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 		uint32_t len);
+/* Send this with immediate data as the header of a Data message. */
+void verbs_send_immediate(struct verbs_end *v, const void *data, uint32_t len);
 void verbs_send_ring(struct verbs_end *v, const struct verbs_ring *ring);
 /* Our own ring, as it should be described. */
 struct verbs_ring verbs_own_ring(const struct verbs_end *v);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Data messages whose header travels as immediate data.
+ */
+#ifndef _SDP_IMMEDIATE_H
+#define _SDP_IMMEDIATE_H
+
+#include <linux/types.h>
+
+struct ib_rdma_wr;
+struct sdp_msg;
+struct sdp_rx_buf;
+struct sdp_sock;
+
+void sdp_immediate_begin(struct sdp_sock *ssk);
+void sdp_immediate_choose(struct sdp_sock *ssk);
+bool sdp_immediate_saves(const struct sdp_sock *ssk, const struct sdp_msg *msg);
+void sdp_immediate_build(struct sdp_sock *ssk, const struct sdp_msg *msg,
+			 struct ib_rdma_wr *wr);
+int sdp_immediate_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+			struct sdp_msg *msg);
+
+#endif /* _SDP_IMMEDIATE_H */
