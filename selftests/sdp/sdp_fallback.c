@@ -485,8 +485,10 @@ static void *connect_and_close(void *arg)
 	int listener = *(int *)arg;
 	unsigned int i, rounds = scaled_count(1500);
 	uint32_t seed = opts.seed + gettid();
+	uint64_t end = now_ms() + wait_limit_ms();
 
-	for (i = 0; i < rounds; i++) {
+	/* A slow machine does not get as far. */
+	for (i = 0; i < rounds && now_ms() < end; i++) {
 		int fd = connect_fd(both_socket(0), listener);
 		unsigned int spins = random_next(&seed) % 50000;
 
