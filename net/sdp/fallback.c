@@ -63,7 +63,7 @@ static void sdp_fallback_drop(struct sdp_sock *ssk)
 	if (ssk->fallback.used)
 		return;
 	sdp_fallback_release_tcp(ssk);
-	ssk->fallback.alone = false;
+	WRITE_ONCE(ssk->fallback.alone, false);
 }
 
 /**
@@ -84,7 +84,7 @@ int sdp_fallback_want(struct sdp_sock *ssk, int mode)
 		return -EISCONN;
 	if (mode < SDP_FALLBACK_OFF || mode > SDP_FALLBACK_ONLY)
 		return -EINVAL;
-	ssk->fallback.wanted = mode;
+	WRITE_ONCE(ssk->fallback.wanted, mode);
 	if (mode == SDP_FALLBACK_OFF)
 		sdp_fallback_drop(ssk);
 	return 0;
@@ -136,7 +136,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	err = sdp_cm_bind(ssk, dual);
 	if (err == -EADDRINUSE)
 		return err;
-	ssk->fallback.alone = err;
+	WRITE_ONCE(ssk->fallback.alone, err);
 	return 0;
 }
 
@@ -221,7 +221,7 @@ static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
 static void sdp_fallback_count(struct sdp_sock *ssk,
 			       enum sdp_fallback_reason reason)
 {
-	ssk->fallback.reason = reason;
+	WRITE_ONCE(ssk->fallback.reason, reason);
 	SDP_INC_STATS(sock_net(&ssk->sk),
 		      SDP_MIB_FALLBACKNODEVICE + reason -
 		      SDP_FALLBACK_NO_DEVICE);
@@ -266,7 +266,7 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	ret = sdp_fallback_connect_tcp(ssk, O_NONBLOCK);
 	if (ret && ret != -EINPROGRESS) {
 		sdp_fallback_detach_tcp(ssk);
-		fb->reason = SDP_FALLBACK_NONE;
+		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 		*err = ret;
 		return false;
 	}
@@ -291,7 +291,7 @@ void sdp_fallback_undo(struct socket *sock)
 	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
 		return;
 	sdp_fallback_detach_tcp(ssk);
-	fb->reason = SDP_FALLBACK_NONE;
+	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 	WRITE_ONCE(fb->active, false);
 	sock->state = SS_UNCONNECTED;
 }
@@ -400,7 +400,7 @@ bool sdp_fallback_listen_alone(struct sdp_sock *ssk)
 		return false;
 	if (ssk->fallback.wanted == SDP_FALLBACK_ONLY)
 		return true;
-	ssk->fallback.alone = true;
+	WRITE_ONCE(ssk->fallback.alone, true);
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FALLBACKLISTENS);
 	return true;
 }

@@ -139,6 +139,7 @@ int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 			    sockptr_t optval, unsigned int optlen);
 void sdp_fallback_option_set(struct sock *sk);
 int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val);
+const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active);
 bool sdp_fallback_view(const struct sdp_sock *ssk,
 		       struct sdp_fallback_view *view);
 

@@ -246,6 +246,40 @@ int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val)
 	}
 }
 
+/* What /proc says of a connection over TCP, by the reason for it. */
+static const char * const sdp_fallback_words[] = {
+	[SDP_FALLBACK_NONE] = "tcp",
+	[SDP_FALLBACK_NO_DEVICE] = "tcp:no-device",
+	[SDP_FALLBACK_UNREACHABLE] = "tcp:unreachable",
+	[SDP_FALLBACK_REFUSED] = "tcp:refused",
+	[SDP_FALLBACK_TIMEOUT] = "tcp:timeout",
+	[SDP_FALLBACK_RESOURCES] = "tcp:resources",
+	[SDP_FALLBACK_ACCEPTED] = "tcp:accepted",
+	[SDP_FALLBACK_CHOSEN] = "tcp:chosen",
+};
+
+/**
+ * sdp_fallback_word() - say for /proc what TCP carries, and why
+ * @ssk: socket
+ * @active: sdp_fallback_view() has found a connection over TCP
+ *
+ * Context: any, without locks.
+ * Return: a word, or NULL if it is all RDMA's.
+ */
+const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active)
+{
+	const struct sdp_fallback *fb = &ssk->fallback;
+
+	if (active)
+		return sdp_fallback_words[READ_ONCE(fb->reason)];
+	if (!sdp_in_state(&ssk->sk, TCPF_LISTEN) || !READ_ONCE(fb->tcp))
+		return NULL;
+	if (READ_ONCE(fb->wanted) == SDP_FALLBACK_ONLY)
+		return sdp_fallback_words[SDP_FALLBACK_CHOSEN];
+	return READ_ONCE(fb->alone) ?
+		       sdp_fallback_words[SDP_FALLBACK_NO_DEVICE] : "both";
+}
+
 /**
  * sdp_fallback_view() - look at a connection over TCP from outside
  * @ssk: socket

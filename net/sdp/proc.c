@@ -104,14 +104,14 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
 	bool live = READ_ONCE(ssk->conn.qp);
 	int state = READ_ONCE(sk->sk_state);
-	const char *flow = live ? ssk->conn.flow->name : "-";
 	struct sdp_fallback_view view;
 	bool tcp = sdp_fallback_view(ssk, &view);
+	const char *flow = sdp_fallback_word(ssk, tcp);
 
-	if (tcp) {
+	if (tcp)
 		state = view.state;
-		flow = "tcp";
-	}
+	if (!flow)
+		flow = live ? ssk->conn.flow->name : "-";
 	seq_printf(seq, "%4d: ", line);
 	sdp_proc_addr(seq, &ssk->local, v4);
 	sdp_proc_addr(seq, &ssk->peer, v4);

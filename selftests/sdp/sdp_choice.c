@@ -107,7 +107,14 @@ static void only_listens_to_tcp(void)
 {
 	long listens = counter("FallbackListens");
 	int listener = chosen_listener(ONLY);
+	int client = chosen_socket(ONLY);
+	struct addr a = local_addr(listener);
 
+	CHECK(!strcmp(listener_flow(listener), "tcp:chosen"));
+	CHECK_OK(connect(client, &a.sa, a.len));
+	CHECK(!strcmp(flow_of(client), "tcp:chosen"));
+	CHECK_OK(close(client));
+	CHECK_OK(close(CHECK_OK(accept(listener, NULL, NULL))));
 	check_listener(listener, ONLY);
 	check_comes(chosen_socket(ON), listener, REFUSED, ACCEPTED);
 	/* It is no failure of RDMA. */

@@ -10,26 +10,6 @@
 
 #include "sdp_fallback.h"
 
-/* The column "flow" of the socket with this local port; "" if there is none. */
-static const char *flow_of(uint16_t port)
-{
-	FILE *f = fopen("/proc/net/sdp", "r");
-	static char flow[16];
-	char line[512], local[64];
-	unsigned int got;
-
-	CHECK(f);
-	*flow = 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %63[0-9A-F]:%x %*s %*s %*s %*s %*s %*s %15s",
-			   local, &got, flow) == 3 && got == port)
-			break;
-		*flow = 0;
-	}
-	fclose(f);
-	return flow;
-}
-
 static int tcp_listener(void)
 {
 	return listener_at(tcp_socket(), server_addr(0), 16);
@@ -75,6 +55,7 @@ static void off_by_default(void)
 	CHECK_EQ(get_int(fd, SOL_SDP, SDP_TCP_FALLBACK), 0);
 	CHECK_ERR(connect(fd, &a.sa, a.len), ECONNREFUSED);
 	CHECK_EQ(reason(fd), NONE);
+	CHECK(!strcmp(listener_flow(new_listener(4)), "-"));
 	a = loopback(0);
 	CHECK_ERR(bind(new_socket(0), &a.sa, a.len), EADDRNOTAVAIL);
 }
@@ -89,7 +70,7 @@ static void refused_goes_on_over_tcp(void)
 
 	CHECK_EQ(reason(client), REFUSED);
 	CHECK_EQ(counter("FallbackRefused"), before + 1);
-	CHECK(!strcmp(flow_of(local_port(client)), "tcp"));
+	CHECK(!strcmp(flow_of(client), "tcp:refused"));
 	CHECK(same_addr(&a, &b));
 	a = peer_addr(client);
 	b = local_addr(listener);
@@ -120,7 +101,8 @@ static void rdma_is_preferred(void)
 
 	CHECK_EQ(reason(client), NONE);
 	CHECK_EQ(reason(server), NONE);
-	CHECK(strcmp(flow_of(local_port(client)), "tcp"));
+	CHECK(strncmp(flow_of(client), "tcp", 3));
+	CHECK(!strcmp(listener_flow(listener), "both"));
 	exchange(client, server, 100000);
 	/* Nothing came over TCP. */
 	set_nonblock(listener, true);
@@ -206,6 +188,9 @@ static void loopback_listener(void)
 	server = accept_one(listener);
 	CHECK_EQ(reason(client), NO_DEVICE);
 	CHECK_EQ(reason(server), ACCEPTED);
+	CHECK(!strcmp(flow_of(client), "tcp:no-device"));
+	CHECK(!strcmp(flow_of(server), "tcp:accepted"));
+	CHECK(!strcmp(listener_flow(listener), "tcp:no-device"));
 	CHECK_EQ(counter("FallbackNoDevice"), devices + 1);
 	CHECK_EQ(counter("FallbackListens"), listens + 1);
 	exchange(client, server, scaled(1 * MIB));

@@ -38,6 +38,43 @@ static inline long counter(const char *name)
 	FAIL("no counter %s", name);
 }
 
+/*
+ * The column "flow" of the socket with these ports, the peer's being 0 for a
+ * listener; "" if there is none.
+ */
+static inline const char *flow_between(uint16_t own, uint16_t peer)
+{
+	FILE *f = fopen("/proc/net/sdp", "r");
+	unsigned int ports[2];
+	static char flow[16];
+	char line[512];
+
+	CHECK(f);
+	*flow = 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line,
+			   "%*s %*[0-9A-F]:%x %*[0-9A-F]:%x %*s %*s %*s %*s %*s %15s",
+			   &ports[0], &ports[1], flow) == 3 &&
+		    ports[0] == own && ports[1] == peer)
+			break;
+		*flow = 0;
+	}
+	fclose(f);
+	return flow;
+}
+
+static inline const char *flow_of(int fd)
+{
+	struct addr peer = peer_addr(fd);
+
+	return flow_between(local_port(fd), addr_port(&peer));
+}
+
+static inline const char *listener_flow(int fd)
+{
+	return flow_between(local_port(fd), 0);
+}
+
 static inline int reason(int fd)
 {
 	return get_int(fd, SOL_SDP, SDP_FALLBACK_REASON);
