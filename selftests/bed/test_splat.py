@@ -54,6 +54,25 @@ class Find(unittest.TestCase):
         self.assertIsNotNone(splat.find(f"{SPLATS[0]}\nCall Trace:", allow))
 
 
+STALE = ("[    4.6] int3: 0000 [#1] PREEMPT SMP NOPTI", "[    4.6] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI")
+
+
+class StaleBreakpoint(unittest.TestCase):
+    """splat.is_stale_breakpoint()"""
+
+    def test_is_known_from_each_kernel(self):
+        for line in STALE:
+            with self.subTest(line):
+                self.assertTrue(splat.is_stale_breakpoint("\n".join((*QUIET, line, "Call Trace:"))))
+
+    def test_is_the_first_splat(self):
+        self.assertFalse(splat.is_stale_breakpoint(f"{SPLATS[0]}\n{STALE[0]}"))
+
+    def test_is_no_other_splat(self):
+        for line in SPLATS + QUIET:
+            self.assertFalse(splat.is_stale_breakpoint(line), line)
+
+
 class AllowList(unittest.TestCase):
     """splat.allowed()"""
 

@@ -34,30 +34,54 @@ class Run:
         self.options = options
         self.kernel = kernels.find(options.kernel)
         self.dir = BUILD / "vm" / options.log_name
-        self._prepare_directory()
+        self._lock_directory()
         options.out = options.out or self.dir / "out"
-        options.out.mkdir(parents=True, exist_ok=True)
-        roles = "ab"[:options.nodes]
-        self.nodes = [Node(role, self.kernel, options, self.dir) for role in roles]
-        self.selector = selectors.DefaultSelector()
-        self.partial = {role: b"" for role in roles}
-        self.timed_out = False
+        self._prepare()
 
-    def _prepare_directory(self):
+    def _lock_directory(self):
         self.dir.mkdir(parents=True, exist_ok=True)
         self._lock = open(self.dir / "lock", "w", encoding="ascii")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise BedError(f"another run is using the log name '{self.options.log_name}'") from error
+
+    def _prepare(self):
+        """Have nodes of which nothing is known yet."""
         for entry in self.dir.iterdir():
             if entry.name == "lock":
                 continue
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         (self.dir / "ctl").mkdir()
+        self.options.out.mkdir(parents=True, exist_ok=True)
+        roles = "ab"[:self.options.nodes]
+        self.nodes = [Node(role, self.kernel, self.options, self.dir) for role in roles]
+        self.selector = selectors.DefaultSelector()
+        self.partial = {role: b"" for role in roles}
+        self.timed_out = False
+        self.ready = set()
 
     def go(self):
-        """Run to the end and return the exit status for the caller."""
+        """Run to the end and return the exit status for the caller.
+
+        While one processor changes an instruction, QEMU 7.2 may let another one
+        run what stood there for a moment: it dies of a breakpoint that is gone.
+        A kernel changes many while it boots, and gets a second chance if that
+        is what has ended it.
+        """
+        status = self.attempt()
+        if status and not self.ready and any(map(splat.is_stale_breakpoint, self.log_texts())):
+            note("the emulator has run a breakpoint that was gone: booting once more")
+            self._prepare()
+            status = self.attempt()
+        return status
+
+    def log_texts(self):
+        """Return what the kernels have said."""
+        return [text for node in self.nodes for text in node.log_texts()]
+
+    def attempt(self):
+        """Boot and run to the end, once; return the exit status."""
         try:
             self._start()
             self._loop()
@@ -96,13 +120,13 @@ class Run:
 
     def _loop(self):
         deadline, limit = self.started + _BOOT_SECONDS, _BOOT_SECONDS
-        ready, alone_since = set(), None
+        alone_since = None
         while any(node.process.poll() is None for node in self.nodes):
             self._pump(0.1)
             for node in self.nodes:
                 node.serve_suspend()
                 node.serve_power_off()
-            if self._announce_ready(ready):
+            if self._announce_ready():
                 limit = self.options.timeout
                 deadline = time.monotonic() + limit
             gone = [node for node in self.nodes if node.process.poll() is not None]
@@ -121,14 +145,14 @@ class Run:
         while self._pump(0):
             pass
 
-    def _announce_ready(self, ready):
+    def _announce_ready(self):
         """Report nodes that came up; return True once all have."""
-        before = len(ready)
+        before = len(self.ready)
         for node in self.nodes:
-            if node.role not in ready and node.path("ready").exists():
-                ready.add(node.role)
+            if node.role not in self.ready and node.path("ready").exists():
+                self.ready.add(node.role)
                 note(f"node {node.role} is up after {time.monotonic() - self.started:.1f} s")
-        return before < len(ready) == len(self.nodes)
+        return before < len(self.ready) == len(self.nodes)
 
     def _pump(self, timeout):
         """Move what has arrived from the nodes; return whether anything had."""

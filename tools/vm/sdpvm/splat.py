@@ -21,6 +21,9 @@ _SIGNS = re.compile("|".join((
 _HARMLESS = re.compile(r"KernelAddressSanitizer initialized|KCSAN: (enabled|strict|selftest)|"
                        r"Command line:|Unknown kernel command line")
 
+# No kernel has a breakpoint of its own but while it changes an instruction.
+_STALE = re.compile(r"(\bOops: )?\bint3: 0000 \[#1\]")
+
 _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
 
@@ -46,3 +49,9 @@ def find(text, allow=None):
         if not any(pattern.search(message) for pattern in allow):
             return lines[max(0, number - 2):number + _EXCERPT]
     return None
+
+
+def is_stale_breakpoint(text):
+    """Return whether the first splat of TEXT is a breakpoint that nobody has set."""
+    died = _STALE.search(text)
+    return bool(died) and find(text[:died.start()], []) is None
