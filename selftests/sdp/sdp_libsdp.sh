@@ -205,6 +205,27 @@ setuid_program() {
 	[ "$(bytes_in)" = "$bytes_before" ] || fail "bytes went over SDP"
 }
 
+# Unless the library is installed as it wants it. Then it is not the user who says
+# what to convert. A library that nothing here needs lends its name.
+trusted_in_setuid_program() {
+	local lent
+	lent=$(ldconfig -p | awk '/libanl\.so\.1 .*x86-64/ { path = $NF } END { print path }')
+	[ -n "$lent" ] || skip "no libanl.so.1"
+	[ ! -e /usr/local/etc/libsdp.conf ] || skip "this machine has rules of its own"
+	rules 'use tcp * * *:*'
+	chmod 711 "$work"
+	chmod 644 "$work/libsdp.conf"
+	install -m 4755 "$program" "$work/setuid"
+	install -m 4755 "$(dirname "$run")/libsdp.so" "$work/trusted.so"
+	# shellcheck disable=SC2016
+	SDP_EXPECT=sdp SDP_TEST_FAMILY=tcp unshare --mount bash -ec '
+		mount --bind "$1" "$2"
+		shift 2
+		LD_PRELOAD=libanl.so.1 exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' - \
+		"$work/trusted.so" "$lent" "$work/setuid" --case blocking > "$work/cases.out" 2>&1 ||
+		fail "does not use SDP"
+}
+
 # The file is read before the root directory changes.
 in_chroot() {
 	rules 'use tcp client * *:*'
@@ -273,5 +294,5 @@ trap 'sysctl -qw net.sdp.fallback_timeout=$patience 2> /dev/null || true; rm -rf
 run_cases no_file sdp_for_all both_for_all tcp_for_all tcp_by_address tcp_listener \
 	first_match_wins error_in_file log_says_why tcp_client_of_both \
 	converted_client_of_both both_client_of_tcp sdp_client_of_tcp tcp_client_of_sdp \
-	port_decides unprivileged setuid_program in_chroot device_absent \
+	port_decides unprivileged setuid_program trusted_in_setuid_program in_chroot device_absent \
 	module_absent
