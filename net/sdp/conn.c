@@ -67,7 +67,8 @@ int sdp_conn_create_id(struct sdp_sock *ssk)
 
 static u32 sdp_conn_cqes(const struct sdp_conn *conn)
 {
-	u32 reads = conn->zcopy.on ? SDP_ZCOPY_READ_WRS + SDP_ZCOPY_REG_WRS : 0;
+	u32 reads = conn->zcopy.on ? SDP_ZCOPY_READS * (SDP_ZCOPY_READ_WRS +
+							SDP_ZCOPY_REG_WRS) : 0;
 
 	return SDP_TX_WRS + conn->rx.slots + 2 * SDP_DRAIN_WR + reads;
 }
@@ -108,8 +109,8 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	if (conn->zcopy.on) {
-		attr.cap.max_send_wr += SDP_ZCOPY_READ_WRS;
-		attr.cap.max_rdma_ctxs = 1;
+		attr.cap.max_send_wr += SDP_ZCOPY_READS * SDP_ZCOPY_READ_WRS;
+		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
 		attr.port_num = id->port_num;
 	}
 	err = rdma_create_qp(id, conn->dev->pd, &attr);

@@ -187,13 +187,15 @@ static int sdp_recv_queue(struct sdp_sock *ssk, struct sdp_read *rd)
 }
 
 /* Reads what the peer offers behind all that is there. */
-static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd)
+static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
+			     int target)
 {
+	u32 want = max_t(ssize_t, target - rd->done, 1);
 	u32 read;
 
 	if (!rd->left || (ssk->conn.rx.bytes && !rd->peek))
 		return;
-	read = sdp_zrecv(ssk, &rd->msg->msg_iter, rd->zcopy);
+	read = sdp_zrecv(ssk, &rd->msg->msg_iter, rd->zcopy, want);
 	if (!read)
 		return;
 	rd->stamp = sdp_timestamp_now(&ssk->sk);
@@ -261,7 +263,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, timeo,
 		      READ_ONCE(rx->bytes) > seen || sk->sk_err ||
-		      sdp_zsink_readable(&z->sink) ||
+		      sdp_zrecv_ready(z) ||
 		      (sk->sk_shutdown & RCV_SHUTDOWN) ||
 		      sk->sk_state == TCP_CLOSE, &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
@@ -288,7 +290,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		ret = sdp_recv_queue(sdp_sk(sk), rd);
 		if (ret <= 0)
 			return ret;
-		sdp_recv_offered(sdp_sk(sk), rd);
+		sdp_recv_offered(sdp_sk(sk), rd, target);
 		/* Even a read of nothing waits, once, for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.rx.bytes))
 			return 0;

@@ -54,7 +54,7 @@ u32 sdp_tx_posted(const struct sdp_tx *tx)
  */
 bool sdp_tx_idle(struct sdp_sock *ssk)
 {
-	if (ssk->conn.zcopy.in)
+	if (sdp_zrecv_busy(&ssk->conn.zcopy))
 		return false;
 	if (!sdp_tx_posted(&ssk->conn.tx))
 		return true;

@@ -29,11 +29,13 @@ struct seq_file;
 struct sock;
 struct ubuf_info;
 
-/* Pages that are offered at once, and that are read at once. */
+/* Pages that are offered at once, and that one read brings. */
 #define SDP_ZCOPY_PAGES		256U
 #define SDP_ZCOPY_READ_PAGES	64U
-/* Work requests for the latter, even if each page has a place of its own. */
-#define SDP_ZCOPY_READ_WRS	16U
+/* Reads that are under way at once. */
+#define SDP_ZCOPY_READS		4U
+/* Work requests for each, even if each page has a place of its own. */
+#define SDP_ZCOPY_READ_WRS	12U
 /* Those that register the memory to read to, where devices need that. */
 #define SDP_ZCOPY_REG_WRS	3U
 
@@ -138,6 +140,16 @@ struct sdp_zsend {
 };
 
 /**
+ * struct sdp_zread - pages that are being read into
+ * @zp: the pages
+ * @rw: the requests that do it
+ */
+struct sdp_zread {
+	struct sdp_zpages *zp;
+	struct rdma_rw_ctx rw;
+};
+
+/**
  * struct sdp_zcopy - zero copy of a connection (socket lock)
  * @readers: calls that sleep and could read without a copy; theirs, whatever
  *	becomes of the connection
@@ -152,10 +164,10 @@ struct sdp_zsend {
  * @async_bytes: their bytes
  * @direct: bytes of them that were sent as messages in all, wraps
  * @advertised: value of the source's counter when all that was advertised is read
- * @in: pages that are being read into
- * @rw: the requests that do it
+ * @reads: pages that are being read into, in the order of the stream, all of
+ *	them by one call; @read_head and @read_tail count them
  * @read_cqe: their completion
- * @read_done: they have completed; set by the completion handler
+ * @reads_done: how many have completed; written by the completion handler only
  * @unread: large writes that are copied, because the peer did not read one
  * @async: large writes return at once
  * @watched: how far pages that nobody waits for had come at the last look
@@ -175,15 +187,28 @@ struct sdp_zcopy {
 	u32 async_bytes;
 	u32 direct;
 	u32 advertised;
-	struct sdp_zpages *in;
-	struct rdma_rw_ctx rw;
+	struct sdp_zread reads[SDP_ZCOPY_READS];
+	u32 read_head;
+	u32 read_tail;
 	struct ib_cqe read_cqe;
-	bool read_done;
+	u32 reads_done;
 	struct sdp_backoff unread;
 	bool async;
 	u32 watched;
 	struct sdp_backoff touched;
 };
+
+/* Whether there are pages that are being read into. */
+static inline bool sdp_zrecv_busy(const struct sdp_zcopy *z)
+{
+	return z->read_head != z->read_tail;
+}
+
+/* Whether a call could begin to read; no second one beside the first. */
+static inline bool sdp_zrecv_ready(const struct sdp_zcopy *z)
+{
+	return !sdp_zrecv_busy(z) && sdp_zsink_readable(&z->sink);
+}
 
 /* Whether there are pages that are sent. */
 static inline bool sdp_zsend_busy(const struct sdp_zcopy *z)
@@ -298,7 +323,7 @@ void sdp_zrecv_release(struct sdp_sock *ssk);
 void sdp_zrecv_offered(struct sdp_sock *ssk);
 void sdp_zrecv_asked(struct sdp_sock *ssk);
 void sdp_zrecv_answer(struct sdp_sock *ssk);
-u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may);
+u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want);
 bool sdp_zrecv_push(struct sdp_sock *ssk);
 
 #endif /* _SDP_ZCOPY_H */

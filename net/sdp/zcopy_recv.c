@@ -3,6 +3,7 @@
  * The receiver's side of zero copy: RDMA reads from the peer's pages into the
  * program's, or word that a copy is wanted.
  */
+#include <linux/sched/signal.h>
 #include <linux/uio.h>
 
 #include "conn.h"
@@ -38,16 +39,43 @@ void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	/* Pairs with the acquire in sdp_zrecv_reap(). */
-	smp_store_release(&conn->zcopy.read_done, true);
+	smp_store_release(&conn->zcopy.reads_done, conn->zcopy.reads_done + 1);
 	sdp_conn_kick(ssk);
 }
 
-static void sdp_zrecv_unmap(struct sdp_sock *ssk, struct sdp_zpages *zp)
+static void sdp_zrecv_unmap(struct sdp_sock *ssk, struct sdp_zread *read,
+			    struct sdp_zpages *zp)
 {
 	struct ib_qp *qp = ssk->conn.qp;
 
-	rdma_rw_ctx_destroy(&ssk->conn.zcopy.rw, qp, qp->port, zp->sgt.sgl,
+	rdma_rw_ctx_destroy(&read->rw, qp, qp->port, zp->sgt.sgl,
 			    zp->sgt.orig_nents, DMA_FROM_DEVICE);
+}
+
+/* Takes the first pages from the device; their reader may free them soon. */
+static void sdp_zrecv_end(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zread *read = &z->reads[z->read_tail++ % SDP_ZCOPY_READS];
+
+	sdp_zrecv_unmap(ssk, read, read->zp);
+	complete_all(&read->zp->over);
+}
+
+/* What the first read was for has arrived. */
+static void sdp_zrecv_arrived(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_zcopy *z = &conn->zcopy;
+	struct sdp_zpages *zp = z->reads[z->read_tail % SDP_ZCOPY_READS].zp;
+
+	zp->done = zp->len;
+	WRITE_ONCE(conn->rx.copied, conn->rx.copied + zp->len);
+	sdp_oob_passed(ssk);
+	conn->stats.bytes_in += zp->len;
+	conn->stats.zcopy_in += zp->len;
+	sdp_zsink_read_done(&z->sink, zp->len);
+	sdp_zrecv_end(ssk);
 }
 
 /**
@@ -56,42 +84,30 @@ static void sdp_zrecv_unmap(struct sdp_sock *ssk, struct sdp_zpages *zp)
  */
 void sdp_zrecv_reap(struct sdp_sock *ssk)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_zcopy *z = &conn->zcopy;
-
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	/* Pairs with the release in sdp_zrecv_done(). */
-	if (!z->in || !smp_load_acquire(&z->read_done))
+	u32 done = smp_load_acquire(&z->reads_done);
+
+	if (z->read_tail == done)
 		return;
-	z->read_done = false;
-	z->in->done = z->in->len;
-	WRITE_ONCE(conn->rx.copied, conn->rx.copied + z->in->len);
-	sdp_oob_passed(ssk);
-	conn->stats.bytes_in += z->in->len;
-	conn->stats.zcopy_in += z->in->len;
-	conn->stats.last_in = jiffies;
-	sdp_zsink_read_done(&z->sink);
-	sdp_zrecv_release(ssk);
+	while (z->read_tail != done)
+		sdp_zrecv_arrived(ssk);
+	ssk->conn.stats.last_in = jiffies;
 	/* Others may have waited for their turn. */
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
 
 /**
- * sdp_zrecv_release() - the device does not write to the pages any more
- * @ssk: locked socket (by its owner or in softirq) with a queue pair; nothing
- *	happens if there are none
+ * sdp_zrecv_release() - the device does not write to any pages any more
+ * @ssk: locked socket with a queue pair that is drained; nothing happens if
+ *	there are none
  *
  * Their reader may free them as soon as the lock is given up.
  */
 void sdp_zrecv_release(struct sdp_sock *ssk)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	struct sdp_zpages *zp = z->in;
-
-	if (!zp)
-		return;
-	sdp_zrecv_unmap(ssk, zp);
-	z->in = NULL;
-	complete_all(&zp->over);
+	while (sdp_zrecv_busy(&ssk->conn.zcopy))
+		sdp_zrecv_end(ssk);
 }
 
 static void sdp_zrecv_refuse(struct sdp_sock *ssk)
@@ -161,41 +177,127 @@ static bool sdp_zrecv_post(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zcopy *z = &conn->zcopy;
-	const struct sdp_zadvert *from;
+	struct sdp_zread *read = &z->reads[z->read_head % SDP_ZCOPY_READS];
+	struct sdp_zadvert from = sdp_zsink_read(&z->sink, zp->len);
 	int wrs;
 
-	from = sdp_zsink_read(&z->sink, zp->len);
-	wrs = rdma_rw_ctx_init(&z->rw, conn->qp, conn->qp->port, zp->sgt.sgl,
-			       zp->sgt.orig_nents, 0, from->vaddr, from->rkey,
+	wrs = rdma_rw_ctx_init(&read->rw, conn->qp, conn->qp->port, zp->sgt.sgl,
+			       zp->sgt.orig_nents, 0, from.vaddr, from.rkey,
 			       DMA_FROM_DEVICE);
 	if (wrs > (int)SDP_ZCOPY_READ_WRS)
-		sdp_zrecv_unmap(ssk, zp);
+		sdp_zrecv_unmap(ssk, read, zp);
 	if (wrs < 0 || wrs > (int)SDP_ZCOPY_READ_WRS) {
-		z->sink.reading = 0;
+		z->sink.reading -= zp->len;
 		return false;
 	}
-	z->in = zp;
-	z->read_done = false;
-	if (rdma_rw_ctx_post(&z->rw, conn->qp, conn->qp->port, &z->read_cqe,
+	read->zp = zp;
+	z->read_head++;
+	if (rdma_rw_ctx_post(&read->rw, conn->qp, conn->qp->port, &z->read_cqe,
 			     NULL))
 		sdp_conn_end(ssk, -ECONNRESET);
 	return true;
 }
 
-/* Reads into the program's memory; returns bytes, 0 if that cannot be done. */
-static u32 sdp_zrecv_read(struct sdp_sock *ssk, unsigned long addr, u32 len)
-{
-	struct sdp_zpages *zp;
+/**
+ * struct sdp_zrecv_call - a call that reads without a copy
+ * @ssk: its socket
+ * @iter: where to, behind all that has begun
+ * @reads: pages that are being read into
+ * @since: when each of them began, jiffies
+ * @head: how many have begun
+ * @tail: how many of them it has waited for
+ * @begun: bytes of all reads
+ * @done: those that have arrived
+ */
+struct sdp_zrecv_call {
+	struct sdp_sock *ssk;
+	struct iov_iter *iter;
+	struct sdp_zpages *reads[SDP_ZCOPY_READS];
+	unsigned long since[SDP_ZCOPY_READS];
+	u32 head;
+	u32 tail;
+	u32 begun;
 	u32 done;
+};
 
+/* How much of what comes next may be read to where; 0 if it may not. */
+static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
+{
+	const struct sdp_sock *ssk = call->ssk;
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
+	u32 avail = sdp_zsink_readable(&z->sink);
+	u32 len;
+
+	/* What was copied since then is before what is offered. */
+	if (!avail || ssk->conn.rx.bytes || !z->on ||
+	    !sdp_rx_may_post(&ssk->conn))
+		return 0;
+	*addr = 0;
+	len = min(sdp_zcopy_segment(call->iter, addr), avail);
+	len = min_t(u32, len, SDP_ZCOPY_READ_PAGES * PAGE_SIZE -
+			      offset_in_page(*addr));
+	return len < min(avail, sdp_zcopy_thresh(ssk)) ? 0 : len;
+}
+
+/* Begins another read; returns whether there was one to begin. */
+static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
+{
+	struct sdp_sock *ssk = call->ssk;
+	struct sdp_zpages *zp;
+	unsigned long addr;
+	u32 len;
+
+	if (call->head - call->tail == SDP_ZCOPY_READS)
+		return false;
+	len = sdp_zrecv_fit(call, &addr);
+	if (!len)
+		return false;
 	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_RECV);
 	if (!zp)
-		return 0;
-	if (sdp_zrecv_post(ssk, zp))
-		sdp_zpages_wait(ssk, zp, SDP_ZRECV_LIMIT);
-	done = zp->done;
+		return false;
+	if (!sdp_zrecv_post(ssk, zp)) {
+		sdp_zpages_free(zp);
+		return false;
+	}
+	call->since[call->head % SDP_ZCOPY_READS] = jiffies;
+	call->reads[call->head++ % SDP_ZCOPY_READS] = zp;
+	call->begun += len;
+	iov_iter_advance(call->iter, len);
+	return true;
+}
+
+/* Waits for the first read; returns whether all of it has arrived. */
+static bool sdp_zrecv_await(struct sdp_zrecv_call *call)
+{
+	unsigned long since = call->since[call->tail % SDP_ZCOPY_READS];
+	struct sdp_zpages *zp = call->reads[call->tail++ % SDP_ZCOPY_READS];
+	long left = since + SDP_ZRECV_LIMIT - jiffies;
+	bool all;
+
+	sdp_zpages_wait(call->ssk, zp, max(left, 0L));
+	call->done += zp->done;
+	all = zp->done == zp->len;
 	sdp_zpages_free(zp);
-	return done;
+	return all;
+}
+
+/*
+ * Reads all that is offered, at once, and then what is offered meanwhile, if
+ * the call waits for more than it has.
+ */
+static void sdp_zrecv_run(struct sdp_zrecv_call *call, u32 want)
+{
+	bool more = true;
+
+	do {
+		while (more && sdp_zrecv_begin(call))
+			;
+		if (call->head == call->tail)
+			break;
+		more = sdp_zrecv_await(call) && call->done < want &&
+		       !signal_pending(current);
+	} while (more || call->head != call->tail);
+	iov_iter_revert(call->iter, call->begun - call->done);
 }
 
 /**
@@ -203,35 +305,27 @@ static u32 sdp_zrecv_read(struct sdp_sock *ssk, unsigned long addr, u32 len)
  * @ssk: locked socket without unread data; the lock is given up meanwhile
  * @iter: where to; advanced by what was read
  * @may: the program's call is one that can do so
+ * @want: how many bytes it waits for
  *
  * What cannot be read this way is refused, and comes by copy.
  *
  * Return: bytes.
  */
-u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may)
+u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	u32 avail = sdp_zsink_readable(&z->sink);
-	unsigned long addr = 0;
-	u32 read = 0;
-	u32 len;
+	struct sdp_zrecv_call call = { .ssk = ssk, .iter = iter };
 
-	if (!avail)
+	if (!sdp_zrecv_ready(&ssk->conn.zcopy))
 		return 0;
-	len = min(sdp_zcopy_segment(iter, &addr), avail);
-	len = min_t(u32, len, SDP_ZCOPY_READ_PAGES * PAGE_SIZE -
-			      offset_in_page(addr));
-	if (may && z->on && sdp_rx_may_post(&ssk->conn) &&
-	    len >= min(avail, sdp_zcopy_thresh(ssk)))
-		read = sdp_zrecv_read(ssk, addr, len);
-	if (!read) {
+	if (may)
+		sdp_zrecv_run(&call, want);
+	if (!call.done) {
 		sdp_zrecv_refuse(ssk);
 		sdp_tx_push(ssk);
 		return 0;
 	}
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESIN, read);
-	iov_iter_advance(iter, read);
-	return read;
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESIN, call.done);
+	return call.done;
 }
 
 /**

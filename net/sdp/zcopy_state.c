@@ -244,18 +244,43 @@ int sdp_zsink_advertised(struct sdp_zsink *z, const struct sdp_msg *msg)
 	return 1;
 }
 
+/*
+ * The first advertisement that is not being read to its end, and how much of it
+ * is; NULL if there is none.
+ */
+static const struct sdp_zadvert *sdp_zsink_next(const struct sdp_zsink *z,
+						u32 *begun)
+{
+	const struct sdp_zadvert *advert;
+	u32 i;
+
+	*begun = z->reading;
+	for (i = z->fifo.tail; i != z->fifo.head; i++) {
+		advert = &z->fifo.adverts[i % SDP_ZCOPY_ADVERTS];
+		if (*begun < advert->left)
+			return advert;
+		*begun -= advert->left;
+	}
+	return NULL;
+}
+
 /**
  * sdp_zsink_readable() - how many bytes may be read in one go
  * @z: sink
  *
- * Return: bytes; 0 if there is nothing, if it is to be refused, or as long as
- * a read goes on.
+ * They are behind those that are being read.
+ *
+ * Return: bytes; 0 if there is nothing, or if it is to be refused.
  */
 u32 sdp_zsink_readable(const struct sdp_zsink *z)
 {
-	if (!sdp_zsink_busy(z) || z->refusing || z->reading)
+	const struct sdp_zadvert *advert;
+	u32 begun;
+
+	if (z->refusing)
 		return 0;
-	return z->fifo.adverts[z->fifo.tail % SDP_ZCOPY_ADVERTS].left;
+	advert = sdp_zsink_next(z, &begun);
+	return advert ? advert->left - begun : 0;
 }
 
 /**
@@ -265,10 +290,15 @@ u32 sdp_zsink_readable(const struct sdp_zsink *z)
  *
  * Return: where from.
  */
-const struct sdp_zadvert *sdp_zsink_read(struct sdp_zsink *z, u32 len)
+struct sdp_zadvert sdp_zsink_read(struct sdp_zsink *z, u32 len)
 {
-	z->reading = len;
-	return sdp_zfifo_oldest(&z->fifo);
+	u32 begun;
+	struct sdp_zadvert from = *sdp_zsink_next(z, &begun);
+
+	z->reading += len;
+	from.vaddr += begun;
+	from.left -= begun;
+	return from;
 }
 
 /* Once all is read there is nothing left to refuse. */
@@ -279,17 +309,18 @@ static void sdp_zsink_settle(struct sdp_zsink *z)
 }
 
 /**
- * sdp_zsink_read_done() - what was being read has arrived
+ * sdp_zsink_read_done() - the first of what is being read has arrived
  * @z: sink
+ * @len: bytes, those of one sdp_zsink_read()
  */
-void sdp_zsink_read_done(struct sdp_zsink *z)
+void sdp_zsink_read_done(struct sdp_zsink *z, u32 len)
 {
 	struct sdp_zadvert *advert = sdp_zfifo_oldest(&z->fifo);
 
-	advert->left -= z->reading;
-	advert->vaddr += z->reading;
-	z->unreported += z->reading;
-	z->reading = 0;
+	advert->left -= len;
+	advert->vaddr += len;
+	z->unreported += len;
+	z->reading -= len;
 	if (!advert->left)
 		z->fifo.tail++;
 	sdp_zsink_settle(z);

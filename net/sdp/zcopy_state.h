@@ -63,7 +63,7 @@ struct sdp_zsource {
  * struct sdp_zsink - the end that reads
  * @fifo: what may be read
  * @max: how many of these the peer may have outstanding
- * @reading: bytes of the oldest that the device is reading
+ * @reading: bytes that the device is reading, from the oldest on
  * @unreported: bytes that were read and the peer was not told of
  * @refusing: SendSm is to be sent, unless all is read before
  * @voids: the peer may not have seen our SendSm, so that what it advertises
@@ -109,8 +109,8 @@ void sdp_zsink_init(struct sdp_zsink *z, u32 max);
 void sdp_zsink_heard(struct sdp_zsink *z, u32 mseq_ack);
 int sdp_zsink_advertised(struct sdp_zsink *z, const struct sdp_msg *msg);
 u32 sdp_zsink_readable(const struct sdp_zsink *z);
-const struct sdp_zadvert *sdp_zsink_read(struct sdp_zsink *z, u32 len);
-void sdp_zsink_read_done(struct sdp_zsink *z);
+struct sdp_zadvert sdp_zsink_read(struct sdp_zsink *z, u32 len);
+void sdp_zsink_read_done(struct sdp_zsink *z, u32 len);
 void sdp_zsink_refuse(struct sdp_zsink *z);
 enum sdp_mid sdp_zsink_due(const struct sdp_zsink *z);
 void sdp_zsink_told(struct sdp_zsink *z, enum sdp_mid mid, u32 mseq);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -36,6 +37,13 @@ struct ZcopyMemory {
 	u64 end;
 };
 
+/** What a device is reading. */
+struct ZcopyRead {
+	u64 at;
+	u32 key;
+	u32 len;
+};
+
 /** One end, with what the model knows apart from the state machines. */
 struct ZcopySide {
 	sdp_credit credit;
@@ -53,9 +61,8 @@ struct ZcopySide {
 	/** What the peer may read now, by its key. */
 	std::map<u32, ZcopyMemory> memory;
 	u32 key;
-	/** The read that the device is at. */
-	u64 read_at;
-	u32 read_key;
+	/** The reads that the device is at, which it ends in that order. */
+	std::deque<ZcopyRead> reads;
 	/** Bytes of the other's stream that have arrived. */
 	u64 received;
 	/** Receive buffers with payload that the program has not read. */
@@ -65,6 +72,7 @@ struct ZcopySide {
 	u64 cancels;
 	u64 voided;
 	u64 read_bytes;
+	size_t most_reads;
 	std::deque<ZcopyMessage> wire;
 };
 
@@ -133,7 +141,10 @@ public:
 		push(i);
 	}
 
-	/** The program of side @p i reads, at most so much; its device is slow. */
+	/**
+	 * The program of side @p i reads, at most so much, behind what it is
+	 * reading; its device is slow.
+	 */
 	void read_begin(int i, u32 len)
 	{
 		ZcopySide &side = sides_.at(i);
@@ -142,31 +153,38 @@ public:
 		len = std::min(len, most);
 		if (!len)
 			return;
-		const sdp_zadvert *from = sdp_zsink_read(&side.sink, len);
-		ASSERT_EQ(sdp_zsink_readable(&side.sink), 0U) << "two reads at once";
-		side.read_at = from->vaddr;
-		side.read_key = from->rkey;
+		const sdp_zadvert from = sdp_zsink_read(&side.sink, len);
+		side.reads.push_back({from.vaddr, from.rkey, len});
+		side.most_reads = std::max(side.most_reads, side.reads.size());
 	}
 
-	/** What the device of side @p i reads is there. */
+	/** The first of what the device of side @p i reads is there. */
 	void read_end(int i)
 	{
 		ZcopySide &side = sides_.at(i);
 		const ZcopySide &peer = sides_.at(1 - i);
-		const u32 len = side.sink.reading;
 
-		if (!len)
+		if (side.reads.empty())
 			return;
+		const ZcopyRead read = side.reads.front();
+		side.reads.pop_front();
 		// Until this moment the memory has to stay what it is.
-		const auto from = peer.memory.find(side.read_key);
+		const auto from = peer.memory.find(read.key);
 		ASSERT_NE(from, peer.memory.end()) << "read of memory that was released";
-		ASSERT_GE(side.read_at, from->second.begin);
-		ASSERT_LE(side.read_at + len, from->second.end);
-		ASSERT_EQ(side.read_at, side.received) << "read out of order";
-		side.received += len;
-		side.read_bytes += len;
-		sdp_zsink_read_done(&side.sink);
+		ASSERT_GE(read.at, from->second.begin);
+		ASSERT_LE(read.at + read.len, from->second.end);
+		ASSERT_EQ(read.at, side.received) << "read out of order";
+		side.received += read.len;
+		side.read_bytes += read.len;
+		sdp_zsink_read_done(&side.sink, read.len);
 		push(i);
+	}
+
+	/** All that the device of side @p i reads is there. */
+	void read_all(int i)
+	{
+		while (!sides_.at(i).reads.empty() && !testing::Test::HasFatalFailure())
+			read_end(i);
 	}
 
 	/** The program of side @p i cannot use what is advertised. */

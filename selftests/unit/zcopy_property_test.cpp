@@ -98,8 +98,8 @@ private:
 	{
 		u32 delivered = 0;
 
-		link_.read_end(0);
-		link_.read_end(1);
+		link_.read_all(0);
+		link_.read_all(1);
 		while (!link_.idle() && !testing::Test::HasFatalFailure()) {
 			ASSERT_LT(delivered++, 100000U) << "messages without end";
 			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
@@ -170,6 +170,7 @@ TEST(ZcopyProperty, RandomSchedules)
 	u64 refusals = 0;
 	u64 cancels = 0;
 	u64 voided = 0;
+	size_t most_reads = 0;
 
 	for (u32 steps = 0; steps < steps_wanted && !HasFailure();) {
 		Schedule schedule(random);
@@ -186,6 +187,7 @@ TEST(ZcopyProperty, RandomSchedules)
 			refusals += side.refusals;
 			cancels += side.cancels;
 			voided += side.voided;
+			most_reads = std::max(most_reads, side.most_reads);
 		}
 	}
 	std::cout << bytes << " bytes, " << read << " of them without a copy, " << adverts
@@ -195,6 +197,7 @@ TEST(ZcopyProperty, RandomSchedules)
 	EXPECT_GT(refusals, steps_wanted / 1000);
 	EXPECT_GT(cancels, steps_wanted / 1000);
 	EXPECT_GT(voided, steps_wanted / 10000) << "nothing ever crossed a SendSm";
+	EXPECT_GT(most_reads, SDP_ZCOPY_ADVERTS) << "reads hardly overlapped";
 }
 
 /** Whatever a peer says, at most what was advertised is taken for read. */
@@ -367,18 +370,40 @@ TEST_F(Sink, ReadsBehindTheInlineHead)
 {
 	EXPECT_EQ(advertise(100, 10), 1);
 	EXPECT_EQ(sdp_zsink_readable(&z), 90U);
-	const sdp_zadvert *from = sdp_zsink_read(&z, 50);
-	EXPECT_EQ(from->vaddr, 0x100aU);
-	EXPECT_EQ(from->rkey, 77U);
-	sdp_zsink_read_done(&z);
+	const sdp_zadvert from = sdp_zsink_read(&z, 50);
+	EXPECT_EQ(from.vaddr, 0x100aU);
+	EXPECT_EQ(from.rkey, 77U);
+	sdp_zsink_read_done(&z, 50);
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
 	EXPECT_EQ(z.unreported, 50U);
 	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 1);
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
-	EXPECT_EQ(sdp_zsink_read(&z, 40)->vaddr, 0x103cU);
-	sdp_zsink_read_done(&z);
+	EXPECT_EQ(sdp_zsink_read(&z, 40).vaddr, 0x103cU);
+	sdp_zsink_read_done(&z, 40);
 	EXPECT_FALSE(sdp_zsink_busy(&z));
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
+}
+
+TEST_F(Sink, ReadsBehindWhatIsBeingRead)
+{
+	ASSERT_EQ(advertise(100), 1);
+	ASSERT_EQ(advertise(50), 1);
+	EXPECT_EQ(sdp_zsink_read(&z, 60).vaddr, 0x1000U);
+	EXPECT_EQ(sdp_zsink_readable(&z), 40U);
+	EXPECT_EQ(sdp_zsink_read(&z, 40).vaddr, 0x103cU);
+	EXPECT_EQ(sdp_zsink_readable(&z), 50U) << "of the second";
+	EXPECT_EQ(sdp_zsink_read(&z, 20).vaddr, 0x1000U);
+	EXPECT_EQ(sdp_zsink_readable(&z), 30U);
+	sdp_zsink_read_done(&z, 60);
+	EXPECT_EQ(sdp_zsink_readable(&z), 30U);
+	sdp_zsink_refuse(&z);
+	sdp_zsink_read_done(&z, 40);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 1);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA) << "20 are still being read";
+	sdp_zsink_read_done(&z, 20);
+	EXPECT_EQ(z.unreported, 20U);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 2);
+	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_SENDSM);
 }
 
 TEST_F(Sink, RefusesWhatPeersMayNotSay)
@@ -396,7 +421,7 @@ TEST_F(Sink, CancelDuringAReadIsAnsweredAfterIt)
 	sdp_zsink_read(&z, 60);
 	sdp_zsink_refuse(&z);
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
-	sdp_zsink_read_done(&z);
+	sdp_zsink_read_done(&z, 60);
 	EXPECT_EQ(sdp_zsink_readable(&z), 0U);
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
 	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 5);
@@ -411,7 +436,7 @@ TEST_F(Sink, CancelOfWhatWasReadToTheEndHasNoOtherAnswer)
 	ASSERT_EQ(advertise(100), 1);
 	sdp_zsink_read(&z, 100);
 	sdp_zsink_refuse(&z);
-	sdp_zsink_read_done(&z);
+	sdp_zsink_read_done(&z, 100);
 	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 5);
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_DATA);
 	sdp_zsink_refuse(&z);
@@ -437,7 +462,7 @@ TEST_F(Sink, RefusalCoversWhatComesBeforeItLeaves)
 	sdp_zsink_read(&z, 100);
 	sdp_zsink_refuse(&z);
 	ASSERT_EQ(advertise(100), 1);
-	sdp_zsink_read_done(&z);
+	sdp_zsink_read_done(&z, 100);
 	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 5);
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_SENDSM);
 }
