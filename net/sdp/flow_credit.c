@@ -42,6 +42,18 @@ u32 sdp_credit_available(const struct sdp_credit *c)
 	return c->tx_acked + c->tx_bufs - c->tx_mseq;
 }
 
+/**
+ * sdp_credit_data() - how many messages with payload, or SrcAvail, may be sent
+ * @c: credit state
+ */
+u32 sdp_credit_data(const struct sdp_credit *c)
+{
+	u32 available = sdp_credit_available(c);
+
+	return available < CREDITS_FOR_DATA ?
+	       0 : available - CREDITS_FOR_DATA + 1;
+}
+
 /* Receive buffers that the peer does not know of yet. */
 static u32 sdp_credit_gain(const struct sdp_credit *c)
 {

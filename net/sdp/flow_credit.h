@@ -47,6 +47,7 @@ struct sdp_credit {
 
 void sdp_credit_init(struct sdp_credit *c, u32 rx_total, u32 peer_bufs);
 u32 sdp_credit_available(const struct sdp_credit *c);
+u32 sdp_credit_data(const struct sdp_credit *c);
 bool sdp_credit_may_send(const struct sdp_credit *c, enum sdp_mid mid,
 			 u32 payload_len);
 int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh);

@@ -165,8 +165,6 @@ static bool sdp_zsend_tell(struct sdp_sock *ssk, struct sdp_zsend *s)
 		},
 	};
 
-	if (!sdp_tx_post_reg_mr(ssk, s->mr, IB_ACCESS_REMOTE_READ))
-		return false;
 	if (!sdp_zsource_busy(&z->source))
 		z->advertised = z->source.done;
 	s->state = SDP_ZSEND_OUT;
@@ -176,19 +174,6 @@ static bool sdp_zsend_tell(struct sdp_sock *ssk, struct sdp_zsend *s)
 		return false;
 	sdp_zsource_advertise(&z->source, conn->credit.tx_mseq, s->zp->len);
 	return true;
-}
-
-/*
- * Data in the ring is before pages that a call waits for, and behind the others.
- * Like RingAvail, the offer waits for all that is on its way.
- */
-static bool sdp_zsend_may_tell(struct sdp_sock *ssk, const struct sdp_zsend *s)
-{
-	struct sdp_conn *conn = &ssk->conn;
-
-	return (s->zp->async || conn->tx.wait_head == conn->tx.wait_tail) &&
-	       sdp_zsource_may_advertise(&conn->zcopy.source) &&
-	       sdp_zsend_may_post(ssk, SDP_MID_SRCAVAIL) && sdp_tx_idle(ssk);
 }
 
 /* Whether the peer has refused, or is about to have, some of the pages. */
@@ -201,24 +186,66 @@ static bool sdp_zsend_refused(const struct sdp_zcopy *z,
 	return s->state > SDP_ZSEND_OUT && s->zp->done != s->zp->len;
 }
 
-/* What was refused is sent before anything else is offered. */
-static bool sdp_zsend_advertise(struct sdp_sock *ssk)
+/*
+ * The first pages that are to be offered, by their count; @send_head if there
+ * are none.  What was refused is sent before anything else is offered.
+ */
+static u32 sdp_zsend_next(const struct sdp_zcopy *z)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	struct sdp_zsend *s;
+	const struct sdp_zsend *s;
 	u32 i;
 
 	for (i = z->send_tail; i != z->send_head; i++) {
-		s = sdp_zsend_at(z, i);
+		s = &z->sends[i % SDP_ZCOPY_ADVERTS];
 		if (sdp_zsend_refused(z, s))
+			return z->send_head;
+		if (s->state == SDP_ZSEND_READY)
 			break;
-		if (s->state != SDP_ZSEND_READY)
-			continue;
-		if (!sdp_zsend_may_tell(ssk, s))
-			break;
-		if (!sdp_zsend_tell(ssk, s))
-			return false;
 	}
+	return i;
+}
+
+/*
+ * Data in the ring is before pages that a call waits for, and behind the others.
+ * Like RingAvail, the offer waits for all that is on its way.
+ */
+static bool sdp_zsend_may_offer(struct sdp_sock *ssk, const struct sdp_zsend *s)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	return (s->zp->async || conn->tx.wait_head == conn->tx.wait_tail) &&
+	       sdp_zsource_may_advertise(&conn->zcopy.source) &&
+	       sdp_zsend_may_post(ssk, SDP_MID_SRCAVAIL) && sdp_tx_idle(ssk);
+}
+
+/* How many offers may be made one after the other if one may be made. */
+static u32 sdp_zsend_batch(const struct sdp_conn *conn)
+{
+	return min(sdp_credit_data(&conn->credit),
+		   sdp_zsource_room(&conn->zcopy.source));
+}
+
+/*
+ * Offers what is ready.  Memory is registered while the queue is empty, so that
+ * what will be offered together is registered before the first offer leaves.
+ */
+static bool sdp_zsend_advertise(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	u32 first = sdp_zsend_next(z);
+	u32 end, i;
+
+	if (first == z->send_head ||
+	    !sdp_zsend_may_offer(ssk, sdp_zsend_at(z, first)))
+		return true;
+	end = first + min(z->send_head - first, sdp_zsend_batch(&ssk->conn));
+	for (i = first; i != end; i++)
+		if (!sdp_tx_post_reg_mr(ssk, sdp_zsend_at(z, i)->mr,
+					IB_ACCESS_REMOTE_READ))
+			return false;
+	for (i = first; i != end; i++)
+		if (!sdp_zsend_tell(ssk, sdp_zsend_at(z, i)))
+			return false;
 	return true;
 }
 

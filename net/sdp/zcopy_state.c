@@ -42,15 +42,25 @@ void sdp_zsource_init(struct sdp_zsource *z, u32 max)
 }
 
 /**
- * sdp_zsource_may_advertise() - whether SrcAvail may be sent
+ * sdp_zsource_room() - how many SrcAvail may be sent
  * @z: source
  *
  * Credits are another question.
  */
+u32 sdp_zsource_room(const struct sdp_zsource *z)
+{
+	if (z->cancel_due || z->cancelled)
+		return 0;
+	return z->max - sdp_zfifo_count(&z->fifo);
+}
+
+/**
+ * sdp_zsource_may_advertise() - whether SrcAvail may be sent
+ * @z: source
+ */
 bool sdp_zsource_may_advertise(const struct sdp_zsource *z)
 {
-	return sdp_zfifo_count(&z->fifo) < z->max && !z->cancel_due &&
-	       !z->cancelled;
+	return sdp_zsource_room(z);
 }
 
 /**

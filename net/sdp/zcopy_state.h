@@ -93,6 +93,7 @@ static inline bool sdp_zsink_busy(const struct sdp_zsink *z)
 }
 
 void sdp_zsource_init(struct sdp_zsource *z, u32 max);
+u32 sdp_zsource_room(const struct sdp_zsource *z);
 bool sdp_zsource_may_advertise(const struct sdp_zsource *z);
 void sdp_zsource_advertise(struct sdp_zsource *z, u32 mseq, u32 len);
 int sdp_zsource_read(struct sdp_zsource *z, u32 mseq_ack, u32 len);
