@@ -224,6 +224,111 @@ static void random_reads(void)
 	close_pair(p);
 }
 
+/* Each read takes several offers, and waits for more, until it is full. */
+static void reads_over_many_writes(void)
+{
+	struct pair p = new_pair();
+	struct job job = { p.client, SEED_UP, 0, scaled(32 * MIB), 0 };
+	unsigned char *buf = memory(3 * MIB, 0), *to;
+	uint32_t random = opts.seed + 2;
+	uint64_t got = 0;
+	pthread_t writer;
+	size_t want;
+
+	thread_start(&writer, write_random, &job);
+	while (got < job.len) {
+		want = 1 + random_next(&random) % (2 * MIB);
+		if (want > job.len - got)
+			want = job.len - got;
+		to = buf + random_next(&random) % MIB;
+		CHECK_EQ(recv(p.server, to, want, MSG_WAITALL), want);
+		pattern_verify(to, want, SEED_UP, got);
+		memset(to, 0xdd, want);
+		got += want;
+	}
+	thread_join(writer);
+	CHECK(info_of(p.server).sdpi_zcopy_received > 0);
+	close_pair(p);
+}
+
+/* ---- two readers share a stream: each byte is one's, and each piece whole ---- */
+
+#define MARK	0xff
+
+/* Each eight bytes begin with a mark and say which they are. */
+static unsigned char byte_at(uint64_t pos)
+{
+	unsigned int i = pos % 8;
+
+	return i ? (pos / 8) >> (7 * (i - 1)) & 0x7f : MARK;
+}
+
+/* Where in the stream a piece is. */
+static uint64_t place_of(const unsigned char *piece)
+{
+	unsigned int skip = 0, i;
+	uint64_t word = 0;
+
+	while (piece[skip] != MARK)
+		CHECK(++skip < 8);
+	for (i = 1; i < 8; i++)
+		word |= (uint64_t)piece[skip + i] << (7 * (i - 1));
+	return word * 8 - skip;
+}
+
+struct share {
+	int fd;
+	unsigned char *seen;
+	size_t total, got;
+};
+
+static void *read_share(void *arg)
+{
+	unsigned char *buf = memory(7 * THRESH, 5);
+	struct share *s = arg;
+	uint64_t pos;
+	ssize_t n, i;
+
+	while ((n = CHECK_OK(recv(s->fd, buf, 6 * THRESH, 0)))) {
+		__atomic_add_fetch(&s->got, n, __ATOMIC_RELAXED);
+		if (n < 16)
+			continue;
+		pos = place_of(buf);
+		CHECK(pos + n <= s->total);
+		for (i = 0; i < n; i++) {
+			CHECK_EQ(buf[i], byte_at(pos + i));
+			CHECK(!__atomic_exchange_n(&s->seen[pos + i], 1,
+						   __ATOMIC_RELAXED));
+		}
+	}
+	return NULL;
+}
+
+static void two_readers(void)
+{
+	struct pair p = new_pair();
+	struct share s = { p.server, NULL, scaled_count(128) * 2 * THRESH, 0 };
+	unsigned char *buf = memory(2 * THRESH, 0);
+	pthread_t readers[2];
+	uint64_t pos = 0;
+	size_t i;
+
+	s.seen = memory(s.total, 0);
+	for (i = 0; i < 2; i++)
+		thread_start(&readers[i], read_share, &s);
+	while (pos < s.total) {
+		for (i = 0; i < 2 * THRESH; i++)
+			buf[i] = byte_at(pos + i);
+		write_all(p.client, buf, 2 * THRESH);
+		pos += 2 * THRESH;
+	}
+	CHECK_OK(shutdown(p.client, SHUT_WR));
+	for (i = 0; i < 2; i++)
+		thread_join(readers[i]);
+	CHECK_EQ(s.got, s.total);
+	close_pair(p);
+}
+
 /* Both write one more than are under way at once, and read then. */
 static void both_write_first(void)
 {
@@ -360,6 +465,8 @@ static const struct sdp_case cases[] = {
 	CASE(small_reads_nic, CASE_SDP_ONLY),
 	CASE(mixed_reads, CASE_SDP_ONLY),
 	CASE(random_reads, CASE_SDP_ONLY),
+	CASE(reads_over_many_writes, CASE_SDP_ONLY),
+	CASE(two_readers, CASE_SDP_ONLY),
 	CASE(both_write_first, CASE_SDP_ONLY),
 	CASE(given_up_after_a_while, CASE_SDP_ONLY),
 	CASE(polled_later, CASE_SDP_ONLY),
