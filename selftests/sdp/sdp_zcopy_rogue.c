@@ -9,7 +9,6 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "sdp_engine.h"
@@ -433,143 +432,6 @@ static void overtaken_by_the_end(void)
 	overtaken(MID_DISCONN, 0);
 }
 
-/* ---- the module reads several offers at once ---- */
-
-/* Another part of the peer's ring, of so many equal ones. */
-static struct verbs_source nth_part(const struct verbs_source *whole,
-				    uint32_t n, uint32_t parts)
-{
-	uint32_t len = whole->len / parts;
-
-	return (struct verbs_source){
-		.len = len,
-		.rkey = whole->rkey,
-		.vaddr = whole->vaddr + n * len,
-	};
-}
-
-/* A peer that has offered its ring in so many parts, and all have come. */
-static struct rogue rogue_with_offers(uint32_t parts)
-{
-	struct rogue r = rogue_connect();
-	struct verbs_source all = verbs_own_source(&r.peer, SEED, 0,
-						   VERBS_RING);
-	uint64_t before = info_of(r.fd).sdpi_msgs_in;
-	struct verbs_source source;
-	uint32_t n;
-
-	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH / 4);
-	for (n = 0; n < parts; n++) {
-		source = nth_part(&all, n, parts);
-		verbs_send_source(&r.peer, &source, NULL, 0);
-	}
-	WAIT_FOR(info_of(r.fd).sdpi_msgs_in == before + parts);
-	return r;
-}
-
-static uint32_t expect_reported(struct rogue *r)
-{
-	struct verbs_msg msg = verbs_expect(&r->peer, MID_RDMARDCOMPL);
-	uint32_t len;
-
-	memcpy(&len, msg.payload, sizeof(len));
-	return be32toh(len);
-}
-
-/* A read takes all that is offered by then, also if it does not have to. */
-static void several_offers_in_one_read(void)
-{
-	struct rogue r = rogue_with_offers(4);
-	long before = pinned_pages();
-	uint32_t told = 0;
-
-	CHECK_EQ(recv(r.fd, in + 100, VERBS_RING + 50, 0), VERBS_RING);
-	pattern_verify(in + 100, VERBS_RING, SEED, 0);
-	CHECK_EQ(in[100 + VERBS_RING], 0);
-	CHECK_EQ(info_of(r.fd).sdpi_zcopy_received, VERBS_RING);
-	while (told < VERBS_RING)
-		told += expect_reported(&r);
-	CHECK_EQ(told, VERBS_RING);
-	expect_pinned(before);
-	rogue_close(&r);
-}
-
-/* Places that a read is scattered to are filled one after the other. */
-static void several_offers_to_several_places(void)
-{
-	struct rogue r = rogue_with_offers(2);
-	uint32_t half = VERBS_RING / 2, third = VERBS_RING / 3;
-	struct iovec iov[] = {
-		{ in + OFFER / 2 + 1, third },
-		{ in + 3, half },
-		{ in + OFFER / 2 + 1 + third, VERBS_RING - third - half },
-	};
-	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 3 };
-
-	CHECK_EQ(recvmsg(r.fd, &msg, MSG_WAITALL), VERBS_RING);
-	pattern_verify(iov[0].iov_base, iov[0].iov_len, SEED, 0);
-	pattern_verify(iov[1].iov_base, iov[1].iov_len, SEED, third);
-	pattern_verify(iov[2].iov_base, iov[2].iov_len, SEED, third + half);
-	rogue_close(&r);
-}
-
-static long op_recv_ring_twice(int fd)
-{
-	return recv(fd, in, 2 * VERBS_RING, MSG_WAITALL);
-}
-
-/* What is copied between two offers is between them in the stream. */
-static void data_between_offers(void)
-{
-	struct rogue r = rogue_connect();
-	struct verbs_source all = verbs_own_source(&r.peer, SEED, 0,
-						   VERBS_RING);
-	struct verbs_source first = nth_part(&all, 0, 2);
-	struct verbs_source second = nth_part(&all, 1, 2);
-	struct blocked b;
-	int n;
-
-	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH / 4);
-	for (n = 0; n < 5; n++) {
-		block_start(&b, op_recv_ring_twice, r.fd);
-		verbs_send_source(&r.peer, &first, NULL, 0);
-		CHECK_EQ(expect_reported(&r), first.len);
-		verbs_send(&r.peer, MID_DATA, r.peer.ring, VERBS_RING);
-		verbs_send_source(&r.peer, &second, NULL, 0);
-		CHECK_EQ(expect_reported(&r), second.len);
-		CHECK_EQ(block_join(&b), 2 * VERBS_RING);
-		pattern_verify(in, first.len, SEED, 0);
-		pattern_verify(in + first.len, VERBS_RING, SEED, 0);
-		pattern_verify(in + first.len + VERBS_RING, second.len, SEED,
-			       first.len);
-		memset(in, 0, sizeof(in));
-	}
-	rogue_close(&r);
-}
-
-/* What came before the device found out counts. */
-static void second_offer_is_a_lie(void)
-{
-	struct rogue r = rogue_connect();
-	struct verbs_source all = verbs_own_source(&r.peer, SEED, 0,
-						   VERBS_RING);
-	struct verbs_source good = nth_part(&all, 0, 2);
-	struct verbs_source bad = nth_part(&all, 1, 2);
-	uint64_t before = info_of(r.fd).sdpi_msgs_in;
-	long pinned = pinned_pages();
-
-	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH / 4);
-	bad.rkey ^= 0x55;
-	verbs_send_source(&r.peer, &good, NULL, 0);
-	verbs_send_source(&r.peer, &bad, NULL, 0);
-	WAIT_FOR(info_of(r.fd).sdpi_msgs_in == before + 2);
-	CHECK_EQ(recv(r.fd, in, VERBS_RING, MSG_WAITALL), good.len);
-	pattern_verify(in, good.len, SEED, 0);
-	CHECK_EQ(recv_until_end(r.fd), ECONNRESET);
-	expect_pinned(pinned);
-	rogue_close(&r);
-}
-
 static const struct sdp_case cases[] = {
 	CASE(read_in_pieces, CASE_SDP_ONLY),
 	CASE(read_in_part_and_refused, CASE_SDP_ONLY),
@@ -593,10 +455,6 @@ static const struct sdp_case cases[] = {
 	CASE(too_many_offers, CASE_SDP_ONLY),
 	CASE(overtaken_by_data, CASE_SDP_ONLY),
 	CASE(overtaken_by_the_end, CASE_SDP_ONLY),
-	CASE(several_offers_in_one_read, CASE_SDP_ONLY),
-	CASE(several_offers_to_several_places, CASE_SDP_ONLY),
-	CASE(data_between_offers, CASE_SDP_ONLY),
-	CASE(second_offer_is_a_lie, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
