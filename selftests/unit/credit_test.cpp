@@ -106,6 +106,20 @@ TEST(Credit, DataNeedsMoreThanTwo)
 	EXPECT_FALSE(may_send(c, SDP_MID_SINKAVAIL));
 }
 
+TEST(Credit, SeveralWithPayloadUntilTwoAreLeft)
+{
+	sdp_credit c = start(8, 5);
+
+	for (u32 left = 3; left > 0; left--) {
+		EXPECT_EQ(sdp_credit_data(&c), left);
+		transmit(c);
+	}
+	EXPECT_EQ(sdp_credit_data(&c), 0U);
+	transmit(c);
+	transmit(c);
+	EXPECT_EQ(sdp_credit_data(&c), 0U) << "fewer than are kept";
+}
+
 TEST(Credit, ControlNeedsTwo)
 {
 	sdp_credit c = start(64, 3);

@@ -294,6 +294,17 @@ TEST_F(Source, OneReportMayStandForSeveral)
 	EXPECT_FALSE(sdp_zsource_busy(&z));
 }
 
+TEST_F(Source, RoomIsWhatThePeerStillHolds)
+{
+	EXPECT_EQ(sdp_zsource_room(&z), 1U);
+	sdp_zsource_advertise(&z, 11, 50);
+	EXPECT_EQ(sdp_zsource_room(&z), 0U);
+	EXPECT_EQ(sdp_zsource_read(&z, 11, 100), 0);
+	EXPECT_EQ(sdp_zsource_room(&z), 1U);
+	sdp_zsource_cancel(&z);
+	EXPECT_EQ(sdp_zsource_room(&z), 0U) << "no more before it is settled";
+}
+
 TEST_F(Source, ReportsDoNotReachBeyondWhatWasSeen)
 {
 	sdp_zsource_advertise(&z, 11, 50);
