@@ -331,6 +331,8 @@ struct sdp_tx {
  * @async_out: payload written without a copy or a wait
  * @guard_refusals: writes whose memory could not be protected
  * @guard_faults: pages that were written to before they were sent
+ * @guard_waits: of these, those that the program had to wait for
+ * @guard_copies: of these, those that were copied because it took too long
  * @flushes: what has waited for the peer's space has left, by its cause
  * @fill: how full the receive buffers were when data came, in eighths
  * @last_out: jiffies when payload was posted last
@@ -357,6 +359,8 @@ struct sdp_conn_stats {
 	u64 async_out;
 	u64 guard_refusals;
 	u64 guard_faults;
+	u64 guard_waits;
+	u64 guard_copies;
 	u64 flushes[__SDP_FLUSH_MAX];
 	u64 fill[SDP_FILL_STEPS];
 	unsigned long last_out;

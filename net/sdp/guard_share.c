@@ -17,7 +17,6 @@
 #include <linux/mmu_notifier.h>
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
-#include <linux/userfaultfd_k.h>
 
 #include <asm/tlbflush.h>
 
@@ -41,6 +40,12 @@ struct sdp_share_walk {
 	u32 nr;
 	bool changed;
 };
+
+static void sdp_share_put(struct page **pages, u32 nr)
+{
+	while (nr--)
+		put_page(pages[nr]);
+}
 
 static void sdp_share_take(struct sdp_share_walk *walk, struct page *page)
 {
@@ -173,14 +178,6 @@ static int sdp_share_table(struct sdp_share_walk *walk, unsigned long addr,
 	return err;
 }
 
-static bool sdp_share_vma_ok(struct vm_area_struct *vma, unsigned long addr)
-{
-	return vma && vma->vm_start <= addr && vma_is_anonymous(vma) &&
-	       (vma->vm_flags & VM_READ) &&
-	       !(vma->vm_flags & (VM_SPECIAL | VM_HUGETLB | VM_SHARED)) &&
-	       !userfaultfd_armed(vma);
-}
-
 static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
 			   unsigned long end)
 {
@@ -189,7 +186,7 @@ static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
 
 	for (; !err && addr < end; addr = next) {
 		walk->vma = find_vma(walk->mm, addr);
-		if (!sdp_share_vma_ok(walk->vma, addr))
+		if (!sdp_guard_vma_ok(walk->vma, addr))
 			return -EOPNOTSUPP;
 		next = pmd_addr_end(addr, min(end, walk->vma->vm_end));
 		err = sdp_share_table(walk, addr, next);
@@ -244,51 +241,67 @@ static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
 	dec_tlb_flush_pending(walk->mm);
 	mmap_read_unlock(walk->mm);
 	if (err) {
-		sdp_guard_put(walk->pages, walk->nr);
+		sdp_share_put(walk->pages, walk->nr);
 		walk->nr = 0;
 	}
 	return err;
 }
 
-/**
- * sdp_guard_share() - have writes to memory go to copies of its pages
- * @addr: address in the program, at the start of a page
- * @nr: how many pages
- * @pages: set to the pages, each with a reference for the caller
- *
- * As long as a reference is held, the page keeps what is in it now.
- *
- * Context: the program's, may sleep.
- * Return: 0; -EOPNOTSUPP or -EBUSY if memory of this kind, or in this state,
- * cannot be protected; -EFAULT; -EINTR; -EAGAIN if it does not stay in memory.
+/*
+ * As long as a reference is held, the page keeps what is in it now.  Returns an
+ * error if memory of this kind, or in this state, cannot be protected, or if it
+ * does not stay in memory.
  */
-int sdp_guard_share(unsigned long addr, u32 nr, struct page **pages)
+static struct sdp_guard *sdp_share_protect(unsigned long addr, u32 nr,
+					   struct page **pages)
 {
 	struct sdp_share_walk walk = { .mm = current->mm, .pages = pages };
 	size_t len = (size_t)nr << PAGE_SHIFT;
 	int tries, err;
 
 	if (!SDP_SHARE_WORKS || !walk.mm)
-		return -EOPNOTSUPP;
+		return ERR_PTR(-EOPNOTSUPP);
 	for (tries = 0; tries < SDP_SHARE_TRIES; tries++) {
 		if (tries && fault_in_readable((const char __user *)addr, len))
-			return -EFAULT;
+			return ERR_PTR(-EFAULT);
 		err = sdp_share_try(&walk, addr, addr + len);
 		if (err != -EAGAIN)
 			break;
 	}
-	return err;
+	return ERR_PTR(err);
 }
 
-/**
- * sdp_guard_put() - the memory is not used any more
- * @pages: what sdp_guard_share() has set
- * @nr: how many pages
- *
- * Context: any.
- */
-void sdp_guard_put(struct page **pages, u32 nr)
+static void sdp_share_release(struct sdp_guard *guard, struct page **pages,
+			      u32 nr)
 {
-	while (nr--)
-		put_page(pages[nr]);
+	sdp_share_put(pages, nr);
 }
+
+/*
+ * Whether the program has got a copy of the page, or has given it up: then we
+ * are its only user.  A huge page that is not mapped as a whole any more was
+ * written to, and the kernel copies whatever is written to of the rest, too.
+ */
+static bool sdp_share_is_touched(struct page *page)
+{
+	if (PageCompound(page))
+		return !folio_entire_mapcount(page_folio(page));
+	return page_count(page) == 1;
+}
+
+static struct sdp_guard_count sdp_share_count(struct sdp_guard *guard,
+					      struct page **pages, u32 nr)
+{
+	struct sdp_guard_count count = {};
+
+	while (nr--)
+		count.touched += sdp_share_is_touched(pages[nr]);
+	return count;
+}
+
+const struct sdp_guard_ops sdp_guard_share = {
+	.name = "copy",
+	.protect = sdp_share_protect,
+	.release = sdp_share_release,
+	.count = sdp_share_count,
+};

@@ -102,6 +102,8 @@ static void sdp_info_counters(const struct sdp_conn_stats *stats,
 	info->sdpi_async_sent = stats->async_out;
 	info->sdpi_guard_refusals = stats->guard_refusals;
 	info->sdpi_guard_faults = stats->guard_faults;
+	info->sdpi_guard_waits = stats->guard_waits;
+	info->sdpi_guard_copies = stats->guard_copies;
 	for (i = 0; i < ARRAY_SIZE(stats->flushes); i++)
 		info->sdpi_flushes[i] = stats->flushes[i];
 	for (i = 0; i < ARRAY_SIZE(stats->fill); i++)

@@ -73,6 +73,10 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("GuardRefusals", SDP_MIB_GUARDREFUSALS),
 	/* pages that programs wrote to before they were sent */
 	SNMP_MIB_ITEM("GuardFaults", SDP_MIB_GUARDFAULTS),
+	/* of these, those that programs had to wait for */
+	SNMP_MIB_ITEM("GuardWaits", SDP_MIB_GUARDWAITS),
+	/* of these, those that were copied because it took too long */
+	SNMP_MIB_ITEM("GuardCopies", SDP_MIB_GUARDCOPIES),
 	/* times that a connection got more or larger receive buffers */
 	SNMP_MIB_ITEM("RcvBufGrows", SDP_MIB_RCVBUFGROWS),
 	/* times that memory or a limit did not allow that */

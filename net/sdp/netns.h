@@ -14,6 +14,7 @@
 struct ctl_table;
 struct ctl_table_header;
 struct sdp_flow_ops;
+struct sdp_guard_ops;
 struct sdp_mib;
 
 /* Receive buffers of a connection: a credit each, two of them kept back. */
@@ -82,6 +83,7 @@ struct sdp_mib;
  * struct sdp_net - one namespace
  * @flow_control: sysctl, engine of flow control that sockets want
  * @zcopy: sysctl, enum sdp_zcopy_mode
+ * @zcopy_fault: sysctl, what protects memory that is being sent
  * @zcopy_threshold: sysctl, bytes
  * @zcopy_fault_limit: sysctl, percent
  * @num_buffers: sysctl, receive buffers of new connections
@@ -106,6 +108,7 @@ struct sdp_mib;
  */
 struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
+	const struct sdp_guard_ops *zcopy_fault;
 	unsigned int zcopy;
 	unsigned int zcopy_threshold;
 	unsigned int zcopy_fault_limit;

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct sdp_flow_ops;
+struct sdp_guard_ops;
 struct sdp_sock;
 struct sock;
 
@@ -54,6 +55,7 @@ enum sdp_ip_option {
  * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes, 0 = none
  * @zcopy_thresh: SDP_ZCOPY_THRESH, bytes, -1 = by default
  * @zcopy: SDP_ZCOPY, enum sdp_zcopy_mode, -1 = by the sysctl
+ * @guard: SDP_ZCOPY_FAULT, NULL = by the sysctl
  * @flow: SDP_FLOW_CONTROL, NULL = by the sysctl
  * @ip: options of IP and IPv6
  */
@@ -73,6 +75,7 @@ struct sdp_options {
 	u32 notsent_lowat;
 	int zcopy_thresh;
 	s8 zcopy;
+	const struct sdp_guard_ops *guard;
 	const struct sdp_flow_ops *flow;
 	s16 ip[__SDP_IP_OPTION_MAX];
 };

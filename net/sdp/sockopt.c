@@ -10,6 +10,7 @@
 #include <asm/ioctls.h>
 
 #include "conn.h"
+#include "guard.h"
 #include "oob.h"
 #include "options.h"
 #include "rx.h"
@@ -88,6 +89,8 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 		return sdp_flow_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_ZCOPY)
 		return sdp_zcopy_setsockopt(sk, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_ZCOPY_FAULT)
+		return sdp_guard_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP)
 		return sdp_fallback_setsockopt(sdp_sk(sk), optname, optval,
 					       optlen);
@@ -154,6 +157,8 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		return sdp_flow_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_ZCOPY)
 		return sdp_zcopy_getsockopt(sk, len, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_ZCOPY_FAULT)
+		return sdp_guard_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return sdp_tcp_info(sk, len, optval, optlen);
 	if (sdp_is_zerocopy(level, optname))

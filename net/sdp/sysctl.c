@@ -8,6 +8,7 @@
 #include <linux/sysctl.h>
 
 #include "flow.h"
+#include "guard.h"
 #include "netns.h"
 #include "zcopy.h"
 
@@ -105,6 +106,30 @@ static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
 	return 0;
 }
 
+/* A name of sdp_guard_find(). */
+static int sdp_sysctl_guard(const struct ctl_table *ctl, int write, void *buf,
+			    size_t *len, loff_t *pos)
+{
+	const struct sdp_guard_ops **guard = ctl->data;
+	char name[SDP_GUARD_NAME_MAX];
+	struct ctl_table table = {
+		.data = name,
+		.maxlen = sizeof(name),
+	};
+	const struct sdp_guard_ops *found;
+	int err;
+
+	strscpy(name, READ_ONCE(*guard)->name, sizeof(name));
+	err = proc_dostring(&table, write, buf, len, pos);
+	if (err || !write)
+		return err;
+	found = sdp_guard_find(name);
+	if (!found)
+		return -EINVAL;
+	WRITE_ONCE(*guard, found);
+	return 0;
+}
+
 /* In the initial form @data is an offset into struct sdp_net. */
 #define SDP_SYSCTL(name)						\
 	{								\
@@ -133,6 +158,12 @@ static const struct ctl_table sdp_sysctls[] = {
 		.data = (void *)offsetof(struct sdp_net, zcopy),
 		.mode = 0644,
 		.proc_handler = PROC_HANDLER(sdp_sysctl_zcopy),
+	},
+	{
+		.procname = "zcopy_fault",
+		.data = (void *)offsetof(struct sdp_net, zcopy_fault),
+		.mode = 0644,
+		.proc_handler = PROC_HANDLER(sdp_sysctl_guard),
 	},
 	SDP_SYSCTL(zcopy_threshold),
 	SDP_SYSCTL(zcopy_fault_limit),
@@ -166,6 +197,7 @@ int sdp_sysctl_init(struct net *net)
 
 	sn->flow_control = sdp_flow_default;
 	sn->zcopy = SDP_ZCOPY_OFF;
+	sn->zcopy_fault = sdp_guard_default;
 	sn->zcopy_threshold = SDP_DEFAULT_ZCOPY_THRESHOLD;
 	sn->zcopy_fault_limit = SDP_DEFAULT_ZCOPY_FAULT_LIMIT;
 	sn->num_buffers = SDP_DEFAULT_BUFFERS;

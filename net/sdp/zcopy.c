@@ -132,10 +132,23 @@ bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg)
 	return !sdp_backoff_skips(&z->unread);
 }
 
+/* Lets go of copies, and of pages that are protected. */
+static void sdp_zpages_release(struct sdp_zpages *zp)
+{
+	u32 i;
+
+	for (i = 0; i < zp->nr; i++)
+		if (i - zp->first >= zp->guarded)
+			put_page(zp->pages[i]);
+	if (zp->guarded)
+		zp->guard_ops->release(zp->guard, zp->pages + zp->first,
+				       zp->guarded);
+}
+
 static void sdp_zpages_unpin(struct sdp_zpages *zp)
 {
 	if (zp->async && !zp->msg)
-		sdp_guard_put(zp->pages, zp->nr);
+		sdp_zpages_release(zp);
 	else if (zp->write)
 		unpin_user_pages_dirty_lock(zp->pages, zp->nr, true);
 	else

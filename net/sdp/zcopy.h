@@ -22,6 +22,8 @@
 
 struct ib_device;
 struct iov_iter;
+struct sdp_guard;
+struct sdp_guard_ops;
 struct msghdr;
 struct sdp_conn;
 struct sdp_sock;
@@ -94,6 +96,11 @@ enum sdp_zpages_use {
  * @async: nobody waits for them: the connection frees them
  * @msg: of MSG_ZEROCOPY, whose program is told by its end; NULL for others,
  *	which are protected and not pinned if they are @async
+ * @guard_ops: what protects those pages of @pages that are protected
+ * @guard: what it needs for that
+ * @addr: where in the program they begin
+ * @first: how many are before them, which are copies
+ * @guarded: how many they are
  * @mmp: for RLIMIT_MEMLOCK
  * @charged: pages, for net.sdp.zcopy_mem
  * @sgt: the pages as the device sees them
@@ -109,6 +116,11 @@ struct sdp_zpages {
 	bool write;
 	bool async;
 	struct sk_buff *msg;
+	const struct sdp_guard_ops *guard_ops;
+	struct sdp_guard *guard;
+	unsigned long addr;
+	u32 first;
+	u32 guarded;
 	struct mmpin mmp;
 	u32 charged;
 	struct sg_table sgt;

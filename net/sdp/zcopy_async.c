@@ -64,8 +64,13 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 			return false;
 		zp->nr = 1;
 	}
-	if (sdp_guard_share(addr + head, whole, zp->pages + zp->nr))
+	zp->addr = addr + head;
+	zp->first = zp->nr;
+	zp->guard = zp->guard_ops->protect(zp->addr, whole,
+					   zp->pages + zp->first);
+	if (IS_ERR(zp->guard))
 		return false;
+	zp->guarded = whole;
 	zp->nr += whole;
 	if (tail) {
 		if (!sdp_zasync_copy(&zp->pages[zp->nr], end - tail, tail))
@@ -83,6 +88,7 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 	if (!zp)
 		return NULL;
 	zp->async = true;
+	zp->guard_ops = sdp_guard_wanted(ssk);
 	if (!mm_account_pinned_pages(&zp->mmp, len) &&
 	    sdp_zasync_get(zp, addr) &&
 	    sdp_zpages_list(zp, ssk->conn.dev->ibdev, addr))
@@ -91,11 +97,48 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 	return NULL;
 }
 
-static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
+/**
+ * struct sdp_zrange - memory of a program
+ * @addr: where it begins
+ * @len: bytes
+ */
+struct sdp_zrange {
+	unsigned long addr;
+	u32 len;
+};
+
+/*
+ * Whether a program that touches the memory has to wait until it is sent.  Who
+ * waits in a page fault, with the socket locked, keeps it from being sent.
+ */
+static bool sdp_zasync_is_closed(const struct sdp_zcopy *z,
+				 const struct sdp_zrange *range)
+{
+	const struct sdp_zpages *zp;
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++) {
+		zp = z->sends[i % SDP_ZCOPY_ADVERTS].zp;
+		if (zp->guard && range->addr < zp->addr + zp->guarded * PAGE_SIZE &&
+		    zp->addr < range->addr + range->len)
+			return true;
+	}
+	return false;
+}
+
+/* Whether there is room for it, and it is not being sent already. */
+static bool sdp_zasync_may_add(const struct sdp_zcopy *z,
+			       const struct sdp_zrange *range)
+{
+	return sdp_zsend_may_add(z) && !sdp_zasync_is_closed(z, range);
+}
+
+static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk,
+				 const struct sdp_zrange *range)
 {
 	const struct sock *sk = &ssk->sk;
 
-	return sdp_zsend_may_add(&ssk->conn.zcopy) || sk->sk_err ||
+	return sdp_zasync_may_add(&ssk->conn.zcopy, range) || sk->sk_err ||
 	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
 	       !sdp_in_state(sk, SDPF_SEND);
 }
@@ -104,7 +147,8 @@ static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
  * Waits for room as long as the peer reads on.  Otherwise it may be waiting for
  * us to read, and the bytes go where others are, too, until that is full.
  */
-static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
+static void sdp_zasync_wait(struct sdp_sock *ssk,
+			    const struct sdp_zrange *range, long *timeo)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -119,9 +163,9 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
 		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
 		left = time;
 		while (left && !signal_pending(current) &&
-		       !sdp_zasync_may_go_on(ssk))
-			sk_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
-				      &wait);
+		       !sdp_zasync_may_go_on(ssk, range))
+			sk_wait_event(sk, &left,
+				      sdp_zasync_may_go_on(ssk, range), &wait);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - left;
 	} while (!left && *timeo && sdp_zsend_passed(z) != seen);
@@ -134,16 +178,16 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
  * connection may be another one after a wait.
  */
 static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
-			     long *timeo)
+			     const struct sdp_zrange *range, long *timeo)
 {
 	const struct sdp_conn *conn = &ssk->conn;
 
 	sdp_tx_force(ssk);
-	if (!sdp_zsend_may_add(&conn->zcopy) && *timeo)
-		sdp_zasync_wait(ssk, timeo);
+	if (!sdp_zasync_may_add(&conn->zcopy, range) && *timeo)
+		sdp_zasync_wait(ssk, range, timeo);
 	return (zm->uarg ? conn->zcopy.on : conn->zcopy.async) &&
 	       !sdp_zsend_waited_for(&conn->zcopy) &&
-	       sdp_zsend_may_add(&conn->zcopy) && conn->qp &&
+	       sdp_zasync_may_add(&conn->zcopy, range) && conn->qp &&
 	       !test_bit(SDP_CONN_BROKEN, &conn->flags) &&
 	       conn->tx.wait_head == conn->tx.wait_tail;
 }
@@ -171,19 +215,20 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo)
 {
 	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), 2 * PAGE_SIZE);
+	struct sdp_zrange range = {};
 	struct sdp_zpages *zp;
-	unsigned long addr;
 	u32 len;
 
-	if (!sdp_zasync_ready(ssk, zm, timeo))
+	len = sdp_zcopy_segment(&msg->msg_iter, &range.addr);
+	range.len = len;
+	if (!sdp_zasync_ready(ssk, zm, &range, timeo))
 		return 0;
-	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
 	if (len < least || !sdp_zsend_max_pages(ssk))
 		return 0;
 	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
-			      offset_in_page(addr));
-	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, addr, len) :
-			sdp_zasync_protect(ssk, addr, len);
+			      offset_in_page(range.addr));
+	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, range.addr, len) :
+			sdp_zasync_protect(ssk, range.addr, len);
 	if (!zp || !sdp_zsend_add(ssk, zp)) {
 		if (zp)
 			sdp_zpages_free(zp);
@@ -198,29 +243,6 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 	sdp_zasync_begin(ssk, len);
 	sdp_tx_push(ssk);
 	return len;
-}
-
-/*
- * Whether the program has got a copy of the page, or has given it up: then we
- * are its only user.  A huge page that is not mapped as a whole any more was
- * written to, and the kernel copies whatever is written to of the rest, too.
- */
-static bool sdp_zasync_is_touched(struct page *page)
-{
-	if (PageCompound(page))
-		return !folio_entire_mapcount(page_folio(page));
-	return page_count(page) == 1;
-}
-
-/* How many of the pages that were protected; those at the ends are copies. */
-static u32 sdp_zasync_touched(const struct sdp_zpages *zp)
-{
-	u32 touched = 0;
-	u32 i;
-
-	for (i = 1; i + 1 < zp->nr; i++)
-		touched += sdp_zasync_is_touched(zp->pages[i]);
-	return touched;
 }
 
 /* Gives up what is offered, or was to be. */
@@ -261,14 +283,29 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
 	sdp_tx_push(ssk);
 }
 
-/* What the program has done to its memory meanwhile. */
-static void sdp_zasync_learn(struct sdp_sock *ssk, const struct sdp_zpages *zp)
+/* Counts what the program did to its memory; returns pages that it touched. */
+static u32 sdp_zasync_count(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	struct sdp_conn_stats *stats = &ssk->conn.stats;
+	struct sdp_guard_count count =
+		zp->guard_ops->count(zp->guard, zp->pages + zp->first,
+				     zp->guarded);
+
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, count.touched);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDWAITS, count.waited);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDCOPIES, count.copied);
+	stats->guard_faults += count.touched;
+	stats->guard_waits += count.waited;
+	stats->guard_copies += count.copied;
+	return count.touched;
+}
+
+/* Whether the program is better off if it waits. */
+static void sdp_zasync_learn(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	u32 touched = sdp_zasync_touched(zp);
+	u32 touched = sdp_zasync_count(ssk, zp);
 
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, touched);
-	ssk->conn.stats.guard_faults += touched;
 	sdp_backoff_learn(&ssk->conn.zcopy.touched,
 			  touched * 100 <=
 				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));

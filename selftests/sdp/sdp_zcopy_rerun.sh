@@ -34,6 +34,11 @@ nic_sync() { with nic sync sdp_zcopy; }
 credit_async() { with credit async sdp_data sdp_close; }
 rdma_async() { with rdma async sdp_zasync sdp_zmsg; }
 nic_async() { with nic async sdp_zasync sdp_zmsg; }
+# Programs that touch their memory too early wait.
+nic_block() {
+	set_sysctl zcopy_fault block
+	with nic async sdp_zasync sdp_zasync_stream
+}
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async
+run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async nic_block

@@ -44,6 +44,7 @@
 #define SDP_FLOW_CONTROL	4	/* engine of flow control; string */
 #define SDP_ZCOPY		5	/* "off", "sync" or "async"; string */
 #define SDP_ZEROCOPY		6	/* SO_ZEROCOPY on any kernel; int */
+#define SDP_ZCOPY_FAULT		7	/* "copy" or "block"; string */
 
 /* Values of SDP_TCP_FALLBACK. */
 #define SDP_FALLBACK_OFF	0	/* nothing: RDMA or an error */
@@ -164,6 +165,8 @@ struct sdp_info {
 	__u64	sdpi_guard_faults;	/* pages written to before they were sent */
 	__u32	sdpi_zcopy;		/* enum sdp_zcopy_mode */
 	__u32	sdpi_reserved;
+	__u64	sdpi_guard_waits;	/* of these, those that had to be waited for */
+	__u64	sdpi_guard_copies;	/* of these, copied after a while */
 };
 
 #endif /* _UAPI_LINUX_SDP_H */
