@@ -123,7 +123,9 @@ static void sdp_send_end(struct sdp_sock *ssk, const struct msghdr *msg)
 {
 	bool more = msg->msg_flags & SDP_SEND_MORE;
 
-	if (!more)
+	if (more)
+		sdp_tx_promised(ssk);
+	else
 		sdp_tx_close_message(ssk);
 	ssk->conn.tx.hold = more;
 }

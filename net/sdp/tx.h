@@ -82,6 +82,7 @@ void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len);
 void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent);
 bool sdp_tx_may_append(const struct sdp_sock *ssk);
 void sdp_tx_close_message(struct sdp_sock *ssk);
+void sdp_tx_promised(struct sdp_sock *ssk);
 int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge);
 
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);

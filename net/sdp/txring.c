@@ -327,6 +327,25 @@ static void sdp_tx_want(struct sdp_tx *tx, u32 len)
 	sdp_peerbuf_want(&tx->peer, len);
 }
 
+/**
+ * sdp_tx_promised() - the program goes on behind what it has written
+ * @ssk: locked socket, to whose ring the write was added
+ *
+ * Parts that just fill a message, such as the pages of sendfile(), would never
+ * ask for longer ones.
+ */
+void sdp_tx_promised(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx_msg *msg;
+
+	if (tx->wait_head == tx->wait_tail)
+		return;
+	msg = sdp_tx_msg(tx, tx->wait_head - 1);
+	if (msg->open && msg->len >= tx->max_payload)
+		sdp_tx_want(tx, tx->max_payload + 1);
+}
+
 /* There is no memory to go on in: what is in the ring has to leave first. */
 static void *sdp_tx_starve(struct sdp_tx *tx, u32 *len)
 {

@@ -121,6 +121,30 @@ static void only_the_receiver_of_much_grows(void)
 	CHECK_EQ(mem_received(p.client), FIRST_RECEIVE);
 }
 
+/* Each part just fits, as sendfile() gives them, but they belong together. */
+static void parts_of_more_grow(void)
+{
+	uint64_t end = now_ms() + wait_limit_ms(), pos = 0;
+	unsigned char part[4 * KIB];
+	struct pair p = new_pair();
+	unsigned int i;
+
+	while (get_int(p.client, SOL_TCP, TCP_MAXSEG) != LARGEST_BUFFER) {
+		if (now_ms() > end)
+			FAIL("messages stay at %d bytes",
+			     get_int(p.client, SOL_TCP, TCP_MAXSEG));
+		for (i = 0; i < 20; i++) {
+			pattern_fill(part, sizeof(part), 15,
+				     pos + i * sizeof(part));
+			CHECK_EQ(send(p.client, part, sizeof(part),
+				      i < 19 ? MSG_MORE : 0), sizeof(part));
+		}
+		recv_pattern(p.server, 15, pos, i * sizeof(part), 100000);
+		pos += i * sizeof(part);
+	}
+	close_pair(p);
+}
+
 /* Messages that just fit, and just do not, while the size grows under them. */
 static void every_size_boundary(void)
 {
@@ -329,6 +353,7 @@ static const struct sdp_case cases[] = {
 	CASE(unread_data_after_the_end, CASE_SDP_ONLY),
 	CASE(both_directions_grow_at_once, CASE_SDP_ONLY),
 	CASE(only_the_receiver_of_much_grows, CASE_SDP_ONLY),
+	CASE(parts_of_more_grow, CASE_SDP_ONLY),
 	CASE(every_size_boundary, CASE_SDP_ONLY),
 	CASE(many_small_messages_get_more_buffers, CASE_SDP_ONLY),
 	CASE(smallest_rcvbuf, CASE_SDP_ONLY),
