@@ -181,17 +181,12 @@ void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
 int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval, unsigned int optlen)
 {
 	const struct sdp_flow_ops *flow;
-	char name[SDP_FLOW_NAME_MAX];
-	long len;
-	int err = 0;
+	char name[SDP_NAME_MAX];
+	int err;
 
-	if (optlen < 1)
-		return -EINVAL;
-	len = strncpy_from_sockptr(name, optval,
-				   min_t(long, sizeof(name) - 1, optlen));
-	if (len < 0)
-		return -EFAULT;
-	name[len] = 0;
+	err = sdp_name_get(name, optval, optlen);
+	if (err)
+		return err;
 	flow = sdp_flow_find(name);
 	if (!flow)
 		return -ENOENT;
@@ -225,8 +220,5 @@ int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
 	if (ssk->conn.qp && !sdp_in_state(sk, SDPF_CONNECTING))
 		flow = ssk->conn.flow;
 	release_sock(sk);
-	len = min_t(unsigned int, len, sizeof(flow->name));
-	if (put_user(len, optlen) || copy_to_user(optval, flow->name, len))
-		return -EFAULT;
-	return 0;
+	return sdp_name_put(flow->name, len, optval, optlen);
 }

@@ -20,8 +20,6 @@ struct net;
 struct sdp_sock;
 struct sock;
 
-/* Bytes of an engine's name, the zero at its end included. */
-#define SDP_FLOW_NAME_MAX	16
 /* Bytes that all names take, with blanks between them. */
 #define SDP_FLOW_BUF_MAX	64
 
@@ -42,7 +40,7 @@ struct sock;
  *	credits tell
  */
 struct sdp_flow_ops {
-	char name[SDP_FLOW_NAME_MAX];
+	const char *name;
 	enum sdp_flow id;
 	u16 feature;
 	bool async;

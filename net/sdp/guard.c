@@ -5,7 +5,6 @@
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "guard.h"
 #include "netns.h"
@@ -55,17 +54,13 @@ const struct sdp_guard_ops *sdp_guard_wanted(const struct sdp_sock *ssk)
 int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
 			 unsigned int optlen)
 {
-	char name[SDP_GUARD_NAME_MAX];
 	const struct sdp_guard_ops *guard;
-	long len;
+	char name[SDP_NAME_MAX];
+	int err;
 
-	if (optlen < 1)
-		return -EINVAL;
-	len = strncpy_from_sockptr(name, optval,
-				   min_t(long, sizeof(name) - 1, optlen));
-	if (len < 0)
-		return -EFAULT;
-	name[len] = 0;
+	err = sdp_name_get(name, optval, optlen);
+	if (err)
+		return err;
 	guard = sdp_guard_find(name);
 	if (!guard)
 		return -EINVAL;
@@ -85,11 +80,6 @@ int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
 int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 			 int __user *optlen)
 {
-	char name[SDP_GUARD_NAME_MAX] = {};
-
-	strscpy(name, sdp_guard_wanted(sdp_sk(sk))->name, sizeof(name));
-	len = min_t(unsigned int, len, sizeof(name));
-	if (put_user(len, optlen) || copy_to_user(optval, name, len))
-		return -EFAULT;
-	return 0;
+	return sdp_name_put(sdp_guard_wanted(sdp_sk(sk))->name, len, optval,
+			    optlen);
 }

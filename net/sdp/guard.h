@@ -16,9 +16,6 @@ struct sdp_guard;
 struct sdp_sock;
 struct sock;
 
-/* Bytes of a guard's name, the zero at its end included. */
-#define SDP_GUARD_NAME_MAX	16
-
 /**
  * struct sdp_guard_count - what a program did to its memory while it was sent
  * @touched: pages that it wrote to, or wanted to use

@@ -90,6 +90,15 @@ unsigned int sdp_option_keepcnt(const struct sdp_sock *ssk);
 unsigned long sdp_option_connect_timeout(const struct sdp_sock *ssk);
 int sdp_option_linger2(const struct sdp_sock *ssk);
 
+/* Room for the name of an engine, a mode or a guard, its end included. */
+#define SDP_NAME_MAX	16
+
+/* sockopt.c */
+int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
+		 unsigned int optlen);
+int sdp_name_put(const char *name, int len, char __user *optval,
+		 int __user *optlen);
+
 /* sockopt_tcp.c */
 int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
 		       unsigned int optlen);

@@ -10,6 +10,7 @@
 #include "flow.h"
 #include "guard.h"
 #include "netns.h"
+#include "options.h"
 #include "zcopy.h"
 
 static unsigned int sdp_min_num_buffers = SDP_MIN_BUFFERS;
@@ -45,21 +46,30 @@ static unsigned int sdp_max_keepalive_intvl = SDP_MAX_KEEPALIVE_INTVL;
 static unsigned int sdp_min_keepalive_probes = SDP_MIN_KEEPALIVE_PROBES;
 static unsigned int sdp_max_keepalive_probes = SDP_MAX_KEEPALIVE_PROBES;
 
+/* Shows the name that counts now, or takes another one, which is not checked. */
+static int sdp_sysctl_name(char name[SDP_NAME_MAX], const char *now, int write,
+			   void *buf, size_t *len, loff_t *pos)
+{
+	struct ctl_table table = {
+		.data = name,
+		.maxlen = SDP_NAME_MAX,
+	};
+
+	strscpy(name, now, SDP_NAME_MAX);
+	return proc_dostring(&table, write, buf, len, pos);
+}
+
 /* A name of sdp_flow_find(); anything else is refused. */
 static int sdp_sysctl_flow(const struct ctl_table *ctl, int write, void *buf,
 			   size_t *len, loff_t *pos)
 {
 	const struct sdp_flow_ops **flow = ctl->data;
-	char name[SDP_FLOW_NAME_MAX];
-	struct ctl_table table = {
-		.data = name,
-		.maxlen = sizeof(name),
-	};
+	char name[SDP_NAME_MAX];
 	const struct sdp_flow_ops *found;
 	int err;
 
-	strscpy(name, READ_ONCE(*flow)->name, sizeof(name));
-	err = proc_dostring(&table, write, buf, len, pos);
+	err = sdp_sysctl_name(name, READ_ONCE(*flow)->name, write, buf, len,
+			      pos);
 	if (err || !write)
 		return err;
 	found = sdp_flow_find(name);
@@ -87,16 +97,12 @@ static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
 			    size_t *len, loff_t *pos)
 {
 	unsigned int *zcopy = ctl->data;
-	char name[SDP_ZCOPY_NAME_MAX];
-	struct ctl_table table = {
-		.data = name,
-		.maxlen = sizeof(name),
-	};
+	char name[SDP_NAME_MAX];
 	int found;
 	int err;
 
-	strscpy(name, sdp_zcopy_mode_name(READ_ONCE(*zcopy)), sizeof(name));
-	err = proc_dostring(&table, write, buf, len, pos);
+	err = sdp_sysctl_name(name, sdp_zcopy_mode_name(READ_ONCE(*zcopy)),
+			      write, buf, len, pos);
 	if (err || !write)
 		return err;
 	found = sdp_zcopy_mode_find(name);
@@ -111,16 +117,12 @@ static int sdp_sysctl_guard(const struct ctl_table *ctl, int write, void *buf,
 			    size_t *len, loff_t *pos)
 {
 	const struct sdp_guard_ops **guard = ctl->data;
-	char name[SDP_GUARD_NAME_MAX];
-	struct ctl_table table = {
-		.data = name,
-		.maxlen = sizeof(name),
-	};
+	char name[SDP_NAME_MAX];
 	const struct sdp_guard_ops *found;
 	int err;
 
-	strscpy(name, READ_ONCE(*guard)->name, sizeof(name));
-	err = proc_dostring(&table, write, buf, len, pos);
+	err = sdp_sysctl_name(name, READ_ONCE(*guard)->name, write, buf, len,
+			      pos);
 	if (err || !write)
 		return err;
 	found = sdp_guard_find(name);

@@ -47,9 +47,6 @@ struct ubuf_info;
  */
 #define SDP_ZCOPY_PATIENCE	max(HZ / 20, 2)
 
-/* Bytes of a mode's name, the zero at its end included. */
-#define SDP_ZCOPY_NAME_MAX	16
-
 /**
  * struct sdp_backoff - how long to leave alone what has failed
  * @skip: chances that are passed over before the next is taken

@@ -10,7 +10,7 @@
 #include "sock.h"
 #include "zcopy.h"
 
-static const char sdp_zcopy_names[][SDP_ZCOPY_NAME_MAX] = {
+static const char *const sdp_zcopy_names[] = {
 	[SDP_ZCOPY_OFF] = "off",
 	[SDP_ZCOPY_SYNC] = "sync",
 	[SDP_ZCOPY_ASYNC] = "async",
@@ -20,7 +20,7 @@ static const char sdp_zcopy_names[][SDP_ZCOPY_NAME_MAX] = {
  * sdp_zcopy_mode_name() - as administrators and programs know it
  * @mode: mode
  *
- * Return: its name, in SDP_ZCOPY_NAME_MAX bytes.
+ * Return: its name.
  */
 const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode)
 {
@@ -83,18 +83,13 @@ enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_sock *ssk)
 int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
 			 unsigned int optlen)
 {
-	char name[SDP_ZCOPY_NAME_MAX];
-	long len;
+	char name[SDP_NAME_MAX];
 	int mode;
-	int err = 0;
+	int err;
 
-	if (optlen < 1)
-		return -EINVAL;
-	len = strncpy_from_sockptr(name, optval,
-				   min_t(long, sizeof(name) - 1, optlen));
-	if (len < 0)
-		return -EFAULT;
-	name[len] = 0;
+	err = sdp_name_get(name, optval, optlen);
+	if (err)
+		return err;
 	mode = sdp_zcopy_mode_find(name);
 	if (mode < 0)
 		return mode;
@@ -128,9 +123,5 @@ int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
 	if (ssk->conn.qp && !sdp_in_state(sk, SDPF_CONNECTING))
 		mode = sdp_zcopy_mode(ssk);
 	release_sock(sk);
-	len = min_t(unsigned int, len, SDP_ZCOPY_NAME_MAX);
-	if (put_user(len, optlen) ||
-	    copy_to_user(optval, sdp_zcopy_mode_name(mode), len))
-		return -EFAULT;
-	return 0;
+	return sdp_name_put(sdp_zcopy_mode_name(mode), len, optval, optlen);
 }
