@@ -130,20 +130,26 @@ int zcopy_main(const char *wanted, int argc, char **argv,
 	return ret;
 }
 
-long not_ready(void)
+long device_counters(const char *names)
 {
+	char path[128], buf[32];
 	glob_t files;
-	char buf[32];
 	long sum = 0;
 	size_t i;
 
-	if (glob("/sys/class/infiniband/*/ports/1/hw_counters/*_rnr_*", 0,
-		 NULL, &files))
-		sdp_skip("the device does not count receivers not ready");
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/*/ports/1/hw_counters/%s", names);
+	if (glob(path, 0, NULL, &files))
+		sdp_skip("the device does not count %s", names);
 	for (i = 0; i < files.gl_pathc; i++) {
 		read_sysctl(files.gl_pathv[i], buf, sizeof(buf));
 		sum += atol(buf);
 	}
 	globfree(&files);
 	return sum;
+}
+
+long not_ready(void)
+{
+	return device_counters("*_rnr_*");
 }

@@ -28,6 +28,8 @@ struct pair engine_pair(const char *client, const char *server, int ring);
 /* As sdp_main(), with a mode of zero copy for the cases. */
 int zcopy_main(const char *wanted, int argc, char **argv,
 	       const struct sdp_case *cases, size_t count);
+/* The sum of counters of all devices; the case is skipped if there are none. */
+long device_counters(const char *names);
 /* How often devices have found that a receiver was not ready. */
 long not_ready(void);
 

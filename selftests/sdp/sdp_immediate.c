@@ -4,7 +4,6 @@
  * they look like, what arrives, and peers that use them wrongly.
  */
 #define _GNU_SOURCE
-#include <glob.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -23,24 +22,6 @@
 
 /* ---- two sockets ---- */
 
-static long packets_sent(void)
-{
-	glob_t files;
-	char buf[32];
-	long sum = 0;
-	size_t i;
-
-	if (glob("/sys/class/infiniband/*/ports/1/hw_counters/sent_pkts", 0,
-		 NULL, &files))
-		sdp_skip("the device does not count packets");
-	for (i = 0; i < files.gl_pathc; i++) {
-		read_sysctl(files.gl_pathv[i], buf, sizeof(buf));
-		sum += atol(buf);
-	}
-	globfree(&files);
-	return sum;
-}
-
 /* How many packets so many messages of a length take, their echo included. */
 static long packets_for(struct pair p, size_t len, int messages)
 {
@@ -50,14 +31,14 @@ static long packets_for(struct pair p, size_t len, int messages)
 
 	WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
 	WAIT_FOR(ioctl_int(p.server, SIOCOUTQ) == 0);
-	before = packets_sent();
+	before = device_counters("sent_pkts");
 	for (i = 0; i < messages; i++, pos += len) {
 		send_pattern(p.client, SEED, pos, len, len);
 		recv_pattern(p.server, SEED, pos, len, len);
 		send_pattern(p.server, SEED + 1, pos, len, len);
 		recv_pattern(p.client, SEED + 1, pos, len, len);
 	}
-	return packets_sent() - before;
+	return device_counters("sent_pkts") - before;
 }
 
 /* A page takes as many packets as what is shorter by a header. */
@@ -124,31 +105,11 @@ static void last_byte_is_urgent(void)
 
 /* ---- a socket, and a peer made of verbs ---- */
 
-struct rogue {
-	int fd;
-	struct verbs_end peer;
-};
-
 static struct rogue rogue_connect(uint16_t features)
 {
 	struct verbs_offer offer = { features, 1 };
-	int listener = new_listener(1);
-	struct addr addr = local_addr(listener);
-	struct rogue r;
 
-	verbs_connect_as(&r.peer, &addr, BUFFERS, offer);
-	verbs_post(&r.peer, BUFFERS);
-	r.fd = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	set_int(r.fd, SOL_TCP, TCP_NODELAY, 1);
-	return r;
-}
-
-static void rogue_close(struct rogue *r)
-{
-	set_linger(r->fd, 1, 0);
-	CHECK_OK(close(r->fd));
-	verbs_close(&r->peer);
+	return rogue_accepted(new_listener(1), BUFFERS, BUFFERS, offer);
 }
 
 /* The payload's end comes first. */

@@ -16,32 +16,14 @@
 /* Of the module, which has four buffers for the first messages. */
 #define RING	(16 * KIB)
 
-/* An AF_SDP socket, and its peer. */
-struct rogue {
-	int fd;
-	struct verbs_end peer;
-};
-
 static struct rogue rogue_connect(const char *engine, uint16_t bufs)
 {
 	int listener = engine_listener(engine, RING);
-	struct addr addr = local_addr(listener);
-	struct rogue r;
+	struct verbs_offer offer = { FEAT_ALL, 1 };
+	struct rogue r = rogue_accepted(listener, bufs, 0, offer);
 
-	verbs_connect(&r.peer, &addr, bufs);
-	r.fd = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	set_int(r.fd, SOL_TCP, TCP_NODELAY, 1);
 	expect_flow(r.fd, engine);
 	return r;
-}
-
-static void rogue_close(struct rogue *r)
-{
-	/* Nobody is there to take a DisConn. */
-	set_linger(r->fd, 1, 0);
-	CHECK_OK(close(r->fd));
-	verbs_close(&r->peer);
 }
 
 /* ---- receive buffers that come late ---- */

@@ -2,7 +2,9 @@
 /* An end of an SDP connection made of verbs, for the AF_SDP selftests. */
 #define _GNU_SOURCE
 #include <endian.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "sdp_verbs.h"
 
@@ -430,4 +432,26 @@ struct verbs_msg verbs_expect(struct verbs_end *v, uint8_t mid)
 	} while (msg.mid == MID_DATA && !msg.len);
 	CHECK_EQ(msg.mid, mid);
 	return msg;
+}
+
+struct rogue rogue_accepted(int listener, uint16_t bufs, unsigned int posted,
+			    struct verbs_offer offer)
+{
+	struct addr addr = local_addr(listener);
+	struct rogue r;
+
+	verbs_connect_as(&r.peer, &addr, bufs, offer);
+	verbs_post(&r.peer, posted);
+	r.fd = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	set_int(r.fd, SOL_TCP, TCP_NODELAY, 1);
+	return r;
+}
+
+void rogue_close(struct rogue *r)
+{
+	/* Nobody is there to take a DisConn. */
+	set_linger(r->fd, 1, 0);
+	CHECK_OK(close(r->fd));
+	verbs_close(&r->peer);
 }

@@ -123,4 +123,18 @@ struct verbs_msg verbs_next(struct verbs_end *v);
 /* The next message of this kind, of which empty Data is not the first. */
 struct verbs_msg verbs_expect(struct verbs_end *v, uint8_t mid);
 
+/* An AF_SDP socket, and its peer. */
+struct rogue {
+	int fd;
+	struct verbs_end peer;
+};
+
+/*
+ * Connect a peer, with so many receive buffers told of and posted, to a listener,
+ * which is closed; the socket does without Nagle's rule.
+ */
+struct rogue rogue_accepted(int listener, uint16_t bufs, unsigned int posted,
+			    struct verbs_offer offer);
+void rogue_close(struct rogue *r);
+
 #endif /* SDP_VERBS_H */

@@ -23,35 +23,14 @@
 /* How long the peer may leave a question unanswered. */
 #define PATIENCE_MS	300
 
-/* An AF_SDP socket, and its peer. */
-struct rogue {
-	int fd;
-	struct verbs_end peer;
-};
-
 static struct rogue rogue_connect(void)
 {
-	int listener = new_listener(1);
 	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4 };
-	struct addr addr = local_addr(listener);
-	struct rogue r;
+	struct rogue r = rogue_accepted(new_listener(1), BUFS, 3 * BUFS, offer);
 
-	verbs_connect_as(&r.peer, &addr, BUFS, offer);
-	verbs_post(&r.peer, 3 * BUFS);
-	r.fd = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	set_int(r.fd, SOL_TCP, TCP_NODELAY, 1);
 	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH);
 	CHECK(info_of(r.fd).sdpi_features & FEAT_ADVERTS);
 	return r;
-}
-
-static void rogue_close(struct rogue *r)
-{
-	/* Nobody is there to take a DisConn. */
-	set_linger(r->fd, 1, 0);
-	CHECK_OK(close(r->fd));
-	verbs_close(&r->peer);
 }
 
 /* One who breaks a rule is disconnected, and counted. */
