@@ -229,6 +229,7 @@ static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)
 	err = iwp_connect_bind(ep->sock, &id->m_local_addr, port);
 	if (err)
 		return err;
+	iwp_hold_bound(ep);
 	iwp_sock_watch(ep);
 	err = kernel_connect(ep->sock, (struct sockaddr *)&id->m_remote_addr,
 			     iwp_addr_len(&id->m_remote_addr), O_NONBLOCK);

@@ -200,7 +200,10 @@ static void iwp_ep_drained(struct iwp_ep *ep)
 
 static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 {
-	if (events & BIT(IWP_EV_ABORT) || iwp_sock_over(ep->sock->sk))
+	const struct sock *sk = ep->sock->sk;
+
+	if (events & BIT(IWP_EV_ABORT) ||
+	    (iwp_sock_over(sk) && !iwp_hold_delays_end(ep->qp, sk)))
 		iwp_ep_finish(ep, 0);
 	else if (ep->state == IWP_EP_FPDU && events & BIT(IWP_EV_DRAINED))
 		iwp_ep_drained(ep);

@@ -232,9 +232,11 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	spin_unlock_irqrestore(&qp->rq.lock, flags);
 	if (err)
 		*bad_wr = wr;
-	/* Pairs with iwp_qp_error(): the request, then the state. */
+	/* Pairs with iwp_qp_error() and iwp_hold_spills(): then look. */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IWP_QP_ERROR)
 		iwp_rq_flush(qp);
+	else if (READ_ONCE(qp->rx.hold.waiting))
+		iwp_tx_kick(qp);
 	return err;
 }

@@ -216,6 +216,7 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 
 static void iwp_qp_free(struct iwp_qp *qp)
 {
+	iwp_hold_free(qp);
 	kfree(qp->tx.reads);
 	kfree(qp->tx.orq);
 	iwp_queue_free(&qp->rq.queue);
@@ -294,6 +295,7 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
 	INIT_WORK(&qp->tx_work, iwp_tx_work);
+	iwp_hold_init(qp);
 	err = iwp_qp_create(qp, attr, udata);
 	if (err)
 		iwp_qp_free(qp);

@@ -64,8 +64,8 @@ static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 void iwp_rx_flush(struct iwp_qp *qp)
 {
 	if (qp->rx.has_rqe)
-		iwp_rx_complete(qp, qp->rx.status ?: SIW_WC_WR_FLUSH_ERR, 0, 0,
-				0);
+		iwp_rx_complete(qp, IWARP_SEND,
+				qp->rx.status ?: SIW_WC_WR_FLUSH_ERR, 0, 0, 0);
 }
 
 static void iwp_rx_read(struct iwp_qp *qp)
@@ -94,14 +94,19 @@ void iwp_rx_ready(struct iwp_qp *qp)
 {
 	struct iwarp_rx *wire = &qp->rx.wire;
 	struct iwp_tx *tx = &qp->tx;
-	bool waited = tx->wait_first;
+	bool waited = tx->wait_first, held = qp->rx.hold.waiting;
 	u32 reads = tx->reads_put;
 
 	if (qp->state == IWP_QP_ERROR)
 		return;
-	iwp_rx_read(qp);
+	if (held)
+		iwp_hold_deliver(qp);
+	if (qp->state != IWP_QP_ERROR)
+		iwp_rx_read(qp);
 	if (qp->state == IWP_QP_ERROR)
 		return;
+	if (held || qp->rx.hold.waiting)
+		iwp_hold_end(qp);
 	if (wire->error) {
 		iwp_tx_terminate(qp, wire->error, wire->fpdu, wire->fpdu_len);
 		return;

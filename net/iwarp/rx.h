@@ -10,6 +10,7 @@
 #include <rdma/siw-abi.h>
 
 #include "framing.h"
+#include "hold.h"
 #include "stream.h"
 
 struct iwp_qp;
@@ -27,6 +28,7 @@ struct iwp_qp;
  * @write_open: more of it will come
  * @orq_seen: @orq_get of the sender when it was told last
  * @peer_error: the peer has said TERMINATE, and why
+ * @hold: what waits for receive requests
  */
 struct iwp_rx {
 	struct iwarp_rx wire;
@@ -40,6 +42,7 @@ struct iwp_rx {
 	bool write_open;
 	u32 orq_seen;
 	enum iwarp_error peer_error;
+	struct iwp_hold hold;
 };
 
 /* rx.c */
@@ -50,7 +53,18 @@ void iwp_rx_flush(struct iwp_qp *qp);
 /* rx_seg.c */
 extern const struct iwarp_rx_ops iwp_rx_ops;
 void iwp_rx_expect(struct iwp_qp *qp);
-void iwp_rx_complete(struct iwp_qp *qp, enum siw_wc_status status, u32 bytes,
-		     u8 flags, u64 value);
+bool iwp_rx_take_rqe(struct iwp_qp *qp);
+enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
+				  const struct iwarp_hdr *hdr);
+enum iwarp_error iwp_rx_place_send(struct iwp_qp *qp,
+				   const struct iwarp_hdr *hdr,
+				   const struct iwarp_source *src, u32 off,
+				   u32 len, u32 at);
+enum iwarp_error iwp_rx_end_send(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr);
+void iwp_rx_immediate(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+		      u32 written, u64 imm);
+void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
+		     u32 bytes, u8 flags, u64 value);
 
 #endif /* _IWP_RX_H */

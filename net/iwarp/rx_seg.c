@@ -82,7 +82,14 @@ static u64 iwp_rqe_len(const struct siw_rqe *rqe)
 	return len;
 }
 
-static bool iwp_rx_take_rqe(struct iwp_qp *qp)
+/**
+ * iwp_rx_take_rqe() - have a receive request for a message
+ * @qp: queue pair
+ *
+ * Context: socket's lock held.
+ * Return: false if there is none.
+ */
+bool iwp_rx_take_rqe(struct iwp_qp *qp)
 {
 	struct iwp_rx *rx = &qp->rx;
 
@@ -94,26 +101,39 @@ static bool iwp_rx_take_rqe(struct iwp_qp *qp)
 	return rx->has_rqe;
 }
 
-static enum iwarp_error iwp_begin_send(struct iwp_qp *qp,
-				       const struct iwarp_hdr *hdr)
+/**
+ * iwp_rx_send_fits() - whether a segment fits into the receive request
+ * @qp: queue pair that has one
+ * @hdr: header of a segment of a send
+ *
+ * Return: %IWARP_OK or what is wrong.
+ */
+enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
+				  const struct iwarp_hdr *hdr)
 {
 	struct iwp_rx *rx = &qp->rx;
 
+	if ((u64)hdr->mo + hdr->payload_len <= rx->rqe_len)
+		return IWARP_OK;
+	rx->status = SIW_WC_LOC_LEN_ERR;
+	return IWARP_E_UNTAGGED_LONG;
+}
+
+/* Returns enum iwarp_rx_verdict or enum iwarp_error. */
+static u32 iwp_begin_send(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
+{
+	if (iwp_hold_spills(qp))
+		return iwp_hold_begin(qp, hdr);
 	if (!iwp_rx_take_rqe(qp))
 		return IWARP_E_UNTAGGED_NOBUF;
-	if (hdr->opcode != IWARP_IMMEDIATE && hdr->opcode != IWARP_IMMEDIATE_SE &&
-	    (u64)hdr->mo + hdr->payload_len > rx->rqe_len) {
-		rx->status = SIW_WC_LOC_LEN_ERR;
-		return IWARP_E_UNTAGGED_LONG;
-	}
-	return IWARP_OK;
+	return iwarp_opcode_immediate(hdr->opcode) ? IWARP_OK : iwp_rx_send_fits(qp, hdr);
 }
 
 static u32 iwp_rx_begin(struct iwarp_rx *wire)
 {
 	struct iwp_qp *qp = iwp_rx_qp(wire);
 	const struct iwarp_hdr *hdr = &wire->hdr;
-	enum iwarp_error error;
+	u32 error;
 
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
@@ -174,13 +194,27 @@ static enum iwarp_error iwp_place_response(struct iwp_qp *qp, u32 at, u32 len,
 	return IWARP_E_RDMAP_LOCAL;
 }
 
-static enum iwarp_error iwp_place_send(struct iwp_qp *qp, u32 at, u32 len,
-				       struct iwp_copy *copy)
+/**
+ * iwp_rx_place_send() - place payload in the receive request
+ * @qp: queue pair that has one
+ * @hdr: header of the segment
+ * @src: where the payload is
+ * @off: the first byte there
+ * @len: how many there are
+ * @at: offset of the first in the segment's payload
+ *
+ * Return: %IWARP_OK or what is wrong.
+ */
+enum iwarp_error iwp_rx_place_send(struct iwp_qp *qp,
+				   const struct iwarp_hdr *hdr,
+				   const struct iwarp_source *src, u32 off,
+				   u32 len, u32 at)
 {
+	struct iwp_copy copy = { .src = src, .off = off };
 	struct iwp_rx *rx = &qp->rx;
 
-	if (!iwp_scatter(qp, rx->rqe.sge, rx->rqe.num_sge,
-			 rx->wire.hdr.mo + at, len, copy))
+	if (!iwp_scatter(qp, rx->rqe.sge, rx->rqe.num_sge, hdr->mo + at, len,
+			 &copy))
 		return IWARP_OK;
 	rx->status = SIW_WC_LOC_PROT_ERR;
 	return IWARP_E_DDP_LOCAL;
@@ -203,20 +237,24 @@ static enum iwarp_error iwp_rx_data(struct iwarp_rx *wire,
 	case IWARP_READ_RESP:
 		return iwp_place_response(qp, at, len, &copy);
 	default:
-		return iwp_place_send(qp, at, len, &copy);
+		if (!qp->rx.hold.spilling)
+			return iwp_rx_place_send(qp, hdr, src, off, len, at);
+		iwarp_spill_write(&qp->rx.hold.spill, src, off, len, at);
+		return IWARP_OK;
 	}
 }
 
 /**
  * iwp_rx_complete() - report the receive request that is being filled
  * @qp: queue pair that has one
+ * @opcode: of the message that has filled it
  * @status: how it went
  * @bytes: received
  * @flags: SIW_WQE_REM_INVAL or IWP_CQE_IMM
  * @value: the STag, or the immediate data
  */
-void iwp_rx_complete(struct iwp_qp *qp, enum siw_wc_status status, u32 bytes,
-		     u8 flags, u64 value)
+void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
+		     u32 bytes, u8 flags, u64 value)
 {
 	struct iwp_rx *rx = &qp->rx;
 	struct iwp_completion done = {
@@ -226,7 +264,7 @@ void iwp_rx_complete(struct iwp_qp *qp, enum siw_wc_status status, u32 bytes,
 		.status = status,
 		.bytes = bytes,
 		.flags = flags,
-		.solicited = iwarp_opcode_solicited(rx->wire.hdr.opcode),
+		.solicited = iwarp_opcode_solicited(opcode),
 	};
 
 	if (flags & IWP_CQE_IMM)
@@ -237,8 +275,15 @@ void iwp_rx_complete(struct iwp_qp *qp, enum siw_wc_status status, u32 bytes,
 	iwp_rq_complete(qp, &done);
 }
 
-static enum iwarp_error iwp_end_send(struct iwp_qp *qp,
-				     const struct iwarp_hdr *hdr)
+/**
+ * iwp_rx_end_send() - a segment is placed in the receive request
+ * @qp: queue pair that has one
+ * @hdr: header of the segment
+ *
+ * Return: %IWARP_OK or what is wrong.
+ */
+enum iwarp_error iwp_rx_end_send(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr)
 {
 	u8 flags = 0;
 
@@ -251,9 +296,23 @@ static enum iwarp_error iwp_end_send(struct iwp_qp *qp,
 		}
 		flags = SIW_WQE_REM_INVAL;
 	}
-	iwp_rx_complete(qp, SIW_WC_SUCCESS, hdr->mo + hdr->payload_len, flags,
-			hdr->stag);
+	iwp_rx_complete(qp, hdr->opcode, SIW_WC_SUCCESS,
+			hdr->mo + hdr->payload_len, flags, hdr->stag);
 	return IWARP_OK;
+}
+
+/**
+ * iwp_rx_immediate() - immediate data has come
+ * @qp: queue pair that has a receive request
+ * @hdr: header of its segment
+ * @written: bytes that the peer wrote before
+ * @imm: the data
+ */
+void iwp_rx_immediate(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+		      u32 written, u64 imm)
+{
+	iwp_rx_complete(qp, hdr->opcode, SIW_WC_SUCCESS, written, IWP_CQE_IMM,
+			imm);
 }
 
 static void iwp_end_write(struct iwp_rx *rx, const struct iwarp_hdr *hdr)
@@ -333,6 +392,20 @@ static void iwp_end_terminate(struct iwp_qp *qp, const u8 *payload, u32 len)
 	iwp_qp_abort(qp);
 }
 
+static enum iwarp_error iwp_end_receive(struct iwp_qp *qp,
+					const struct iwarp_hdr *hdr,
+					const u8 *control)
+{
+	if (qp->rx.hold.spilling)
+		iwp_hold_keep(qp, hdr);
+	else if (iwarp_opcode_immediate(hdr->opcode))
+		iwp_rx_immediate(qp, hdr, qp->rx.written,
+				 iwarp_immediate_parse(control));
+	else
+		return iwp_rx_end_send(qp, hdr);
+	return IWARP_OK;
+}
+
 static enum iwarp_error iwp_rx_end(struct iwarp_rx *wire)
 {
 	struct iwp_qp *qp = iwp_rx_qp(wire);
@@ -348,18 +421,12 @@ static enum iwarp_error iwp_rx_end(struct iwarp_rx *wire)
 		return iwp_end_response(qp, hdr);
 	case IWARP_READ_REQ:
 		return iwp_end_request(qp, iwarp_rx_control(wire));
-	case IWARP_IMMEDIATE:
-	case IWARP_IMMEDIATE_SE:
-		iwp_rx_complete(qp, SIW_WC_SUCCESS, qp->rx.written,
-				IWP_CQE_IMM,
-				iwarp_immediate_parse(iwarp_rx_control(wire)));
-		return IWARP_OK;
 	case IWARP_TERMINATE:
 		iwp_end_terminate(qp, iwarp_rx_control(wire),
 				  hdr->payload_len);
 		return IWARP_E_RDMAP_LOCAL;
 	default:
-		return iwp_end_send(qp, hdr);
+		return iwp_end_receive(qp, hdr, iwarp_rx_control(wire));
 	}
 }
 

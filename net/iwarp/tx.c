@@ -20,11 +20,29 @@
 
 static struct workqueue_struct *iwp_tx_wq;
 
-static void iwp_tx_queue(struct iwp_qp *qp)
+/**
+ * iwp_tx_queue() - have a work item look at the queue pair
+ * @qp: queue pair
+ *
+ * Context: any.
+ */
+void iwp_tx_queue(struct iwp_qp *qp)
 {
 	iwp_qp_get(qp);
 	if (!queue_work(iwp_tx_wq, &qp->tx_work))
 		iwp_qp_put(qp);
+}
+
+/**
+ * iwp_tx_queue_later() - have another work item do something after some time
+ * @work: work item
+ * @delay: jiffies
+ *
+ * Return: false if it is waiting already.
+ */
+bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay)
+{
+	return queue_delayed_work(iwp_tx_wq, work, delay);
 }
 
 static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
@@ -218,6 +236,14 @@ void iwp_tx_ready(struct iwp_qp *qp)
 	}
 }
 
+/* Takes what waits for receive requests, and sends what can be sent. */
+static void iwp_tx_look(struct iwp_qp *qp)
+{
+	if (qp->rx.hold.waiting)
+		iwp_rx_ready(qp);
+	iwp_tx_ready(qp);
+}
+
 /* Returns false if somebody else has the lock. */
 static bool iwp_tx_try(struct iwp_ep *ep, struct iwp_qp *qp)
 {
@@ -228,13 +254,13 @@ static bool iwp_tx_try(struct iwp_ep *ep, struct iwp_qp *qp)
 		return false;
 	owned = sock_owned_by_user(sk);
 	if (!owned && ep->fpdu)
-		iwp_tx_ready(qp);
+		iwp_tx_look(qp);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return !owned;
 }
 
 /**
- * iwp_tx_kick() - there is something to send
+ * iwp_tx_kick() - there is something to send, or a receive request is there
  * @qp: queue pair
  *
  * The caller may hold any lock, even one that is taken below the socket's: so
@@ -264,8 +290,9 @@ void iwp_tx_work(struct work_struct *work)
 
 	if (ep) {
 		lock_sock(ep->sock->sk);
+		iwp_hold_alloc(qp);
 		if (ep->fpdu)
-			iwp_tx_ready(qp);
+			iwp_tx_look(qp);
 		release_sock(ep->sock->sk);
 		iwp_ep_put(ep);
 	}

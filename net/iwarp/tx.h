@@ -130,6 +130,8 @@ int iwp_tx_init(void);
 void iwp_tx_exit(void);
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 		 u16 ird, u16 ord);
+void iwp_tx_queue(struct iwp_qp *qp);
+bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
 void iwp_tx_kick(struct iwp_qp *qp);
 void iwp_tx_ready(struct iwp_qp *qp);
 void iwp_tx_acked(struct iwp_qp *qp);

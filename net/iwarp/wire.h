@@ -299,11 +299,17 @@ static inline bool iwarp_opcode_tagged(u8 opcode)
 	return opcode == IWARP_WRITE || opcode == IWARP_READ_RESP;
 }
 
+/* Whether it is immediate data, which takes a receive request but no room. */
+static inline bool iwarp_opcode_immediate(u8 opcode)
+{
+	return opcode == IWARP_IMMEDIATE || opcode == IWARP_IMMEDIATE_SE;
+}
+
 /* Whether a message of that kind consumes a receive work request. */
 static inline bool iwarp_opcode_receives(u8 opcode)
 {
 	return (opcode >= IWARP_SEND && opcode <= IWARP_SEND_SE_INV) ||
-	       opcode == IWARP_IMMEDIATE || opcode == IWARP_IMMEDIATE_SE;
+	       iwarp_opcode_immediate(opcode);
 }
 
 /* Whether it asks for a solicited event at the other end. */

@@ -8,7 +8,7 @@
 
 #define RESOLVE_MS	4000
 
-static void write_parameter(const char *name, bool on)
+void iwarp_set(const char *name, bool on)
 {
 	char path[64];
 	int fd;
@@ -24,8 +24,8 @@ static void write_parameter(const char *name, bool on)
 
 void iwarp_ask(bool markers, bool crc)
 {
-	write_parameter("markers", markers);
-	write_parameter("crc", crc);
+	iwarp_set("markers", markers);
+	iwarp_set("crc", crc);
 }
 
 static struct rdma_cm_id *wait_event(struct iwarp_end *e,

@@ -28,6 +28,8 @@ struct iwarp_pair {
 	struct iwarp_end server;
 };
 
+/* A parameter of the module, for connections from now on; needs root. */
+void iwarp_set(const char *name, bool on);
 /* What both ends ask for when a connection is set up; needs root. */
 void iwarp_ask(bool markers, bool crc);
 void iwarp_pair_open(struct iwarp_pair *p);
