@@ -9,6 +9,7 @@
 #include "conn.h"
 #include "device.h"
 #include "immediate.h"
+#include "provider.h"
 #include "mem.h"
 #include "mib.h"
 #include "rx.h"
@@ -114,8 +115,11 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		attr.port_num = id->port_num;
 	}
 	err = rdma_create_qp(id, conn->dev->pd, &attr);
-	if (!err)
-		conn->qp = id->qp;
+	if (err)
+		return err;
+	conn->qp = id->qp;
+	if (conn->dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
+		err = sdp_provider_hold(conn->qp);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include "conn.h"
 #include "device.h"
 #include "flow.h"
+#include "provider.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -135,7 +136,8 @@ static int sdp_device_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
 	dev->iwarp = rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev));
-	dev->flows = sdp_flow_device(ibdev, dev->iwarp);
+	dev->caps = sdp_provider_caps(ibdev);
+	dev->flows = sdp_flow_device(dev);
 	dev->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(dev->pd)) {
 		err = PTR_ERR(dev->pd);

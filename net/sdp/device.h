@@ -19,6 +19,7 @@ struct sdp_sock;
  * @pd: protection domain of all connections
  * @iwarp: the device speaks iWARP: a send that completed need not have arrived,
  *	and the side that connects has to send the first message
+ * @caps: enum iw_ulp_cap of its provider
  * @flows: engines of flow control that it can carry, SDP_FEAT_*
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
@@ -31,6 +32,7 @@ struct sdp_device {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
 	bool iwarp;
+	u32 caps;
 	u16 flows;
 	refcount_t refs;
 	struct completion released;

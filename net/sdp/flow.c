@@ -12,6 +12,7 @@
 #include "flow_rdma.h"
 #include "mib.h"
 #include "netns.h"
+#include "provider.h"
 #include "sock.h"
 #include "wire.h"
 
@@ -77,20 +78,21 @@ void sdp_flow_names(char *buf, size_t size)
 
 /**
  * sdp_flow_device() - which engines a device can carry
- * @ibdev: device
- * @iwarp: it speaks iWARP, which knows no receiver that is not ready
+ * @dev: device
  *
- * A ring is registered for the peer's writes by a fast registration.
+ * A ring is registered for the peer's writes by a fast registration.  Virtual
+ * windows need a device that holds a message back while the receiver is not
+ * ready; iWARP promises none.
  *
  * Return: SDP_FEAT_* of each.
  */
-u16 sdp_flow_device(const struct ib_device *ibdev, bool iwarp)
+u16 sdp_flow_device(const struct sdp_device *dev)
 {
 	u64 needed = IB_DEVICE_MEM_MGT_EXTENSIONS;
 
-	if ((ibdev->attrs.device_cap_flags & needed) != needed)
+	if ((dev->ibdev->attrs.device_cap_flags & needed) != needed)
 		return SDP_FEAT_CREDIT;
-	if (iwarp)
+	if (dev->iwarp && !(dev->caps & IW_ULP_HOLD))
 		return SDP_FEAT_CREDIT | SDP_FEAT_RDMA;
 	return SDP_FEAT_CREDIT | SDP_FEAT_RDMA | SDP_FEAT_NIC;
 }

@@ -12,8 +12,8 @@
 
 #include "flow_rdma.h"
 
-struct ib_device;
 struct sdp_credit;
+struct sdp_device;
 struct sdp_inring;
 struct sdp_outring;
 struct net;
@@ -56,7 +56,7 @@ extern const struct sdp_flow_ops *const sdp_flow_default;
 
 const struct sdp_flow_ops *sdp_flow_find(const char *name);
 void sdp_flow_names(char *buf, size_t size);
-u16 sdp_flow_device(const struct ib_device *ibdev, bool iwarp);
+u16 sdp_flow_device(const struct sdp_device *dev);
 void sdp_flow_begin(struct sdp_sock *ssk);
 void sdp_flow_choose(struct sdp_sock *ssk, u16 peer);
 int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval,

@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "device.h"
 #include "immediate.h"
+#include "provider.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -21,12 +22,28 @@
  * sdp_immediate_begin() - offer the peer to send and take such messages
  * @ssk: socket that nobody else can transmit on yet, whose device is known
  *
- * iWARP has no immediate data (RFC 5040).
+ * iWARP has no immediate data (RFC 5040), unless both devices know it (RFC
+ * 7306), which nobody but their providers can tell; and then only writes have.
  */
 void sdp_immediate_begin(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.dev->iwarp)
-		ssk->conn.features |= SDP_FEAT_IMMEDIATE;
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (!conn->dev->iwarp)
+		conn->features |= SDP_FEAT_IMMEDIATE;
+	else if (conn->dev->caps & IW_ULP_IMMEDIATE)
+		conn->features |= SDP_FEAT_IW_IMMEDIATE;
+}
+
+/**
+ * sdp_immediate_written() - whether writes into a ring have immediate data
+ * @conn: connection
+ *
+ * Else a message behind each says what it has done.
+ */
+bool sdp_immediate_written(const struct sdp_conn *conn)
+{
+	return !conn->dev->iwarp || conn->features & SDP_FEAT_IW_IMMEDIATE;
 }
 
 /**

@@ -9,6 +9,7 @@
 #include "alive.h"
 #include "conn.h"
 #include "device.h"
+#include "immediate.h"
 #include "mib.h"
 #include "netns.h"
 #include "oob.h"
@@ -225,8 +226,9 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_tx_stall(ssk);
 			return true;
 		}
-		/* With iWARP data in a ring takes two requests. */
-		if (!sdp_tx_room(tx, SDP_TX_RESERVED + ssk->conn.dev->iwarp))
+		/* Without immediate data, data in a ring takes two requests. */
+		if (!sdp_tx_room(tx, SDP_TX_RESERVED +
+				 !sdp_immediate_written(&ssk->conn)))
 			return true;
 		if (sdp_tx_hold(ssk, msg)) {
 			sdp_tx_held(ssk);

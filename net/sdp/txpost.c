@@ -171,8 +171,8 @@ static void sdp_tx_build_write(struct sdp_sock *ssk, const struct sdp_msg *msg,
 	struct sdp_tx *tx = &ssk->conn.tx;
 	u32 len = msg->payload_len;
 
-	wr->wr.opcode = ssk->conn.dev->iwarp ? IB_WR_RDMA_WRITE :
-					       IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->wr.opcode = sdp_immediate_written(&ssk->conn) ?
+			IB_WR_RDMA_WRITE_WITH_IMM : IB_WR_RDMA_WRITE;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
 	wr->wr.num_sge = sdp_tx_gather(ssk, len, wr->wr.sg_list);
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
@@ -182,8 +182,8 @@ static void sdp_tx_build_write(struct sdp_sock *ssk, const struct sdp_msg *msg,
 }
 
 /*
- * iWARP's writes carry no immediate data (RFC 5040), so that a message behind
- * them tells of what was written, and how long it is.  It is delivered after
+ * Most iWARP writes carry no immediate data (RFC 5040): a message behind them
+ * tells of what was written, and how long it is.  It is delivered after
  * all that was sent before it has been placed.
  */
 static bool sdp_tx_submit_ring_data(struct sdp_sock *ssk,

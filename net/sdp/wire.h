@@ -95,6 +95,7 @@ enum sdp_mid {
 #define SDP_FEAT_NIC		0x0004	/* flow control by the device */
 #define SDP_FEAT_MULTI_ADVERT	0x0008	/* several SrcAvail at once */
 #define SDP_FEAT_IMMEDIATE	0x0010	/* headers as immediate data */
+#define SDP_FEAT_IW_IMMEDIATE	0x0020	/* the same with iWARP, but for writes */
 
 /* Why a connection was rejected, in our block in REJ. */
 enum sdp_reject_reason {

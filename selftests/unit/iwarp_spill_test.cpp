@@ -22,8 +22,7 @@ namespace
 constexpr u32 room = 1024;
 
 /** What a segment was when it was put. */
-struct Kept
-{
+struct Kept {
 	Bytes payload;
 	u32 mo;
 	u32 written;
