@@ -180,8 +180,8 @@ struct sdp_zread {
  * @unread: large writes that are copied, because the peer did not read one
  * @async: large writes return at once
  * @watched: how far pages that nobody waits for had come at the last look
- * @touched: those that do not, because the program has written to its memory
- *	before it was sent
+ * @touched: those that are copied, because the program has written to its
+ *	memory before it was sent
  */
 struct sdp_zcopy {
 	u32 readers;
@@ -311,7 +311,8 @@ bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo);
 u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
 
 /* zcopy_async.c */
-bool sdp_zasync_possible(struct sdp_sock *ssk, const struct sdp_zmsg *zm);
+bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm);
+bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct sdp_zmsg *zm);
 u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo);
 void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp);

@@ -25,15 +25,24 @@
  * @ssk: locked socket; sdp_zcopy_wanted() said yes
  * @zm: the write, with MSG_ZEROCOPY, which needs no protection, or without
  */
-bool sdp_zasync_possible(struct sdp_sock *ssk, const struct sdp_zmsg *zm)
+bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
 
-	if (sdp_zsend_waited_for(z))
-		return false;
-	if (zm->uarg)
-		return true;
-	return z->async && !sdp_backoff_skips(&z->touched);
+	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
+}
+
+/**
+ * sdp_zasync_is_dear() - whether a write had better be copied
+ * @ssk: locked socket; sdp_zasync_possible() said yes
+ * @zm: the write
+ *
+ * A program that wrote to its memory too early is likely to do so again, and
+ * gets copies of it in any case, each by a page fault.
+ */
+bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct sdp_zmsg *zm)
+{
+	return !zm->uarg && sdp_backoff_skips(&ssk->conn.zcopy.touched);
 }
 
 static bool sdp_zasync_copy(struct page **page, unsigned long addr, u32 len)
@@ -300,7 +309,7 @@ static u32 sdp_zasync_count(struct sdp_sock *ssk, struct sdp_zpages *zp)
 	return count.touched;
 }
 
-/* Whether the program is better off if it waits. */
+/* Whether the program is better off with copies. */
 static void sdp_zasync_learn(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
@@ -316,8 +325,8 @@ static void sdp_zasync_learn(struct sdp_sock *ssk, struct sdp_zpages *zp)
  * @ssk: locked socket (by its owner or in softirq)
  * @zp: its pages, which are freed
  *
- * A program that writes to its memory too early too often is better off if it
- * waits: each page costs it a fault and a copy.
+ * A program that writes to its memory too early too often is better off if that
+ * is copied: each page costs it a fault and a copy.
  */
 void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {

@@ -41,7 +41,7 @@ static void overwritten_at_once(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		/* Faults of the case before are no reason to wait in this one. */
+		/* Faults of the case before are no reason to copy in this one. */
 		close_pair(p);
 		p = new_pair();
 		overwritten(p, memory(sizes[i], i * 1000 % 4096), sizes[i], pos);
@@ -407,7 +407,7 @@ static void memlock_limit(void)
 	close_pair(p);
 }
 
-/* A program that always writes too early is made to wait. */
+/* What a program writes that always overwrites it too early is copied. */
 static void early_writes_are_noticed(void)
 {
 	struct pair p = new_pair();
@@ -419,7 +419,7 @@ static void early_writes_are_noticed(void)
 	info = info_of(p.client);
 	CHECK(info.sdpi_guard_faults >= 8 * THRESH / 4096 - 2);
 	one_way(p.client, p.server, THRESH, 0, 8 * THRESH);
-	CHECK_EQ(info_of(p.client).sdpi_async_sent, info.sdpi_async_sent);
+	CHECK_EQ(info_of(p.client).sdpi_zcopy_sent, info.sdpi_zcopy_sent);
 	/* And given another chance. */
 	write_async(p.client, buf, 8 * THRESH, 9 * THRESH);
 	read_all(p.server, 9 * THRESH, 8 * THRESH);
