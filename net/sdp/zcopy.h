@@ -12,6 +12,7 @@
 #include <linux/minmax.h>
 #include <linux/scatterlist.h>
 #include <linux/sdp.h>
+#include <linux/sizes.h>
 #include <linux/skbuff.h>
 #include <linux/sockptr.h>
 #include <linux/types.h>
@@ -31,9 +32,12 @@ struct seq_file;
 struct sock;
 struct ubuf_info;
 
-/* Pages that are offered at once, and that one read brings. */
-#define SDP_ZCOPY_PAGES		256U
-#define SDP_ZCOPY_READ_PAGES	64U
+/* Bytes that are offered at once, and that one read brings. */
+#define SDP_ZCOPY_BYTES		SZ_1M
+#define SDP_ZCOPY_READ_BYTES	SZ_256K
+/* Pages that they may lie in: programs' memory seldom begins with one. */
+#define SDP_ZCOPY_PAGES		(SDP_ZCOPY_BYTES / PAGE_SIZE + 1)
+#define SDP_ZCOPY_READ_PAGES	(SDP_ZCOPY_READ_BYTES / PAGE_SIZE + 1)
 /* Reads that are under way at once. */
 #define SDP_ZCOPY_READS		4U
 /* Work requests for each, even if each page has a place of its own. */
@@ -291,7 +295,7 @@ int __init sdp_zmem_init_module(void);
 void sdp_zmem_exit_module(void);
 
 /* zcopy_send.c */
-u32 sdp_zsend_max_pages(const struct sdp_sock *ssk);
+u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len);
 bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
 bool sdp_zsend_may_add(const struct sdp_zcopy *z);
 bool sdp_zsend_push(struct sdp_sock *ssk);

@@ -230,12 +230,11 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 
 	len = sdp_zcopy_segment(&msg->msg_iter, &range.addr);
 	range.len = len;
-	if (!sdp_zasync_ready(ssk, zm, &range, timeo))
+	if (len < least || !sdp_zasync_ready(ssk, zm, &range, timeo))
 		return 0;
-	if (len < least || !sdp_zsend_max_pages(ssk))
+	len = sdp_zsend_fit(ssk, range.addr, len);
+	if (!len)
 		return 0;
-	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
-			      offset_in_page(range.addr));
 	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, range.addr, len) :
 			sdp_zasync_protect(ssk, range.addr, len);
 	if (!zp || !sdp_zsend_add(ssk, zp)) {

@@ -21,6 +21,9 @@
  */
 #define SDP_ZRECV_LIMIT	(30 * HZ)
 
+static_assert(DIV_ROUND_UP(SDP_ZCOPY_READ_PAGES, SDP_TX_MAX_SGE) <=
+	      SDP_ZCOPY_READ_WRS);
+
 /**
  * sdp_zrecv_done() - completion of RDMA reads
  * @cq: completion queue
@@ -233,9 +236,8 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 	    !sdp_rx_may_post(&ssk->conn))
 		return 0;
 	*addr = 0;
-	len = min(sdp_zcopy_segment(call->iter, addr), avail);
-	len = min_t(u32, len, SDP_ZCOPY_READ_PAGES * PAGE_SIZE -
-			      offset_in_page(*addr));
+	len = min3(sdp_zcopy_segment(call->iter, addr), avail,
+		   (u32)SDP_ZCOPY_READ_BYTES);
 	return len < min(avail, sdp_zcopy_thresh(ssk)) ? 0 : len;
 }
 

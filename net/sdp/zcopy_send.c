@@ -14,14 +14,26 @@ static struct sdp_zsend *sdp_zsend_at(struct sdp_zcopy *z, u32 count)
 	return &z->sends[count % SDP_ZCOPY_ADVERTS];
 }
 
-/**
- * sdp_zsend_max_pages() - how many pages may be sent at once
- * @ssk: locked socket with a device
- */
-u32 sdp_zsend_max_pages(const struct sdp_sock *ssk)
+static u32 sdp_zsend_max_pages(const struct sdp_sock *ssk)
 {
-	return min(ssk->conn.dev->ibdev->attrs.max_fast_reg_page_list_len,
-		   SDP_ZCOPY_PAGES);
+	return min_t(u32, SDP_ZCOPY_PAGES,
+		     ssk->conn.dev->ibdev->attrs.max_fast_reg_page_list_len);
+}
+
+/**
+ * sdp_zsend_fit() - how much of a program's memory may be sent at once
+ * @ssk: locked socket with a device
+ * @addr: where it begins
+ * @len: bytes
+ *
+ * Return: bytes; 0 if the device cannot register memory.
+ */
+u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len)
+{
+	u32 pages = sdp_zsend_max_pages(ssk);
+
+	return pages ? min3(len, (u32)SDP_ZCOPY_BYTES,
+			    (u32)(pages * PAGE_SIZE - offset_in_page(addr))) : 0;
 }
 
 /*

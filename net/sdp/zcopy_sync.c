@@ -44,8 +44,9 @@ static struct sdp_zpages *sdp_zsync_prepare(struct sdp_sock *ssk,
 	if (len < sdp_zcopy_thresh(ssk) || sdp_zsend_busy(z) || !ssk->conn.qp ||
 	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
 		return NULL;
-	len = min_t(u32, len, sdp_zsend_max_pages(ssk) * PAGE_SIZE -
-			      offset_in_page(addr));
+	len = sdp_zsend_fit(ssk, addr, len);
+	if (!len)
+		return NULL;
 	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_SEND);
 	if (zp && !sdp_zsend_add(ssk, zp)) {
 		sdp_zpages_free(zp);

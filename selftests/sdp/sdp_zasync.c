@@ -34,7 +34,7 @@ static void overwritten_at_once(void)
 {
 	static const size_t sizes[] = {
 		THRESH, THRESH + 1, THRESH + 4095, 100000, MIB - 4096,
-		MIB - 4097,
+		MIB - 4097, MIB,
 	};
 	struct pair p = new_pair();
 	uint64_t pos = 0;
