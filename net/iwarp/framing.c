@@ -205,6 +205,68 @@ static u32 iwarp_rx_take_payload(struct iwarp_rx *rx,
 	return iwarp_rx_take(rx, src, off, len, to);
 }
 
+/* Payload without the markers in it: a source within another. */
+struct iwarp_unmarked {
+	struct iwarp_source src;
+	const struct iwarp_source *marked;
+	u32 off;
+	u32 interval;
+	u32 first;
+};
+
+static void iwarp_unmarked_copy(const struct iwarp_source *src, u32 off,
+				void *to, u32 len)
+{
+	const struct iwarp_unmarked *un = src->ctx;
+	u32 stretch = un->interval - IWARP_MARKER_LEN;
+	u32 at = un->off + off, room = un->first - off;
+
+	if (off >= un->first) {
+		at += ((off - un->first) / stretch + 1) * IWARP_MARKER_LEN;
+		room = stretch - (off - un->first) % stretch;
+	}
+	while (len) {
+		u32 n = min(len, room);
+
+		un->marked->copy(un->marked, at, to, n);
+		at += n + IWARP_MARKER_LEN;
+		to += n;
+		len -= n;
+		room = stretch;
+	}
+}
+
+/* Whether the rest of the payload can be placed at once, for all is here. */
+static bool iwarp_rx_at_once(const struct iwarp_rx *rx)
+{
+	return rx->state == IWARP_RX_PAYLOAD && rx->verified && rx->interval &&
+	       !iwarp_opcode_control(rx->hdr.opcode);
+}
+
+static u32 iwarp_rx_take_marked(struct iwarp_rx *rx,
+				const struct iwarp_source *src, u32 off)
+{
+	u32 left = rx->hdr.payload_len - rx->done, wire;
+	struct iwarp_unmarked un = {
+		.src.copy = iwarp_unmarked_copy,
+		.src.ctx = &un,
+		.marked = src,
+		.off = off,
+		.interval = rx->interval,
+		.first = iwarp_marker_dist(rx->interval, rx->pos),
+	};
+	enum iwarp_error error;
+
+	error = rx->ops->data(rx, &un.src, 0, left, rx->done);
+	if (error)
+		return iwarp_rx_fail(rx, error);
+	wire = left + IWARP_MARKER_LEN * iwarp_marker_count(rx->interval,
+							    rx->pos, left);
+	rx->done += left;
+	rx->pos += wire;
+	return wire;
+}
+
 static u32 iwarp_rx_take_pad(struct iwarp_rx *rx,
 			     const struct iwarp_source *src, u32 off, u32 len)
 {
@@ -259,9 +321,11 @@ static u32 iwarp_rx_step(struct iwarp_rx *rx, const struct iwarp_source *src,
 		return 0;
 	if (rx->marker_len || iwarp_marker_at(rx->interval, rx->pos))
 		return iwarp_rx_take_marker(rx, src, off, len);
+	iwarp_rx_advance(rx);
+	if (iwarp_rx_at_once(rx))
+		return iwarp_rx_take_marked(rx, src, off);
 	if (rx->interval)
 		len = min(len, iwarp_marker_dist(rx->interval, rx->pos));
-	iwarp_rx_advance(rx);
 	switch (rx->state) {
 	case IWARP_RX_HEADER:
 		return iwarp_rx_take_header(rx, src, off, len);

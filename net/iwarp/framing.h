@@ -38,7 +38,8 @@ static inline bool iwarp_crc_ok(u32 crc, const u8 trailer[IWARP_CRC_LEN])
  * @crc: CRC32C of some, continued from @crc
  * @ctx: whatever these need
  *
- * Offsets are the source's own: only their differences matter.
+ * Offsets are the source's own: only their differences matter.  A source of
+ * payload, as @data of struct iwarp_rx_ops gets it, has no @crc.
  */
 struct iwarp_source {
 	void (*copy)(const struct iwarp_source *src, u32 off, void *to,
@@ -69,7 +70,8 @@ struct iwarp_rx;
  *	the payload was skipped, and then nothing was verified.
  *
  * If all of an FPDU is fed at once, as it is with segments of TCP that carry
- * one each, it is verified before @data is called.  Otherwise payload of a
+ * one each, it is verified before @data is called, and that once for all of
+ * the payload, markers or not.  Otherwise payload of a
  * damaged FPDU may be placed; but @end is never called for it.
  */
 struct iwarp_rx_ops {

@@ -296,6 +296,7 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	init_completion(&qp->released);
 	INIT_WORK(&qp->tx_work, iwp_tx_work);
 	iwp_hold_init(qp);
+	iwp_ack_init(qp);
 	err = iwp_qp_create(qp, attr, udata);
 	if (err)
 		iwp_qp_free(qp);
@@ -341,6 +342,7 @@ int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	iwp_qp_end(qp);
 	iwp_qp_put(qp);
 	wait_for_completion(&qp->released);
+	iwp_ack_stop(qp);
 	xa_erase(&qp->dev->qps, ibqp->qp_num);
 	iwp_qp_free(qp);
 	return 0;

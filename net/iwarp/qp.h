@@ -6,6 +6,7 @@
 #define _IWP_QP_H
 
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -151,6 +152,8 @@ struct iwp_rq {
  * @tx: what is being sent; under the socket's lock
  * @rx: what is being received; under the socket's lock
  * @tx_work: sends where post_send() cannot
+ * @ack_timer: acknowledges what was received
+ * @ack_armed: it will, and has a reference; under the socket's lock
  */
 struct iwp_qp {
 	struct ib_qp ibqp;
@@ -166,6 +169,8 @@ struct iwp_qp {
 	struct iwp_tx tx;
 	struct iwp_rx rx;
 	struct work_struct tx_work;
+	struct hrtimer ack_timer;
+	bool ack_armed;
 };
 
 static inline struct iwp_qp *iwp_qp(struct ib_qp *ibqp)
@@ -222,6 +227,11 @@ int iwp_qp_rts(struct iwp_qp *qp);
 void iwp_qp_error(struct iwp_qp *qp);
 void iwp_qp_abort(struct iwp_qp *qp);
 void iwp_qp_tell_error(struct iwp_qp *qp);
+
+/* ack.c */
+void iwp_ack_init(struct iwp_qp *qp);
+void iwp_ack_soon(struct iwp_qp *qp);
+void iwp_ack_stop(struct iwp_qp *qp);
 
 /* post.c */
 int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,

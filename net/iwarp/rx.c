@@ -6,12 +6,27 @@
 #include <linux/crc32c.h>
 #include <net/tcp.h>
 
+#include "copy.h"
 #include "device.h"
 #include "qp.h"
 
 static void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to,
 			 u32 len)
 {
+	const struct sk_buff *skb = src->ctx;
+	u32 start = skb_headlen(skb);
+	int i;
+
+	/* Payload is usually in one piece. */
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= start; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		if (off + len <= start + skb_frag_size(frag)) {
+			iwp_copy(to, skb_frag_address(frag) + off - start, len);
+			return;
+		}
+		start += skb_frag_size(frag);
+	}
 	/* The receiver asks only for what is there. */
 	WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
 }
@@ -76,12 +91,10 @@ static void iwp_rx_read(struct iwp_qp *qp)
 		.count = 1,
 	};
 
-	/*
-	 * The peer's requests complete when we have acknowledged them, so
-	 * this must not wait for data that could carry it.
-	 */
-	inet_csk_exit_pingpong_mode(sk);
+	/* When to acknowledge is our business. */
+	inet_csk_enter_pingpong_mode(sk);
 	tcp_read_sock(sk, &desc, iwp_rx_actor);
+	iwp_ack_soon(qp);
 }
 
 /**

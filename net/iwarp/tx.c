@@ -113,12 +113,20 @@ static void iwp_tx_refused(struct iwp_qp *qp, enum iwp_mem_err err)
 		iwp_tx_send_failed(qp, msg->send, SIW_WC_LOC_PROT_ERR);
 }
 
+/* TCP adds what comes to the last segment, if that has not been sent. */
+static u32 iwp_tx_unsent(const struct sock *sk)
+{
+	return tcp_send_head(sk) ? tcp_write_queue_tail(sk)->len : 0;
+}
+
 /* Returns how many bytes of the stream were written, or -ENOMEM. */
 static int iwp_tx_fill(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 	u64 from = tx->pos;
 
+	if (!tx->nr_vecs)
+		tx->seg_used = iwp_tx_unsent(tx->sk);
 	while (tx->pos - from < IWP_TX_BATCH &&
 	       tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
 		int err;
@@ -143,6 +151,9 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 	for (;;) {
 		int n, err;
 
+		/* Each attempt has its price: let it get rid of some first. */
+		if (qp->tx.nr_vecs && !sk_stream_is_writeable(qp->tx.sk))
+			return -EAGAIN;
 		n = iwp_tx_fill(qp);
 		if (n < 0)
 			return n;

@@ -83,6 +83,7 @@ struct iwp_msg {
  * @send_rtr: an empty write is to be sent first, so that the peer may send
  * @start_seq: TCP's number of the first byte
  * @pos: place in the stream behind the last segment
+ * @seg_used: how much of a segment of TCP is in use behind the last whole one
  * @acked: place up to which the peer's TCP has everything
  * @frag: page in which the next segment begins
  * @vecs: pieces that TCP has not taken
@@ -109,6 +110,7 @@ struct iwp_tx {
 	bool send_rtr;
 	u32 start_seq;
 	u64 pos;
+	u32 seg_used;
 	u64 acked;
 	struct page_frag frag;
 	struct bio_vec vecs[IWP_TX_VECS];

@@ -6,20 +6,32 @@
 #include <linux/crc32c.h>
 #include <net/tcp.h>
 
+#include "copy.h"
 #include "device.h"
 #include "framing.h"
 #include "qp.h"
+
+/* With less left of a segment of TCP, a header is hardly worth it. */
+#define IWP_SEG_ROOM_MIN	256
 
 /**
  * struct iwp_out - a segment that is being written
  * @tx: what it belongs to
  * @gap: where markers go
+ * @at: where the next byte goes, in the page of @tx
+ * @room: how many bytes fit there
+ * @written: bytes before @at that TCP is not to get yet
+ * @unsummed: how many of them the checksum does not cover yet
  * @crc: checksum so far
  * @err: memory was short
  */
 struct iwp_out {
 	struct iwp_tx *tx;
 	struct iwarp_gap gap;
+	u8 *at;
+	u32 room;
+	u32 written;
+	u32 unsummed;
 	u32 crc;
 	int err;
 };
@@ -38,32 +50,56 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 	bvec_set_page(&tx->vecs[tx->nr_vecs++], page, len, offset);
 }
 
-/* What is written here is in the stream as it is. */
-static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
+/* One call for all that lies together: each has a price of its own. */
+static void iwp_out_sum(struct iwp_out *out)
+{
+	if (out->tx->use_crc && out->unsummed)
+		out->crc = crc32c(out->crc, out->at - out->unsummed,
+				  out->unsummed);
+	out->unsummed = 0;
+}
+
+/* What was written is for TCP. */
+static void iwp_out_close(struct iwp_out *out)
 {
 	struct page_frag *frag = &out->tx->frag;
 
-	while (len && !out->err) {
-		u32 n;
+	if (!out->written)
+		return;
+	iwp_out_sum(out);
+	iwp_vec_add(out->tx, frag->page, frag->offset, out->written);
+	frag->offset += out->written;
+	out->written = 0;
+}
 
-		if (!skb_page_frag_refill(1, frag, GFP_ATOMIC)) {
-			out->err = -ENOMEM;
-			return;
-		}
-		n = min(len, frag->size - frag->offset);
-		memcpy(page_address(frag->page) + frag->offset, from, n);
-		iwp_vec_add(out->tx, frag->page, frag->offset, n);
-		frag->offset += n;
+static bool iwp_out_more(struct iwp_out *out)
+{
+	struct page_frag *frag = &out->tx->frag;
+
+	iwp_out_close(out);
+	if (!skb_page_frag_refill(1, frag, GFP_ATOMIC)) {
+		out->err = -ENOMEM;
+		return false;
+	}
+	out->at = page_address(frag->page) + frag->offset;
+	out->room = frag->size - frag->offset;
+	return true;
+}
+
+/* What is written here is in the stream as it is. */
+static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
+{
+	while (len && (out->room || iwp_out_more(out))) {
+		u32 n = min(len, out->room);
+
+		iwp_copy(out->at, from, n);
+		out->at += n;
+		out->room -= n;
+		out->written += n;
+		out->unsummed += n;
 		from += n;
 		len -= n;
 	}
-}
-
-static void iwp_out_summed(struct iwp_out *out, const u8 *from, u32 len)
-{
-	iwp_out_raw(out, from, len);
-	if (out->tx->use_crc)
-		out->crc = crc32c(out->crc, from, len);
 }
 
 static void iwp_out_marker(struct iwp_out *out)
@@ -71,7 +107,7 @@ static void iwp_out_marker(struct iwp_out *out)
 	u8 marker[IWARP_MARKER_LEN];
 
 	if (iwarp_gap_marker(&out->gap, marker))
-		iwp_out_summed(out, marker, sizeof(marker));
+		iwp_out_raw(out, marker, sizeof(marker));
 }
 
 /* With markers in between. */
@@ -84,7 +120,7 @@ static int iwp_out_bytes(void *ctx, void *from, size_t len)
 
 		iwp_out_marker(out);
 		n = min_t(size_t, len, iwarp_gap_room(&out->gap));
-		iwp_out_summed(out, from, n);
+		iwp_out_raw(out, from, n);
 		iwarp_gap_advance(&out->gap, n);
 		from += n;
 		len -= n;
@@ -99,10 +135,13 @@ static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 
 	iwp_out_bytes(out, (void *)zeros, iwarp_pad_len(ulpdu_len));
 	iwp_out_marker(out);
+	iwp_out_sum(out);
 	if (out->tx->use_crc)
 		iwarp_crc_encode(out->crc, crc);
 	iwp_out_raw(out, crc, sizeof(crc));
+	out->unsummed = 0;
 	iwarp_gap_advance(&out->gap, sizeof(crc));
+	iwp_out_close(out);
 }
 
 /* Which memory a queue pair may name without an STag. */
@@ -174,6 +213,18 @@ static const u8 iwp_qns[] = {
 	[IWARP_IMMEDIATE_SE] = IWARP_QN_SEND,
 };
 
+/*
+ * A segment of ours that shares one of TCP's with the message before it fills
+ * that up, so that what follows is aligned again.
+ */
+static u32 iwp_seg_room(const struct iwp_tx *tx)
+{
+	u32 mss = tcp_sk(tx->sk)->mss_cache;
+	u32 room = mss - tx->seg_used % mss;
+
+	return room < IWP_SEG_ROOM_MIN ? room + mss : room;
+}
+
 /* As much of the message as fits into one segment of TCP. */
 static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 {
@@ -181,8 +232,7 @@ static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 	const struct iwp_msg *msg = &tx->msg;
 	u32 room, left = msg->len - msg->at;
 
-	room = iwarp_ulpdu_fit(tx->interval, tx->pos,
-			       tcp_sk(tx->sk)->mss_cache);
+	room = iwarp_ulpdu_fit(tx->interval, tx->pos, iwp_seg_room(tx));
 	room = max(room, IWARP_MULPDU_MIN) - head;
 	memset(hdr, 0, sizeof(*hdr));
 	hdr->opcode = msg->opcode;
@@ -244,6 +294,7 @@ int iwp_tx_segment(struct iwp_qp *qp)
 		iwp_vec_cut(tx, nr, last_len);
 		return err;
 	}
+	tx->seg_used += out.gap.pos - (u32)tx->pos;
 	tx->pos += (u32)(out.gap.pos - (u32)tx->pos);
 	tx->msg.at += hdr.payload_len;
 	if (hdr.last)

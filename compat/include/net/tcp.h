@@ -45,4 +45,16 @@ static inline int sdp_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg,
 #define tcp_sendmsg_locked sdp_tcp_sendmsg_locked
 #endif
 
+/* Only what this one calls is for modules. */
+static inline void sdp_tcp_send_ack(struct sock *sk)
+{
+#ifdef SDP_HAVE_TCP_SEND_ACK_FLAGS
+	__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt, 0);
+#else
+	__tcp_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+#endif
+}
+
+#define tcp_send_ack sdp_tcp_send_ack
+
 #endif /* _SDP_COMPAT_NET_TCP_H */

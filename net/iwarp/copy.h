@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The copy that moves payload.
+ */
+#ifndef _IWP_COPY_H
+#define _IWP_COPY_H
+
+#include <linux/string.h>
+
+/*
+ * Which memcpy() a kernel takes depends on its version and on what the
+ * processor says of itself, and the price differs by three.  Pieces of payload
+ * are long enough for the instruction that processors have for it.
+ */
+static inline void iwp_copy(void *to, const void *from, size_t len)
+{
+#if defined(CONFIG_X86_64) && !defined(CONFIG_KASAN)
+	size_t words = len >> 3;
+
+	asm volatile("rep movsq"
+		     : "+D" (to), "+S" (from), "+c" (words) : : "memory");
+	len &= 7;
+	asm volatile("rep movsb"
+		     : "+D" (to), "+S" (from), "+c" (len) : : "memory");
+#else
+	memcpy(to, from, len);
+#endif
+}
+
+#endif /* _IWP_COPY_H */
