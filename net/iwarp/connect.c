@@ -6,6 +6,7 @@
 #include <net/tcp.h>
 
 #include "device.h"
+#include "early.h"
 #include "ep.h"
 #include "qp.h"
 
@@ -101,6 +102,7 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 	if (!err) {
 		ep->state = IWP_EP_FPDU;
 		ep->fpdu = true;
+		iwp_ooo_watch(qp);
 	}
 	release_sock(sk);
 	return err;

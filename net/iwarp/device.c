@@ -8,6 +8,7 @@
 #include <rdma/siw-abi.h>
 
 #include "device.h"
+#include "stats.h"
 
 #define IWP_VENDOR_ID		0
 
@@ -42,6 +43,9 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 	dev->id = atomic_inc_return(&ids);
 	dev_hold(netdev);
 	dev->netdev = netdev;
+	dev->stats = alloc_percpu(struct iwp_stats);
+	if (!dev->stats)
+		return -ENOMEM;
 	iwp_device_address(dev);
 	strscpy(ibdev->iw_ifname, netdev->name, sizeof(ibdev->iw_ifname));
 	/* The ports are those of kernel sockets, so nobody has to map them. */

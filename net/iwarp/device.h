@@ -19,6 +19,8 @@
 #define IWP_MAX_FAST_REG	512
 #define IWP_MAX_QPN		0xffffff
 
+struct iwp_stats;
+
 /**
  * struct iwp_device - an RDMA device
  * @ibdev: what the RDMA core knows; first, as the core allocates it
@@ -30,6 +32,8 @@
  * @mrs: memory regions by the index in their STags
  * @next_qpn: where the search for a free number goes on
  * @next_stag: the same for memory regions
+ * @generation: counts how often memory regions became valid
+ * @stats: what was counted, for each processor
  */
 struct iwp_device {
 	struct ib_device ibdev;
@@ -41,11 +45,19 @@ struct iwp_device {
 	struct xarray mrs;
 	u32 next_qpn;
 	u32 next_stag;
+	atomic64_t generation;
+	struct iwp_stats __percpu *stats;
 };
 
 static inline struct iwp_device *iwp_device(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct iwp_device, ibdev);
+}
+
+/* Returns the number of another registration of a memory region. */
+static inline u64 iwp_next_generation(struct ib_device *ibdev)
+{
+	return atomic64_inc_return(&iwp_device(ibdev)->generation);
 }
 
 int iwp_device_init(struct iwp_device *dev, struct net_device *netdev);

@@ -8,6 +8,7 @@
  */
 #include <net/tcp.h>
 
+#include "early.h"
 #include "ep.h"
 #include "qp.h"
 
@@ -180,4 +181,5 @@ void iwp_sock_unwatch(struct iwp_ep *ep)
 	sk->sk_error_report = ep->saved.error_report;
 	sk->sk_user_data = NULL;
 	write_unlock_bh(&sk->sk_callback_lock);
+	iwp_ooo_unwatch(sk);
 }

@@ -154,6 +154,7 @@ u32 iwarp_rx_feed(struct iwarp_rx *rx, const struct iwarp_source *src, u32 off,
 bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
 		u32 *start);
 u32 iwarp_rx_early(struct iwarp_rx *rx, const struct iwarp_placed *placed,
-		   const struct iwarp_source *src, u32 pos, u32 len);
+		   const struct iwarp_source *src, u32 pos, u32 len, u32 at,
+		   u32 budget);
 
 #endif /* _IWARP_FRAMING_H */

@@ -5,6 +5,7 @@
  * 5044, section 6).  Whatever does not fit is left alone: it is looked at once
  * more when it comes in order, and only then it can be an error.
  */
+#include <linux/minmax.h>
 #include <linux/unaligned.h>
 
 #include "framing.h"
@@ -26,13 +27,13 @@ static u32 iwarp_early_len(const struct iwarp_source *src, u32 interval,
 /**
  * iwarp_sync() - find where an FPDU begins
  * @src: some bytes of the stream; the first is at offset 0
- * @interval: distance of the markers in the stream, not %IWARP_NO_MARKERS
+ * @interval: distance of the markers in the stream, or %IWARP_NO_MARKERS
  * @pos: position of the first
  * @len: how many there are
  * @start: offset of the first FPDU that begins in these bytes, and that a
  *	marker inside of it points to
  *
- * Return: whether there is one.
+ * Return: whether there is one; without markers there never is.
  */
 bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
 		u32 *start)
@@ -40,6 +41,8 @@ bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
 	u8 marker[IWARP_MARKER_LEN];
 	u32 at, back;
 
+	if (!interval)
+		return false;
 	for (at = iwarp_marker_dist(interval, pos);
 	     len >= IWARP_MARKER_LEN && at <= len - IWARP_MARKER_LEN;
 	     at += interval) {
@@ -65,22 +68,25 @@ bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
  * @src: the bytes; the first is at offset 0
  * @pos: position of the first
  * @len: how many there are
+ * @at: offset where an FPDU begins, by iwarp_sync(), or where this ended
+ *	before
+ * @budget: no further FPDU is begun after so many bytes of them
  *
  * Every FPDU is verified before its payload is placed.  Those that @begin does
  * not want, by %IWARP_RX_SKIP, are passed over.  An error, which may well be in
  * what we took for the beginning of an FPDU, ends the search, and so does
  * %IWARP_RX_HOLD.
  *
- * Return: how many FPDUs were found that had not been placed before.
+ * Return: the offset where the first FPDU begins that was not looked at to its
+ * end.
  */
 u32 iwarp_rx_early(struct iwarp_rx *rx, const struct iwarp_placed *placed,
-		   const struct iwarp_source *src, u32 pos, u32 len)
+		   const struct iwarp_source *src, u32 pos, u32 len, u32 at,
+		   u32 budget)
 {
-	u32 at, fpdu_len, found = 0;
+	u32 fpdu_len;
 
-	if (!rx->interval || !iwarp_sync(src, rx->interval, pos, len, &at))
-		return 0;
-	while (at < len) {
+	while (at < len && budget) {
 		fpdu_len = iwarp_placed_len(placed, pos + at);
 		if (!fpdu_len) {
 			fpdu_len = iwarp_early_len(src, rx->interval, pos, at,
@@ -91,9 +97,9 @@ u32 iwarp_rx_early(struct iwarp_rx *rx, const struct iwarp_placed *placed,
 				      pos + at);
 			if (iwarp_rx_feed(rx, src, at, fpdu_len) < fpdu_len)
 				break;
-			found++;
+			budget -= min(budget, fpdu_len);
 		}
 		at += fpdu_len;
 	}
-	return found;
+	return at;
 }

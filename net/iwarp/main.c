@@ -61,6 +61,7 @@ void iwp_dealloc_driver(struct ib_device *ibdev)
 	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
+	free_percpu(dev->stats);
 	dev_put(dev->netdev);
 }
 

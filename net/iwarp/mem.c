@@ -124,6 +124,33 @@ enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			    NULL);
 }
 
+/**
+ * iwp_mem_generation() - which registration an STag stands for
+ * @pd: protection domain of who asks
+ * @stag: which region
+ *
+ * If an access was allowed between two calls that return the same, it was to
+ * the memory that the region still has.
+ *
+ * Return: its number, which never comes again, or 0 if there is none.
+ */
+u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
+{
+	u64 generation = 0;
+	struct iwp_mr *mr;
+
+	rcu_read_lock();
+	mr = stag ? iwp_mr_find(pd, stag) : NULL;
+	if (mr) {
+		read_lock_bh(&mr->lock);
+		if (mr->valid)
+			generation = mr->generation;
+		read_unlock_bh(&mr->lock);
+	}
+	rcu_read_unlock();
+	return generation;
+}
+
 static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
 					  u32 stag, bool remote)
 {
@@ -192,6 +219,7 @@ enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 		mr->access = access;
 		mr->iova = mr->ibmr.iova;
 		mr->length = mr->ibmr.length;
+		mr->generation = iwp_next_generation(pd->device);
 		mr->valid = true;
 	}
 	write_unlock_bh(&mr->lock);

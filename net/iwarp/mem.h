@@ -32,6 +32,8 @@ enum iwp_mem_err {
  * @lock: readers copy, the writer makes it valid or invalid: an invalid
  *	region is one in which no copy is under way
  * @valid: under @lock
+ * @generation: of all the device's registrations, which this one is; under
+ *	@lock
  * @all: all of the kernel's memory, for its own use
  * @stag: with its key, under @lock
  * @access: under @lock
@@ -48,6 +50,7 @@ struct iwp_mr {
 	struct ib_mr ibmr;
 	rwlock_t lock;
 	bool valid;
+	u64 generation;
 	bool all;
 	u32 stag;
 	int access;
@@ -73,6 +76,7 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			      int access, iwp_span_fn fn, void *ctx);
 enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			       int access);
+u64 iwp_mem_generation(struct ib_pd *pd, u32 stag);
 enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote);
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access);

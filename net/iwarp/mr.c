@@ -45,6 +45,7 @@ static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 
 	mr->ibmr.pd = pd;
 	mr->ibmr.device = pd->device;
+	mr->generation = iwp_next_generation(pd->device);
 	err = xa_alloc_cyclic(&dev->mrs, &index, NULL,
 			      XA_LIMIT(1, IWP_MAX_QPN), &dev->next_stag,
 			      GFP_KERNEL);

@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "ops.h"
 #include "qp.h"
+#include "stats.h"
 #include "umap.h"
 
 /* Nothing is kept for a protection domain: its regions and queues know it. */
@@ -32,6 +33,7 @@ const struct ib_device_ops iwp_device_ops = {
 	.driver_id = RDMA_DRIVER_SIW,
 	.uverbs_abi_ver = SIW_ABI_VERSION,
 
+	.alloc_hw_port_stats = iwp_alloc_hw_port_stats,
 	.alloc_mr = iwp_alloc_mr,
 	.alloc_pd = iwp_alloc_pd,
 	.alloc_ucontext = iwp_alloc_ucontext,
@@ -44,6 +46,7 @@ const struct ib_device_ops iwp_device_ops = {
 	.destroy_cq = iwp_destroy_cq,
 	.destroy_qp = iwp_destroy_qp,
 	.get_dma_mr = iwp_get_dma_mr,
+	.get_hw_stats = iwp_get_hw_stats,
 	.get_port_immutable = iwp_get_port_immutable,
 	.iw_accept = iwp_accept,
 	.iw_add_ref = iwp_qp_add_ref,

@@ -107,6 +107,40 @@ u32 iwarp_placed_len(const struct iwarp_placed *placed, u32 pos)
 	return iwarp_placed_at(placed, index)->len;
 }
 
+/* Whether two tagged segments have a byte of memory in common. */
+static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
+				 const struct iwarp_hdr *b)
+{
+	return iwarp_opcode_tagged(a->opcode) &&
+	       iwarp_opcode_tagged(b->opcode) && a->stag == b->stag &&
+	       a->to < b->to + b->payload_len && b->to < a->to + a->payload_len;
+}
+
+/**
+ * iwarp_placed_spoil() - a segment is placed that may overwrite later ones
+ * @placed: the FPDUs that were placed
+ * @pos: position of the segment
+ * @hdr: its header
+ *
+ * A peer may write to the same memory twice.  What comes last in the stream is
+ * to be there in the end: those that come later have to be placed once more,
+ * when they come in order.
+ */
+void iwarp_placed_spoil(struct iwarp_placed *placed, u32 pos,
+			const struct iwarp_hdr *hdr)
+{
+	u32 index = iwarp_placed_find(placed, pos);
+	struct iwarp_hdr later;
+
+	for (; index < placed->count; index++) {
+		struct iwarp_place *place = iwarp_placed_at(placed, index);
+
+		if (!iwarp_hdr_parse(place->hdr, &later) &&
+		    iwarp_tagged_overlap(hdr, &later))
+			place->spoilt = true;
+	}
+}
+
 /**
  * iwarp_placed_take() - an FPDU has come in order: whether it was placed
  * @placed: the FPDUs that were placed; those up to this one are forgotten
@@ -133,6 +167,6 @@ bool iwarp_placed_take(struct iwarp_placed *placed, u32 pos, u32 len,
 		return false;
 	placed->first++;
 	placed->count--;
-	return place->len == len && place->target == target &&
+	return place->len == len && place->target == target && !place->spoilt &&
 	       !memcmp(place->hdr, hdr, hdr_len);
 }

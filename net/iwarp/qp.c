@@ -7,6 +7,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "device.h"
+#include "early.h"
 #include "ep.h"
 #include "qp.h"
 
@@ -217,6 +218,7 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 static void iwp_qp_free(struct iwp_qp *qp)
 {
 	iwp_hold_free(qp);
+	iwp_early_free(qp);
 	kfree(qp->tx.reads);
 	kfree(qp->tx.orq);
 	iwp_queue_free(&qp->rq.queue);

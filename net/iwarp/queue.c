@@ -190,6 +190,33 @@ void iwp_sq_flush(struct iwp_qp *qp)
 }
 
 /**
+ * iwp_rq_peek() - a receive request that will be the next, later
+ * @qp: queue pair
+ * @ahead: how many will be taken before
+ * @rqe: filled in with a copy
+ *
+ * A process may still change its request, so who relies on what he has seen
+ * looks again when he takes it.
+ *
+ * Context: socket's lock held, or the queue being flushed.
+ * Return: false if it is not posted yet.
+ */
+bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
+{
+	struct iwp_rq *rq = &qp->rq;
+	struct siw_rqe *slot;
+
+	if (ahead >= rq->size)
+		return false;
+	slot = &rq->ring[(rq->get + ahead) & (rq->size - 1)];
+	if (!(iwp_place_load(&slot->flags) & SIW_WQE_VALID))
+		return false;
+	*rqe = *slot;
+	rqe->num_sge = min_t(u8, rqe->num_sge, rq->max_sge);
+	return true;
+}
+
+/**
  * iwp_rq_take() - the next receive request
  * @qp: queue pair
  * @rqe: filled in with a copy
@@ -200,17 +227,11 @@ void iwp_sq_flush(struct iwp_qp *qp)
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
 {
 	struct iwp_rq *rq = &qp->rq;
-	struct siw_rqe *slot;
 
-	if (!rq->size)
+	if (!iwp_rq_peek(qp, 0, rqe))
 		return false;
-	slot = &rq->ring[rq->get & (rq->size - 1)];
-	if (!(iwp_place_load(&slot->flags) & SIW_WQE_VALID))
-		return false;
-	*rqe = *slot;
-	iwp_place_store(&slot->flags, 0);
+	iwp_place_store(&rq->ring[rq->get & (rq->size - 1)].flags, 0);
 	rq->get++;
-	rqe->num_sge = min_t(u8, rqe->num_sge, rq->max_sge);
 	return true;
 }
 

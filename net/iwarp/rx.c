@@ -8,10 +8,18 @@
 
 #include "copy.h"
 #include "device.h"
+#include "early.h"
 #include "qp.h"
+#include "stats.h"
 
-static void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to,
-			 u32 len)
+/**
+ * iwp_skb_copy() - copy some of what TCP has received
+ * @src: its @ctx is the buffer
+ * @off: offset in that
+ * @to: where it goes
+ * @len: how much
+ */
+void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 {
 	const struct sk_buff *skb = src->ctx;
 	u32 start = skb_headlen(skb);
@@ -31,8 +39,16 @@ static void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to,
 	WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
 }
 
-static u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len,
-		       u32 crc)
+/**
+ * iwp_skb_crc() - checksum of some of what TCP has received
+ * @src: its @ctx is the buffer
+ * @off: offset in that
+ * @len: how much
+ * @crc: checksum of what is before it
+ *
+ * Return: the checksum, continued.
+ */
+u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 {
 	struct sk_buff *skb = (struct sk_buff *)src->ctx;
 	struct skb_seq_state state;
@@ -112,6 +128,7 @@ void iwp_rx_ready(struct iwp_qp *qp)
 
 	if (qp->state == IWP_QP_ERROR)
 		return;
+	iwp_ooo_filled(qp);
 	if (held)
 		iwp_hold_deliver(qp);
 	if (qp->state != IWP_QP_ERROR)
@@ -121,6 +138,8 @@ void iwp_rx_ready(struct iwp_qp *qp)
 	if (held || qp->rx.hold.waiting)
 		iwp_hold_end(qp);
 	if (wire->error) {
+		if (wire->error == IWARP_E_MPA_CRC)
+			iwp_count(qp->dev, IWP_STAT_RX_CRC_ERRORS, 1);
 		iwp_tx_terminate(qp, wire->error, wire->fpdu, wire->fpdu_len);
 		return;
 	}

@@ -11,9 +11,12 @@
 
 #include "framing.h"
 #include "hold.h"
+#include "mem.h"
 #include "stream.h"
 
+struct iwp_early;
 struct iwp_qp;
+struct iwp_send;
 
 /**
  * struct iwp_rx - what is being received
@@ -29,6 +32,7 @@ struct iwp_qp;
  * @orq_seen: @orq_get of the sender when it was told last
  * @peer_error: the peer has said TERMINATE, and why
  * @hold: what waits for receive requests
+ * @early: what was placed ahead of a hole, or NULL if nothing ever is
  */
 struct iwp_rx {
 	struct iwarp_rx wire;
@@ -43,16 +47,33 @@ struct iwp_rx {
 	u32 orq_seen;
 	enum iwarp_error peer_error;
 	struct iwp_hold hold;
+	struct iwp_early *early;
 };
 
 /* rx.c */
 void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc);
 void iwp_rx_ready(struct iwp_qp *qp);
 void iwp_rx_flush(struct iwp_qp *qp);
+void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len);
+u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc);
+
+/* A place in the stream's data, for the walk over the memory it goes to. */
+struct iwp_copy {
+	const struct iwarp_source *src;
+	u32 off;
+};
 
 /* rx_seg.c */
 extern const struct iwarp_rx_ops iwp_rx_ops;
 void iwp_rx_expect(struct iwp_qp *qp);
+struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
+u64 iwp_rqe_len(const struct siw_rqe *rqe);
+int iwp_copy_span(void *ctx, void *span, size_t len);
+enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr);
+enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
+			     u8 num_sge, u32 at, u32 len,
+			     struct iwp_copy *copy);
 bool iwp_rx_take_rqe(struct iwp_qp *qp);
 enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
 				  const struct iwarp_hdr *hdr);

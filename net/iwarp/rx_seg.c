@@ -4,20 +4,24 @@
  * are complete.
  */
 #include "device.h"
+#include "early.h"
 #include "qp.h"
-
-/* A place in the stream's data, for the walk over the memory it goes to. */
-struct iwp_copy {
-	const struct iwarp_source *src;
-	u32 off;
-};
+#include "stats.h"
 
 static struct iwp_qp *iwp_rx_qp(struct iwarp_rx *wire)
 {
 	return container_of(wire, struct iwp_qp, rx.wire);
 }
 
-static int iwp_copy_span(void *ctx, void *span, size_t len)
+/**
+ * iwp_copy_span() - copy to one piece of memory, for iwp_mem_walk()
+ * @ctx: struct iwp_copy, which is moved on
+ * @span: the memory
+ * @len: its length
+ *
+ * Return: 0.
+ */
+int iwp_copy_span(void *ctx, void *span, size_t len)
 {
 	struct iwp_copy *copy = ctx;
 
@@ -42,9 +46,17 @@ static enum iwarp_error iwp_tagged_error(enum iwp_mem_err err)
 	}
 }
 
-/* The peer never gets at memory by the STag that needs no region. */
-static enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
-					const struct iwarp_hdr *hdr)
+/**
+ * iwp_write_check() - may the peer write this?
+ * @qp: queue pair
+ * @hdr: header of the segment
+ *
+ * The peer never gets at memory by the STag that needs no region.
+ *
+ * Return: IWP_MEM_OK, or why not.
+ */
+enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr)
 {
 	if (!hdr->payload_len)
 		return IWP_MEM_OK;
@@ -54,12 +66,24 @@ static enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
 			     IB_ACCESS_REMOTE_WRITE);
 }
 
-static struct iwp_send *iwp_oldest_read(struct iwp_qp *qp)
+/**
+ * iwp_read_send() - one of our requests to read
+ * @qp: queue pair
+ * @nr: its number, from @orq_get of the sender to before @orq_put
+ *
+ * Return: the request.
+ */
+struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr)
 {
 	struct iwp_tx *tx = &qp->tx;
-	u32 index = tx->orq[tx->orq_get % tx->stream.ord.max];
+	u32 index = tx->orq[nr % tx->stream.ord.max];
 
 	return &qp->sq.ring[index & (qp->sq.size - 1)];
+}
+
+static struct iwp_send *iwp_oldest_read(struct iwp_qp *qp)
+{
+	return iwp_read_send(qp, qp->tx.orq_get);
 }
 
 static enum iwarp_error iwp_begin_response(struct iwp_qp *qp,
@@ -72,7 +96,13 @@ static enum iwarp_error iwp_begin_response(struct iwp_qp *qp,
 	return iwarp_sink_check(&qp->rx.sink, hdr);
 }
 
-static u64 iwp_rqe_len(const struct siw_rqe *rqe)
+/**
+ * iwp_rqe_len() - how long a message may be
+ * @rqe: receive request
+ *
+ * Return: the room in all its pieces.
+ */
+u64 iwp_rqe_len(const struct siw_rqe *rqe)
 {
 	u64 len = 0;
 	u8 i;
@@ -154,13 +184,25 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 		if (!error && iwarp_opcode_receives(hdr->opcode))
 			error = iwp_begin_send(qp, hdr);
 	}
-	return error ?: IWARP_RX_GO;
+	return error ?: iwp_early_verdict(qp);
 }
 
-/* Memory of our own user; what is wrong with it is not the peer's fault. */
-static enum iwp_mem_err iwp_scatter(struct iwp_qp *qp,
-				    const struct siw_sge *sge, u8 num_sge,
-				    u32 at, u32 len, struct iwp_copy *copy)
+/**
+ * iwp_scatter() - place some payload in our own user's memory
+ * @qp: queue pair
+ * @sge: pieces of the memory
+ * @num_sge: how many
+ * @at: offset of the payload in all of them
+ * @len: how much it is
+ * @copy: where it is; moved on
+ *
+ * What is wrong with this memory is not the peer's fault.
+ *
+ * Return: IWP_MEM_OK, or why it may not be written; some may have been.
+ */
+enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
+			     u8 num_sge, u32 at, u32 len,
+			     struct iwp_copy *copy)
 {
 	enum iwp_mem_err err = IWP_MEM_OK;
 
@@ -338,7 +380,7 @@ void iwp_rx_expect(struct iwp_qp *qp)
 	    (tx->orq_put - tx->orq_get > 1 && rx->sink.stag))
 		return;
 	rx->sink_len = iwp_oldest_read(qp)->length;
-	rx->sink.stag = tx->orq[tx->orq_get % tx->stream.ord.max] << 8 | 1;
+	rx->sink.stag = iwp_read_stag(tx, tx->orq_get);
 	rx->sink.to = 0;
 	rx->sink.left = rx->sink_len;
 }
@@ -388,6 +430,7 @@ static void iwp_end_terminate(struct iwp_qp *qp, const u8 *payload, u32 len)
 
 	if (iwarp_terminate_parse(payload, len, &term))
 		term.error = IWARP_E_OP_OTHER;
+	iwp_count(qp->dev, IWP_STAT_RX_TERMINATES, 1);
 	qp->rx.peer_error = term.error;
 	iwp_qp_abort(qp);
 }
@@ -411,6 +454,7 @@ static enum iwarp_error iwp_rx_end(struct iwarp_rx *wire)
 	struct iwp_qp *qp = iwp_rx_qp(wire);
 	const struct iwarp_hdr *hdr = &wire->hdr;
 
+	iwp_count(qp->dev, IWP_STAT_RX_FPDUS, 1);
 	if (!iwarp_opcode_tagged(hdr->opcode))
 		iwarp_in_advance(&qp->tx.stream, hdr);
 	switch (hdr->opcode) {

@@ -12,6 +12,7 @@
 #include "device.h"
 #include "ep.h"
 #include "qp.h"
+#include "stats.h"
 
 /* How much is written before TCP is asked to take it. */
 #define IWP_TX_BATCH		65536
@@ -358,8 +359,8 @@ void iwp_tx_last(struct iwp_qp *qp)
 		tx->msg.msn = iwarp_out_msn(&tx->stream, IWARP_QN_TERMINATE);
 		tx->msg.len = tx->term_len;
 		memcpy(tx->msg.control, tx->term, tx->term_len);
-		if (!iwp_tx_segment(qp))
-			iwp_tx_push(tx, false);
+		if (!iwp_tx_segment(qp) && !iwp_tx_push(tx, false))
+			iwp_count(qp->dev, IWP_STAT_TX_TERMINATES, 1);
 	}
 	if (qp->state != IWP_QP_ERROR)
 		iwp_tx_acked(qp);

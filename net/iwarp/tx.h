@@ -127,6 +127,12 @@ struct iwp_tx {
 	u8 term[IWARP_TERMINATE_MAX];
 };
 
+/* The STag that the answer to one of our requests to read goes to. */
+static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
+{
+	return tx->orq[nr % tx->stream.ord.max] << 8 | 1;
+}
+
 /* tx.c */
 int iwp_tx_init(void);
 void iwp_tx_exit(void);

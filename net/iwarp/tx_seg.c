@@ -10,6 +10,7 @@
 #include "device.h"
 #include "framing.h"
 #include "qp.h"
+#include "stats.h"
 
 /* With less left of a segment of TCP, a header is hardly worth it. */
 #define IWP_SEG_ROOM_MIN	256
@@ -297,6 +298,7 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	tx->seg_used += out.gap.pos - (u32)tx->pos;
 	tx->pos += (u32)(out.gap.pos - (u32)tx->pos);
 	tx->msg.at += hdr.payload_len;
+	iwp_count(qp->dev, IWP_STAT_TX_FPDUS, 1);
 	if (hdr.last)
 		iwp_tx_msg_sent(qp);
 	return 0;

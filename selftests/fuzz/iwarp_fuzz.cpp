@@ -246,7 +246,10 @@ void fuzz_early(const Bytes &input)
 	iwarp_placed_add(&placed, how.pos + how.piece * 4, how.piece * 4, input.data(), 3, 0);
 	iwarp_rx_init(&receiver.rx, &ops, how.interval, how.crc, 0);
 	iwarp_stream_init(&receiver.stream, 1, 1);
-	iwarp_rx_early(&receiver.rx, &placed, &memory.source, how.pos, size(memory.bytes));
+	u32 begin;
+	if (iwarp_sync(&memory.source, how.interval, how.pos, size(memory.bytes), &begin))
+		iwarp_rx_early(&receiver.rx, &placed, &memory.source, how.pos, size(memory.bytes),
+			       begin, how.piece * 64);
 }
 
 } // namespace

@@ -97,6 +97,51 @@ TEST_F(Placed, IsAddedOnce)
 	EXPECT_EQ(iwarp_placed_len(&placed, 1000), 100U);
 }
 
+// What is placed after it, but comes before it in the stream, and where.
+TEST_F(Placed, IsSpoiltByWhatOverwritesIt)
+{
+	const u32 pos = 0xffffff00;
+	struct {
+		u8 opcode;
+		u32 pos;
+		u32 stag;
+		u64 to;
+		u16 len;
+		bool spoilt;
+	} const others[] = {
+		{IWARP_WRITE, pos - 100, 5, 1000, 100, true},
+		{IWARP_WRITE, pos - 100, 5, 901, 100, true},
+		{IWARP_WRITE, pos - 100, 5, 1099, 100, true},
+		{IWARP_WRITE, pos - 100, 5, 1040, 1, true},
+		{IWARP_WRITE, pos - 100, 5, 900, 100, false},
+		{IWARP_WRITE, pos - 100, 5, 1100, 100, false},
+		{IWARP_WRITE, pos - 100, 6, 1000, 100, false},
+		{IWARP_WRITE, pos + 300, 5, 1000, 100, false},
+		{IWARP_SEND, pos - 100, 5, 1000, 100, false},
+	};
+
+	for (const auto &other : others) {
+		iwarp_hdr hdr = {};
+		u8 head[IWARP_HDR_MAX];
+
+		hdr.opcode = IWARP_WRITE;
+		hdr.stag = 5;
+		hdr.to = 1000;
+		hdr.payload_len = 100;
+		const u32 head_len = iwarp_hdr_encode(&hdr, head);
+		EXPECT_TRUE(iwarp_placed_add(&placed, pos, 128, head, head_len, 7));
+		hdr.opcode = other.opcode;
+		hdr.stag = other.stag;
+		hdr.to = other.to;
+		hdr.payload_len = other.len;
+		iwarp_placed_spoil(&placed, other.pos, &hdr);
+		// It is still passed over when TCP's queue is searched again.
+		EXPECT_EQ(iwarp_placed_len(&placed, pos), 128U);
+		EXPECT_EQ(iwarp_placed_take(&placed, pos, 128, head, head_len, 7), !other.spoilt)
+			<< other.to;
+	}
+}
+
 TEST_F(Placed, NothingIsPlacedWithoutRoom)
 {
 	iwarp_placed_init(&placed, nullptr, 0);

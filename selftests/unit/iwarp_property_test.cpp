@@ -137,8 +137,11 @@ private:
 		while (to < there_.size() && there_[to])
 			to++;
 		const IwarpMemory run(slice(from, to));
-		iwarp_rx_early(&early_.rx, &placed_, run.source(), setting_.start + from,
-			       to - from);
+		u32 begin;
+		if (iwarp_sync(run.source(), early_.rx.interval, setting_.start + from, to - from,
+			       &begin))
+			iwarp_rx_early(&early_.rx, &placed_, run.source(), setting_.start + from,
+				       to - from, begin, to - from);
 	}
 
 	[[nodiscard]] Bytes slice(u32 from, u32 to) const

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Placement ahead of holes, on our own iWARP devices: every byte of writes,
+ * reads and sends is right although the wire loses, reorders, repeats and
+ * damages packets, and the device's counters tell that much of it was placed
+ * before its turn. Needs root, and netem.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "iwarp_end.h"
+
+/* What is where in an end's memory: one round fills all of it. */
+#define SOURCE		0
+#define WRITTEN		MIB
+#define WRITE_LEN	(64 * KIB)
+#define WRITES		14
+#define RECEIVED	(2 * MIB)
+#define SEND_LEN	7001
+#define SENDS		20
+#define READ_TO		(2 * MIB + 512 * KIB)
+#define READ_LEN	(100 * KIB)
+#define READS		4
+#define UNTOUCHED	0xa5
+/* Some 12 MB, so that much is lost even where little is. */
+#define ROUNDS		4
+
+/* The network devices of both ends. */
+static char wires[2][IFNAMSIZ];
+
+static void find_wire(char *name, const struct addr *addr)
+{
+	struct ifaddrs *all, *one;
+
+	CHECK_OK(getifaddrs(&all));
+	for (one = all; one; one = one->ifa_next)
+		if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
+		    ((struct sockaddr_in *)one->ifa_addr)->sin_addr.s_addr ==
+		    addr->in4.sin_addr.s_addr)
+			break;
+	if (!one)
+		sdp_skip("an end's address belongs to no network device");
+	strcpy(name, one->ifa_name);
+	freeifaddrs(all);
+}
+
+static void find_wires(void)
+{
+	struct addr client = client_addr(0), server = server_addr(0);
+
+	find_wire(wires[0], &client);
+	find_wire(wires[1], &server);
+}
+
+static void __printf(1, 2) run(const char *fmt, ...)
+{
+	char command[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(command, sizeof(command), fmt, args);
+	va_end(args);
+	if (system(command))
+		FAIL("'%s' fails", command);
+}
+
+/* In both directions. */
+static void wire_is(const char *netem)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wires); i++) {
+		run("tc qdisc del dev %s root 2> /dev/null; true", wires[i]);
+		if (*netem)
+			run("tc qdisc add dev %s root netem %s limit 10000",
+			    wires[i], netem);
+	}
+}
+
+static void segments_are(int most)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wires); i++)
+		run("ip link set dev %s gso_max_segs %d", wires[i], most);
+}
+
+static void gro_is(bool on)
+{
+	struct ethtool_value value = { .cmd = ETHTOOL_SGRO, .data = on };
+	struct ifreq request = { .ifr_data = (void *)&value };
+	int fd = CHECK_OK(socket(AF_INET, SOCK_DGRAM, 0));
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wires); i++) {
+		strcpy(request.ifr_name, wires[i]);
+		CHECK_OK(ioctl(fd, SIOCETHTOOL, &request));
+	}
+	close(fd);
+}
+
+static long counter(const struct iwarp_end *e, const char *name)
+{
+	const char *device = ibv_get_device_name(e->id->verbs->device);
+	char path[128], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", device, name);
+	fd = CHECK_OK(open(path, O_RDONLY));
+	CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return atol(text);
+}
+
+/* What both ends have counted. */
+static long counted(const struct iwarp_pair *p, const char *name)
+{
+	return counter(&p->client, name) + counter(&p->server, name);
+}
+
+static void round_begin(struct iwarp_end *from, struct iwarp_end *to,
+			uint64_t seed)
+{
+	int i;
+
+	pattern_fill(from->mem + SOURCE, MIB, seed, 0);
+	memset(to->mem + WRITTEN, UNTOUCHED, END_MEM - WRITTEN);
+	for (i = 0; i < SENDS; i++)
+		CHECK_EQ(iwarp_recv(to, RECEIVED + i * SEND_LEN, SEND_LEN, 3), 0);
+}
+
+/* Writes, and sends of other data between them. */
+static void round_send(struct iwarp_end *from, struct iwarp_end *to)
+{
+	int i, sent = 0;
+
+	for (i = 0; i < WRITES; i++) {
+		CHECK_EQ(iwarp_write(from, SOURCE + i * WRITE_LEN, WRITE_LEN,
+				     to->mr->rkey,
+				     iwarp_address(to, WRITTEN + i * WRITE_LEN)), 0);
+		for (; sent < SENDS * (i + 1) / WRITES; sent++)
+			CHECK_EQ(iwarp_send(from, SOURCE + sent * SEND_LEN,
+					    SEND_LEN, 1), 0);
+	}
+}
+
+static void round_read(struct iwarp_end *by, struct iwarp_end *from)
+{
+	int i;
+
+	for (i = 0; i < READS; i++)
+		CHECK_EQ(iwarp_read(by, READ_TO + i * READ_LEN, READ_LEN,
+				    from->mr->rkey,
+				    iwarp_address(from, SOURCE + i * READ_LEN)), 0);
+}
+
+/* A send that has come is there, and so is all that was written before it. */
+static void round_receive(struct iwarp_end *to, uint64_t seed)
+{
+	int i, w = 0;
+
+	for (i = 0; i < SENDS; i++) {
+		iwarp_expect(to->rcq, IBV_WC_SUCCESS);
+		pattern_verify(to->mem + RECEIVED + i * SEND_LEN, SEND_LEN,
+			       seed, i * SEND_LEN);
+		for (; SENDS * (w + 1) / WRITES <= i; w++)
+			pattern_verify(to->mem + WRITTEN + w * WRITE_LEN,
+				       WRITE_LEN, seed, w * WRITE_LEN);
+	}
+}
+
+static void round_end(struct iwarp_end *from, struct iwarp_end *to,
+		      uint64_t seed)
+{
+	int i;
+
+	round_receive(to, seed);
+	for (i = 0; i < WRITES + SENDS; i++)
+		iwarp_expect(from->scq, IBV_WC_SUCCESS);
+	for (i = 0; i < READS; i++)
+		iwarp_expect(to->scq, IBV_WC_SUCCESS);
+	pattern_verify(to->mem + WRITTEN, WRITES * WRITE_LEN, seed, 0);
+	pattern_verify(to->mem + READ_TO, READS * READ_LEN, seed, 0);
+}
+
+/* Everything goes from one end to the other, some of it fetched by that. */
+static void one_round(struct iwarp_end *from, struct iwarp_end *to,
+		      uint64_t seed)
+{
+	round_begin(from, to, seed);
+	round_send(from, to);
+	round_read(to, from);
+	round_end(from, to, seed);
+}
+
+static void rounds(struct iwarp_pair *p, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		one_round(&p->client, &p->server, 2 * i);
+		one_round(&p->server, &p->client, 2 * i + 1);
+	}
+}
+
+struct tally {
+	long waited;
+	long early;
+	long damaged;
+};
+
+static struct tally tally(const struct iwarp_pair *p)
+{
+	return (struct tally) {
+		.waited = counted(p, "rx_ooo_bytes"),
+		.early = counted(p, "rx_early_bytes"),
+		.damaged = counted(p, "rx_crc_errors"),
+	};
+}
+
+/* Returns what was placed early. */
+static long transfer(struct iwarp_pair *p, unsigned int count)
+{
+	struct tally before, after;
+
+	before = tally(p);
+	rounds(p, count);
+	/* The core asks a device no more often than every 10 ms. */
+	usleep(20000);
+	after = tally(p);
+	CHECK_EQ(after.damaged, before.damaged);
+	ktap_diag("%ld of %ld bytes out of order were placed early",
+		  after.early - before.early, after.waited - before.waited);
+	return after.early - before.early;
+}
+
+/* Returns what was placed early. */
+static long transfer_with(bool markers, bool crc)
+{
+	struct iwarp_pair p;
+	long early;
+
+	iwarp_ask(markers, crc);
+	iwarp_pair_open(&p);
+	early = transfer(&p, ROUNDS);
+	iwarp_pair_close(&p);
+	return early;
+}
+
+static long transfer_over(const char *netem, bool markers, bool crc)
+{
+	find_wires();
+	segments_are(1);
+	wire_is(netem);
+	return transfer_with(markers, crc);
+}
+
+#define LOSS "delay 1ms loss 1%"
+
+static void loss(void)
+{
+	CHECK(transfer_over(LOSS, true, true) > 0);
+}
+
+static void loss_without_crc(void)
+{
+	CHECK(transfer_over(LOSS, true, false) > 0);
+}
+
+static void nothing_early_without_markers(void)
+{
+	CHECK_EQ(transfer_over(LOSS, false, true), 0);
+}
+
+static void nothing_early_if_switched_off(void)
+{
+	iwarp_set("early", false);
+	CHECK_EQ(transfer_over(LOSS, true, true), 0);
+	iwarp_set("early", true);
+}
+
+static void reordering(void)
+{
+	CHECK(transfer_over("delay 1ms reorder 75% 50%", true, true) > 0);
+}
+
+static void jitter(void)
+{
+	CHECK(transfer_over("delay 2ms 500us", true, true) > 0);
+}
+
+static void duplication(void)
+{
+	CHECK(transfer_over("delay 1ms loss 1% duplicate 10%", true, true) > 0);
+}
+
+/* TCP's checksum finds it, so that it is like loss. */
+static void corruption_that_tcp_finds(void)
+{
+	CHECK(transfer_over("delay 1ms corrupt 1%", true, true) > 0);
+}
+
+/* What is lost is many segments at a time, which TCP cuts as it likes later. */
+static void long_segments(void)
+{
+	find_wires();
+	segments_are(65535);
+	wire_is(LOSS);
+	CHECK(transfer_with(true, true) > 0);
+}
+
+static void segments_joined_by_the_receiver(void)
+{
+	find_wires();
+	segments_are(1);
+	gro_is(true);
+	wire_is(LOSS);
+	CHECK(transfer_with(true, true) > 0);
+	gro_is(false);
+}
+
+/* The window cuts segments anywhere, and TCP throws away what is out of order. */
+static void small_receive_buffer(void)
+{
+	run("sysctl -qw net.ipv4.tcp_rmem='4096 20000 40000'");
+	transfer_over(LOSS, true, true);
+	run("sysctl -qw net.ipv4.tcp_rmem='4096 131072 6291456'");
+}
+
+/* For those who have wires of their own. */
+static void as_it_is(void)
+{
+	transfer_with(true, true);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(as_it_is, 0),
+	CASE(loss, CASE_LONG),
+	CASE(loss_without_crc, CASE_LONG),
+	CASE(nothing_early_without_markers, CASE_LONG),
+	CASE(nothing_early_if_switched_off, CASE_LONG),
+	CASE(reordering, CASE_LONG),
+	CASE(jitter, CASE_LONG),
+	CASE(duplication, CASE_LONG),
+	CASE(corruption_that_tcp_finds, CASE_LONG),
+	CASE(long_segments, CASE_LONG),
+	CASE(segments_joined_by_the_receiver, CASE_LONG),
+	CASE(small_receive_buffer, CASE_LONG),
+};
+
+static void tidy_up(void)
+{
+	find_wires();
+	wire_is("");
+	segments_are(65535);
+	iwarp_ask(false, false);
+}
+
+int main(int argc, char **argv)
+{
+	int status = sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+
+	tidy_up();
+	return status;
+}
