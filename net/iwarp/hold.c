@@ -133,22 +133,19 @@ bool iwp_hold_spills(struct iwp_qp *qp)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
 
-	hold->spilling = false;
 	if (!hold->on)
 		return false;
-	if (iwarp_spill_empty(&hold->spill)) {
-		if (iwp_rx_take_rqe(qp))
-			return false;
+	if (!iwarp_spill_empty(&hold->spill))
+		return true;
+	if (!iwp_rx_take_rqe(qp)) {
 		WRITE_ONCE(hold->waiting, true);
 		/* Who posts sees that, or we see what he posted. */
 		smp_mb();
-		if (iwp_rx_take_rqe(qp)) {
-			WRITE_ONCE(hold->waiting, false);
-			return false;
-		}
+		if (!iwp_rx_take_rqe(qp))
+			return true;
 	}
-	hold->spilling = true;
-	return true;
+	WRITE_ONCE(hold->waiting, false);
+	return false;
 }
 
 /**
@@ -162,7 +159,9 @@ u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
 
-	if (hold->spill.mem && iwarp_spill_fits(&hold->spill, hdr->payload_len))
+	hold->spilling = hold->spill.mem &&
+			 iwarp_spill_fits(&hold->spill, hdr->payload_len);
+	if (hold->spilling)
 		return IWARP_RX_GO;
 	if (!hold->spill.mem)
 		iwp_tx_queue(qp);
@@ -185,6 +184,7 @@ void iwp_hold_keep(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 	if (iwarp_opcode_immediate(hdr->opcode))
 		segment.imm = iwarp_immediate_parse(iwarp_rx_control(&rx->wire));
 	iwarp_spill_put(&rx->hold.spill, &segment);
+	rx->hold.spilling = false;
 }
 
 /* Returns what is wrong with it, as if it arrived now. */
@@ -226,8 +226,22 @@ void iwp_hold_deliver(struct iwp_qp *qp)
 	if (error)
 		iwp_tx_terminate(qp, error, NULL, 0);
 	/* What has stopped the stream is looked at when it is read next. */
-	else if (iwarp_spill_empty(&hold->spill))
+	else if (iwarp_spill_empty(&hold->spill) && !hold->spilling)
 		WRITE_ONCE(hold->waiting, false);
+}
+
+/**
+ * iwp_hold_again() - whether more can be delivered, after all was read
+ * @qp: queue pair
+ *
+ * A segment that comes in pieces is kept when its last one is here, and the
+ * request for it may have been posted before.
+ *
+ * Context: socket's lock held.
+ */
+bool iwp_hold_again(struct iwp_qp *qp)
+{
+	return !iwarp_spill_empty(&qp->rx.hold.spill) && !iwp_rq_empty(qp);
 }
 
 /**

@@ -18,7 +18,7 @@ struct sock;
  * struct iwp_hold - what waits for receive requests
  * @on: the queue pair's policy; set before it is connected
  * @waiting: something waits; who posts a receive request looks at this
- * @spilling: the segment that is arriving goes to @spill
+ * @spilling: a segment is arriving that goes to @spill
  * @spill: segments that wait; without memory until it is needed
  * @poll: looks for requests of a process, which posts without our knowing
  *
@@ -41,6 +41,7 @@ bool iwp_hold_spills(struct iwp_qp *qp);
 u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
 void iwp_hold_keep(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
 void iwp_hold_deliver(struct iwp_qp *qp);
+bool iwp_hold_again(struct iwp_qp *qp);
 void iwp_hold_end(struct iwp_qp *qp);
 bool iwp_hold_delays_end(struct iwp_qp *qp, const struct sock *sk);
 

@@ -247,6 +247,7 @@ void iwp_sq_reap(struct iwp_qp *qp, u64 acked);
 void iwp_sq_flush(struct iwp_qp *qp);
 bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe);
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe);
+bool iwp_rq_empty(struct iwp_qp *qp);
 void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done);
 void iwp_rq_flush(struct iwp_qp *qp);
 

@@ -262,7 +262,13 @@ static void iwp_rq_flush_all(struct iwp_qp *qp)
 	}
 }
 
-static bool iwp_rq_empty(struct iwp_qp *qp)
+/**
+ * iwp_rq_empty() - whether there is no receive request
+ * @qp: queue pair
+ *
+ * Context: any.
+ */
+bool iwp_rq_empty(struct iwp_qp *qp)
 {
 	struct iwp_rq *rq = &qp->rq;
 	u32 get = READ_ONCE(rq->get);

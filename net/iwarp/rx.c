@@ -129,12 +129,14 @@ void iwp_rx_ready(struct iwp_qp *qp)
 	if (qp->state == IWP_QP_ERROR)
 		return;
 	iwp_ooo_filled(qp);
-	if (held)
-		iwp_hold_deliver(qp);
-	if (qp->state != IWP_QP_ERROR)
-		iwp_rx_read(qp);
-	if (qp->state == IWP_QP_ERROR)
-		return;
+	do {
+		if (qp->rx.hold.waiting)
+			iwp_hold_deliver(qp);
+		if (qp->state != IWP_QP_ERROR)
+			iwp_rx_read(qp);
+		if (qp->state == IWP_QP_ERROR)
+			return;
+	} while (iwp_hold_again(qp));
 	if (held || qp->rx.hold.waiting)
 		iwp_hold_end(qp);
 	if (wire->error) {
