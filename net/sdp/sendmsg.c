@@ -150,8 +150,8 @@ static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 	if (!sdp_zcopy_wanted(ssk, msg))
 		return SDP_ZCOPY_OFF;
 	if (sdp_zasync_possible(ssk, zm))
-		return sdp_zasync_is_dear(ssk, zm) ? SDP_ZCOPY_OFF :
-						     SDP_ZCOPY_ASYNC;
+		return sdp_zasync_is_dear(ssk, msg, zm) ? SDP_ZCOPY_OFF :
+							  SDP_ZCOPY_ASYNC;
 	return sdp_zsync_possible(ssk, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 }
 

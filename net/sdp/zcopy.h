@@ -62,7 +62,7 @@ struct sdp_backoff {
 };
 
 /* After a failure one chance is passed over, then two, and so on up to this. */
-#define SDP_BACKOFF_STEP_MAX	64U
+#define SDP_BACKOFF_STEP_MAX	256U
 
 /* Whether this chance is to be passed over. */
 static inline bool sdp_backoff_skips(struct sdp_backoff *b)
@@ -316,7 +316,8 @@ u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
 
 /* zcopy_async.c */
 bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm);
-bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct sdp_zmsg *zm);
+bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
+			const struct sdp_zmsg *zm);
 u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo);
 void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp);

@@ -20,6 +20,9 @@
 #include "tx.h"
 #include "zcopy.h"
 
+/* So many bytes have a page to themselves wherever they begin. */
+#define SDP_ZASYNC_LEAST	(2 * PAGE_SIZE)
+
 /**
  * sdp_zasync_possible() - whether a write may return before it is sent
  * @ssk: locked socket; sdp_zcopy_wanted() said yes
@@ -35,13 +38,20 @@ bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm)
 /**
  * sdp_zasync_is_dear() - whether a write had better be copied
  * @ssk: locked socket; sdp_zasync_possible() said yes
- * @zm: the write
+ * @msg: what the program writes
+ * @zm: whether that is with MSG_ZEROCOPY
  *
  * A program that wrote to its memory too early is likely to do so again, and
- * gets copies of it in any case, each by a page fault.
+ * gets copies of it in any case, each by a page fault.  And of little memory
+ * there may be no whole page to protect.
  */
-bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct sdp_zmsg *zm)
+bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
+			const struct sdp_zmsg *zm)
 {
+	unsigned long addr;
+
+	if (sdp_zcopy_segment(&msg->msg_iter, &addr) < SDP_ZASYNC_LEAST)
+		return true;
 	return !zm->uarg && sdp_backoff_skips(&ssk->conn.zcopy.touched);
 }
 
@@ -223,7 +233,7 @@ static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
 u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo)
 {
-	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), 2 * PAGE_SIZE);
+	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), SDP_ZASYNC_LEAST);
 	struct sdp_zrange range = {};
 	struct sdp_zpages *zp;
 	u32 len;
