@@ -45,6 +45,43 @@ server_to_client() { exchange send recv "$self" "$other"; }
 both_directions() { exchange both both "$self" "$other"; }
 both_directions_ipv6() { exchange both both "$self6" "$other6"; }
 
+restore() {
+	restore_order
+	restore_sysctls
+}
+
+# As client_to_server, without a copy where that can be; the writer fills the
+# same memory for each write, and is not spared that.
+# zcopy ENGINE MODE [FAULT]
+zcopy() {
+	local sent=ZcopyBytesOut before
+	! grep -q RNIC /sys/class/infiniband/*/node_type || skip "iWARP copies"
+	[ "$2" = sync ] || sent=AsyncBytesOut
+	trap restore EXIT
+	keep_order
+	set_sysctl flow_control "$1"
+	set_sysctl zcopy "$2"
+	set_sysctl zcopy_fault "${3:-copy}"
+	set_sysctl zcopy_fault_limit 100
+	set_sysctl zcopy_threshold 4096
+	before=$(counter $sent)
+	exchange recv send "$self" "$other"
+	[ "$ROLE" = a ] || [ "$(counter $sent)" -gt "$before" ] ||
+		fail "all was copied"
+}
+
+credit_sync() { zcopy credit sync; }
+credit_async() { zcopy credit async; }
+credit_block() { zcopy credit async block; }
+rdma_sync() { zcopy rdma sync; }
+rdma_async() { zcopy rdma async; }
+rdma_block() { zcopy rdma async block; }
+nic_sync() { zcopy nic sync; }
+nic_async() { zcopy nic async; }
+nic_block() { zcopy nic async block; }
+
 [ -n "${ROLE:-}" ] || skip_all "needs two machines: ROLE is not set"
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases client_to_server server_to_client both_directions both_directions_ipv6
+run_cases client_to_server server_to_client both_directions both_directions_ipv6 \
+	credit_sync credit_async credit_block rdma_sync rdma_async rdma_block \
+	nic_sync nic_async nic_block
