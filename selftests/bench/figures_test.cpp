@@ -93,6 +93,21 @@ TEST(report, bandwidth)
 	EXPECT_EQ(object.at("runs").size(), 3U);
 }
 
+TEST(report, throughput_is_that_of_all_connections)
+{
+	Plan several = plan(Kind::touch, 100, 1000);
+
+	several.connections = 4;
+	const nlohmann::json object = parsed({"x", several, {{0.002, 0.001, 0, {}}}});
+	EXPECT_EQ(object.at("test"), "touch");
+	EXPECT_DOUBLE_EQ(object.at("mbit_per_s").get<double>(), 16);
+	EXPECT_DOUBLE_EQ(object.at("busy_us_per_message").get<double>(), 25);
+	several.test = Kind::hotspot;
+	EXPECT_DOUBLE_EQ(
+		parsed({"x", several, {{0.002, {}, 0, {1e-4}}}}).at("one_way_us").get<double>(),
+		100);
+}
+
 TEST(report, latency_is_half_a_round_trip)
 {
 	const nlohmann::json object =

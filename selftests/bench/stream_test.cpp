@@ -4,11 +4,11 @@
  * Both ends of the tool, over a pair of local sockets: every test runs to its
  * end, and a wrong byte is found.
  */
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <thread>
@@ -33,14 +33,17 @@ namespace
 // The name alone is GoogleTest's in a test.
 using Kind = sdpbench::Test;
 
-/** A server for one client, in a thread of its own. */
+/** A server for one client with some connections, in a thread of its own. */
 class Served
 {
 public:
-	Served() : listener_(Family::tcp, Address("127.0.0.1", 0))
+	explicit Served(std::size_t connections = 1)
+		: listener_(Family::tcp, Address("127.0.0.1", 0))
 	{
-		server_ = std::thread([this] { serve_client(listener_.accept()); });
-		stream_.emplace(connect(Family::tcp, Address("127.0.0.1", listener_.port())));
+		server_ = std::thread([this] { serve_client(listener_); });
+		while (streams_.size() < connections)
+			streams_.push_back(
+				connect(Family::tcp, Address("127.0.0.1", listener_.port())));
 	}
 	Served(const Served &) = delete;
 	Served &operator=(const Served &) = delete;
@@ -48,19 +51,19 @@ public:
 	Served &operator=(Served &&) = delete;
 	~Served()
 	{
-		stream_.reset();
+		streams_.clear();
 		server_.join();
 	}
 
-	Stream &stream()
+	std::vector<Stream> &streams()
 	{
-		return *stream_;
+		return streams_;
 	}
 
 private:
 	Listener listener_;
 	std::thread server_;
-	std::optional<Stream> stream_;
+	std::vector<Stream> streams_;
 };
 
 Plan plan(Kind test, std::uint64_t burst, std::chrono::microseconds computation = {})
@@ -79,7 +82,7 @@ Plan plan(Kind test, std::uint64_t burst, std::chrono::microseconds computation 
 TEST(stream, bandwidth)
 {
 	Served served;
-	const std::vector<Pass> passes = run_plan(served.stream(), plan(Kind::bandwidth, 1));
+	const std::vector<Pass> passes = run_plan(served.streams(), plan(Kind::bandwidth, 1));
 
 	ASSERT_EQ(passes.size(), 2U);
 	EXPECT_TRUE(passes[0].one_way.empty());
@@ -88,7 +91,7 @@ TEST(stream, bandwidth)
 TEST(stream, every_round_trip_is_timed)
 {
 	Served served;
-	const std::vector<Pass> passes = run_plan(served.stream(), plan(Kind::latency, 1));
+	const std::vector<Pass> passes = run_plan(served.streams(), plan(Kind::latency, 1));
 
 	ASSERT_EQ(passes.size(), 2U);
 	EXPECT_EQ(passes[1].one_way.size(), 31U);
@@ -99,12 +102,54 @@ TEST(stream, computation_takes_its_time)
 {
 	Served served;
 	const std::vector<Pass> passes = run_plan(
-		served.stream(), plan(Kind::progress, 10, std::chrono::microseconds(3000)));
+		served.streams(), plan(Kind::progress, 10, std::chrono::microseconds(3000)));
 
 	ASSERT_EQ(passes.size(), 2U);
 	EXPECT_EQ(passes[0].one_way.size(), 4U);
 	// Not less than what one end computes after each of four bursts.
 	EXPECT_GE(passes[0].seconds, 4 * 0.003);
+}
+
+TEST(stream, the_client_computes_after_each_message)
+{
+	Served served;
+	const std::vector<Pass> passes = run_plan(
+		served.streams(), plan(Kind::bandwidth, 1, std::chrono::microseconds(1000)));
+
+	// 31 messages, less what the server's answer is taken to need.
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_GE(passes[0].seconds, 30 * 0.001);
+}
+
+// The bytes of the first pass are checked, so that none may be sent from memory
+// that was overwritten since.
+TEST(stream, memory_is_overwritten_after_each_burst)
+{
+	for (const std::uint64_t window : {1U, 7U}) {
+		Served served;
+
+		EXPECT_EQ(run_plan(served.streams(), plan(Kind::touch, window)).size(), 2U);
+	}
+}
+
+TEST(stream, several_connections_at_once)
+{
+	Served served(3);
+	const std::vector<Pass> passes = run_plan(served.streams(), plan(Kind::bandwidth, 1));
+
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_GT(passes[1].seconds, 0);
+}
+
+TEST(stream, several_connections_in_turn)
+{
+	Served served(3);
+	const std::vector<Pass> passes = run_plan(served.streams(), plan(Kind::hotspot, 1));
+
+	// Those of all clients.
+	ASSERT_EQ(passes.size(), 2U);
+	EXPECT_EQ(passes[0].one_way.size(), 3 * 31U);
+	EXPECT_TRUE(std::is_sorted(passes[0].one_way.begin(), passes[0].one_way.end()));
 }
 
 TEST(stream, what_is_not_read_yet_is_seen)
@@ -128,7 +173,7 @@ TEST(stream, fill)
 {
 	Served served;
 	const std::vector<Pass> passes =
-		run_plan(served.stream(), plan(Kind::fill, 1, std::chrono::microseconds(5000)));
+		run_plan(served.streams(), plan(Kind::fill, 1, std::chrono::microseconds(5000)));
 
 	// The client is done long before the server, which reads 1000 bytes at a time.
 	ASSERT_EQ(passes.size(), 2U);
@@ -141,12 +186,14 @@ TEST(stream, the_server_says_where_a_byte_was_wrong)
 	Served served;
 	std::vector<std::byte> data(1000);
 
+	Stream &stream = served.streams().front();
 	const Request request{Kind::bandwidth, true, true, data.size(), data.size(), 1, {}};
-	request.send(served.stream());
+	Greeting{1, false}.send(stream);
+	request.send(stream);
 	fill(data, client_stream, 0);
 	data[517] ^= std::byte{1};
-	served.stream().send(data);
-	EXPECT_EQ(Verdict::receive(served.stream()).wrong, 517U);
+	stream.send(data);
+	EXPECT_EQ(Verdict::receive(stream).wrong, 517U);
 }
 
 TEST(stream, what_is_no_request_is_refused)
@@ -158,6 +205,10 @@ TEST(stream, what_is_no_request_is_refused)
 
 	client.send(garbage);
 	EXPECT_THROW((void)Request::receive(server), std::runtime_error);
+	client.send(std::span(garbage).first(3 * sizeof(std::uint64_t)));
+	EXPECT_THROW((void)Greeting::receive(server), std::runtime_error);
+	Greeting{1000000000, false}.send(client);
+	EXPECT_THROW((void)Greeting::receive(server), std::runtime_error);
 	const Request endless{Kind::progress, false, true, 1, 1, 0, {}};
 	endless.send(client);
 	EXPECT_THROW((void)Request::receive(server), std::runtime_error);

@@ -33,7 +33,7 @@ class Jobs(unittest.TestCase):
     def test_wall_clock_repeats_the_papers_figures_only(self):
         """The others say nothing on a shared machine."""
         names = [item.name for item in plan.experiments(plan.figures([]), True)]
-        self.assertEqual(names, ["bandwidth", "progress"])
+        self.assertEqual(names, ["bandwidth", "progress", "zoverlap64k"])
 
     def test_numbers_are_unique(self):
         """Each job's results have a file of their own."""
@@ -85,6 +85,24 @@ class Commands(unittest.TestCase):
         """Then messages have one size."""
         words = plan.EXPERIMENTS["zdelay"].command("zsdp", 25).split()
         self.assertEqual((words[1], words[4]), ("25", "65536"))
+
+    def test_a_window_may_be_the_point(self):
+        """The memory is overwritten behind so many messages, and the paper's sockets never learn."""
+        words = plan.EXPERIMENTS["ztouch64k"].command("azblock", 4).split()
+        self.assertEqual(words[3:], ["touch", "65536", "256", "--burst", "4"])
+        for setting in ("zcopy_fault=block", "zcopy_fault_limit=100"):
+            self.assertIn(setting, words[2].split(","))
+
+    def test_a_program_that_overwrites_is_not_helped(self):
+        """The bar is for what users get."""
+        self.assertNotIn("zcopy_fault_limit", plan.EXPERIMENTS["ztouch"].command("azsdp", 65536))
+
+    def test_connections(self):
+        """They are the point, or the same at each."""
+        words = plan.EXPERIMENTS["zstreams"].command("zsdp", 4).split()
+        self.assertEqual((words[4], words[6:]), ("65536", ["--connections", "4"]))
+        words = plan.EXPERIMENTS["zhot"].command("zsdp", 65536).split()
+        self.assertEqual(words[3:], ["hotspot", "65536", str(plan.HOT_TRIPS), "--connections", "6"])
 
     def test_a_reader_is_slow_at_every_size(self):
         """Else it, and not flow control, would decide how full the buffers are."""

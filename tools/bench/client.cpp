@@ -2,7 +2,11 @@
 #include "client.h"
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
+#include <cstddef>
+#include <functional>
+#include <future>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -73,12 +77,24 @@ void receive_burst(Stream &stream, const Request &request, Range burst,
 			 });
 }
 
+// Every byte, for the kernel to see that the program uses its memory.
+void overwrite(std::vector<std::byte> &buffer)
+{
+	std::fill(buffer.begin(), buffer.end(), buffer.front() ^ std::byte{1});
+}
+
 Pass bandwidth_pass(Stream &stream, const Request &request, std::vector<std::byte> &buffer)
 {
 	const BusyMeter meter;
 	const Clock::time_point start = Clock::now();
 
-	send_burst(stream, request, {0, request.total}, buffer);
+	for_each_burst(request, [&](Range burst) {
+		send_burst(stream, request, burst, buffer);
+		if (request.test == Test::touch)
+			overwrite(buffer);
+		if (request.test == Test::bandwidth)
+			compute(request);
+	});
 	const Verdict verdict = await_verdict(stream, request);
 	const double seconds = seconds_since(start);
 	return {seconds, meter.busy(seconds), verdict.unread, {}};
@@ -137,12 +153,38 @@ Request verifying_request(const Plan &plan)
 	return request_of(plan, true, std::min(plan.total, wanted));
 }
 
-} // namespace
+using Start = std::barrier<>;
 
-std::vector<Pass> run_plan(Stream &stream, const Plan &plan)
+/** Those who wait for a thread that has failed would wait for ever. */
+class Starter
+{
+public:
+	explicit Starter(Start &start) : start_(start)
+	{
+	}
+	Starter(const Starter &) = delete;
+	Starter &operator=(const Starter &) = delete;
+	Starter(Starter &&) = delete;
+	Starter &operator=(Starter &&) = delete;
+	~Starter()
+	{
+		start_.arrive_and_drop();
+	}
+
+	void wait()
+	{
+		start_.arrive_and_wait();
+	}
+
+private:
+	Start &start_;
+};
+
+std::vector<Pass> run_alone(Stream &stream, const Plan &plan, Start &start)
 {
 	std::vector<std::byte> buffer(static_cast<std::size_t>(plan.message));
 	std::vector<Pass> passes;
+	Starter starter(start);
 	double last_word = 0;
 
 	stream.set_nodelay(plan.nodelay);
@@ -150,10 +192,65 @@ std::vector<Pass> run_plan(Stream &stream, const Plan &plan)
 	if (one_way(plan.test))
 		last_word = one_way_of_verdict(stream, plan.nodelay);
 	for (unsigned i = 0; i < plan.repeat; i++) {
+		starter.wait();
 		passes.push_back(run_pass(stream, request_of(plan, false, plan.total), buffer));
 		passes.back().seconds -= last_word;
 	}
 	return passes;
+}
+
+/** What the same pass gave on several connections. */
+Pass together(const Plan &plan, const std::vector<Pass> &parts)
+{
+	const auto seconds = [](const Pass &one, const Pass &other) {
+		return one.seconds < other.seconds;
+	};
+	Pass all = *std::max_element(parts.begin(), parts.end(), seconds);
+
+	if (one_way(plan.test))
+		return all;
+	all.seconds = 0;
+	all.one_way.clear();
+	for (const Pass &part : parts) {
+		all.seconds += part.seconds / static_cast<double>(parts.size());
+		all.one_way.insert(all.one_way.end(), part.one_way.begin(), part.one_way.end());
+	}
+	std::sort(all.one_way.begin(), all.one_way.end());
+	return all;
+}
+
+std::vector<Pass> run_together(std::vector<Stream> &streams, const Plan &plan)
+{
+	std::vector<std::future<std::vector<Pass>>> clients;
+	std::vector<std::vector<Pass>> passes(plan.repeat);
+	Start start(static_cast<std::ptrdiff_t>(streams.size()));
+
+	clients.reserve(streams.size());
+	for (Stream &stream : streams)
+		clients.push_back(std::async(std::launch::async, run_alone, std::ref(stream),
+					     std::cref(plan), std::ref(start)));
+	for (auto &client : clients) {
+		const std::vector<Pass> own = client.get();
+
+		for (std::size_t i = 0; i < own.size(); i++)
+			passes[i].push_back(own[i]);
+	}
+	std::vector<Pass> all;
+	all.reserve(passes.size());
+	for (const std::vector<Pass> &parts : passes)
+		all.push_back(together(plan, parts));
+	return all;
+}
+
+} // namespace
+
+std::vector<Pass> run_plan(std::vector<Stream> &streams, const Plan &plan)
+{
+	Greeting{streams.size(), plan.test == Test::hotspot}.send(streams.front());
+	if (streams.size() > 1)
+		return run_together(streams, plan);
+	Start start(1);
+	return run_alone(streams.front(), plan, start);
 }
 
 } // namespace sdpbench

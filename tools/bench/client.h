@@ -21,10 +21,11 @@ struct Plan {
 	Test test;
 	bool nodelay;
 	std::uint64_t message;		       /**< bytes */
-	std::uint64_t total;		       /**< bytes in one direction, timed */
-	std::uint64_t burst;		       /**< messages of a burst; 1 but for Test::progress */
+	std::uint64_t total;		       /**< bytes of a connection in one direction, timed */
+	std::uint64_t burst;		       /**< messages of a burst */
 	std::chrono::microseconds computation; /**< after each burst */
 	unsigned repeat;		       /**< timed passes */
+	unsigned connections = 1;
 };
 
 /** What one timed pass gave. */
@@ -39,10 +40,13 @@ struct Pass {
 };
 
 /**
- * Run a pass that checks every byte and is not timed, then the timed ones.
+ * Run a pass that checks every byte and is not timed, then the timed ones, on
+ * all connections at once, each in a thread of its own if there are several. A
+ * pass of all of them took as long as the longest, and a round trip as long as
+ * on average. The connections are new, and made for this.
  * @throw std::runtime_error if a byte was wrong.
  */
-[[nodiscard]] std::vector<Pass> run_plan(Stream &stream, const Plan &plan);
+[[nodiscard]] std::vector<Pass> run_plan(std::vector<Stream> &streams, const Plan &plan);
 
 } // namespace sdpbench
 

@@ -39,10 +39,9 @@ constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
 
 const std::map<std::string, Family> families{
 	{"sdp", Family::sdp}, {"tcp", Family::tcp}, {"smc", Family::smc}};
-const std::map<std::string, Test> tests{{"bw", Test::bandwidth},
-					{"lat", Test::latency},
-					{"fill", Test::fill},
-					{"progress", Test::progress}};
+const std::map<std::string, Test> tests{{"bw", Test::bandwidth}, {"lat", Test::latency},
+					{"fill", Test::fill},	 {"progress", Test::progress},
+					{"touch", Test::touch},	 {"hotspot", Test::hotspot}};
 
 struct Options {
 	bool local = false;
@@ -57,7 +56,8 @@ struct Options {
 	std::vector<std::uint64_t> sizes{65536};
 	std::uint64_t iterations = 1000;
 	std::uint64_t bytes = 0;
-	std::uint64_t burst = 100;
+	std::uint64_t burst = 0;
+	unsigned connections = 1;
 	std::uint64_t computation = 0;
 	std::string nodelay = "on";
 	unsigned repeat = 1;
@@ -102,7 +102,9 @@ void describe_test(CLI::App &app, Options &options)
 		       "bw: the client streams to the server; lat: a message to and fro; fill: as "
 		       "bw, but for how much "
 		       "the server has not read yet; progress: "
-		       "a burst of messages to and fro, each end computing when it has sent one")
+		       "a burst of messages to and fro, each end computing when it has sent one; "
+		       "touch: as bw, the client overwriting its memory after each burst; hotspot: "
+		       "as lat, the server going through the connections in turn")
 		->check(CLI::IsMember(names(tests)))
 		->capture_default_str();
 	app.add_option("--size", options.sizes, "bytes of a message; several with commas; K, M")
@@ -112,7 +114,7 @@ void describe_test(CLI::App &app, Options &options)
 		->check(CLI::Range(std::uint64_t{1}, largest_message));
 	auto *const iterations =
 		app.add_option("-n,--iterations", options.iterations,
-			       "messages of a pass; bursts, for progress")
+			       "messages of a pass of one connection; bursts, for progress")
 			->type_name("COUNT")
 			->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
 			->capture_default_str();
@@ -121,12 +123,18 @@ void describe_test(CLI::App &app, Options &options)
 		->transform(CLI::AsSizeValue(false))
 		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
 		->excludes(iterations);
-	app.add_option("--burst", options.burst, "messages of a burst, for progress")
+	app.add_option("--burst", options.burst,
+		       "messages of a burst: 100 for progress, 1 for touch, unless told otherwise")
 		->type_name("COUNT")
-		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
+		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+	app.add_option("--connections", options.connections,
+		       "how many the client has, each in a thread of its own")
+		->type_name("COUNT")
+		->check(CLI::Range(1, 1000))
 		->capture_default_str();
 	app.add_option("--compute", options.computation,
-		       "computation after a burst, done by sleeping, for progress")
+		       "computation, done by sleeping: of the client after a message for bw, of "
+		       "the server for fill, of both after a burst for progress")
 		->type_name("MICROSECONDS")
 		->check(CLI::Range(std::uint64_t{0}, std::uint64_t{60'000'000}))
 		->capture_default_str();
@@ -180,23 +188,31 @@ Stream connect_as_told(const Options &options, std::uint16_t port)
 	return stream;
 }
 
+// Only progress and touch have bursts of several messages.
+std::uint64_t burst_of(const Options &options, Test test)
+{
+	if (test == Test::progress)
+		return options.burst != 0 ? options.burst : 100;
+	return test == Test::touch && options.burst != 0 ? options.burst : 1;
+}
+
 Plan plan_for(const Options &options, std::uint64_t size)
 {
 	const Test test = tests.at(options.test);
-	const std::uint64_t burst = test == Test::progress ? options.burst : 1;
-	const std::uint64_t total =
-		options.bytes != 0 ? options.bytes : size * burst * options.iterations;
+	const std::uint64_t burst = burst_of(options, test);
+	const std::uint64_t messages = options.iterations * (test == Test::progress ? burst : 1);
 
 	return {.test = test,
 		.nodelay = options.nodelay == "on",
 		.message = size,
-		.total = total,
+		.total = options.bytes != 0 ? options.bytes : size * messages,
 		.burst = burst,
 		.computation = std::chrono::microseconds(options.computation),
-		.repeat = options.repeat};
+		.repeat = options.repeat,
+		.connections = options.connections};
 }
 
-// A connection of its own for each size: none inherits what another one warmed up.
+// Connections of its own for each size: none inherits what another one warmed up.
 std::vector<Result> measure(const Options &options, std::uint16_t port)
 {
 	const std::string label = options.label.empty() ? options.family : options.label;
@@ -204,9 +220,11 @@ std::vector<Result> measure(const Options &options, std::uint16_t port)
 
 	for (const std::uint64_t size : options.sizes) {
 		const Plan plan = plan_for(options, size);
-		Stream stream = connect_as_told(options, port);
+		std::vector<Stream> streams;
 
-		results.push_back({label, plan, run_plan(stream, plan)});
+		while (streams.size() < plan.connections)
+			streams.push_back(connect_as_told(options, port));
+		results.push_back({label, plan, run_plan(streams, plan)});
 	}
 	return results;
 }

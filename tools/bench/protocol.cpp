@@ -16,10 +16,11 @@ namespace sdpbench
 namespace
 {
 
-constexpr std::uint64_t magic = 0x736470626e636832; // "sdpbnch2"
+constexpr std::uint64_t magic = 0x736470626e636833; // "sdpbnch3"
 constexpr std::uint64_t nothing_wrong = std::numeric_limits<std::uint64_t>::max();
 // A server must not be made to allocate what its client made up.
 constexpr std::uint64_t largest_message = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_connections = 1000;
 constexpr std::uint64_t largest_burst = std::uint64_t{1} << 20;
 constexpr std::uint64_t longest_computation = 60'000'000; // microseconds
 
@@ -31,13 +32,37 @@ template <std::size_t count> void send_words(Stream &stream, std::array<std::uin
 	stream.send(std::as_bytes(std::span(words)));
 }
 
-template <std::size_t count> void to_host(std::array<std::uint64_t, count> &words)
+// Nothing if the peer has ended.
+template <std::size_t count>
+std::optional<std::array<std::uint64_t, count>> receive_words(Stream &stream)
 {
+	std::array<std::uint64_t, count> words{};
+
+	if (!stream.receive_or_end(std::as_writable_bytes(std::span(words))))
+		return std::nullopt;
 	for (std::uint64_t &word : words)
 		word = be64toh(word);
+	return words;
 }
 
 } // namespace
+
+void Greeting::send(Stream &stream) const
+{
+	send_words<3>(stream, {magic, connections, in_turn ? 1U : 0U});
+}
+
+std::optional<Greeting> Greeting::receive(Stream &stream)
+{
+	const auto words = receive_words<3>(stream);
+
+	if (!words)
+		return std::nullopt;
+	const auto [sign, connections, in_turn] = *words;
+	if (sign != magic || connections == 0 || connections > most_connections || in_turn > 1)
+		throw std::runtime_error("the client's greeting makes no sense; is it sdpbench?");
+	return Greeting{connections, in_turn == 1};
+}
 
 void Request::send(Stream &stream) const
 {
@@ -49,13 +74,12 @@ void Request::send(Stream &stream) const
 
 std::optional<Request> Request::receive(Stream &stream)
 {
-	std::array<std::uint64_t, 7> words{};
+	const auto words = receive_words<7>(stream);
 
-	if (!stream.receive_or_end(std::as_writable_bytes(std::span(words))))
+	if (!words)
 		return std::nullopt;
-	to_host(words);
-	const auto [sign, test, flags, message, total, burst, computation] = words;
-	if (sign != magic || test > static_cast<std::uint64_t>(Test::progress) || message == 0 ||
+	const auto [sign, test, flags, message, total, burst, computation] = *words;
+	if (sign != magic || test > static_cast<std::uint64_t>(Test::hotspot) || message == 0 ||
 	    message > largest_message || burst == 0 || burst > largest_burst ||
 	    computation > longest_computation)
 		throw std::runtime_error("the client's request makes no sense; is it sdpbench?");
@@ -75,11 +99,11 @@ void Verdict::send(Stream &stream) const
 
 Verdict Verdict::receive(Stream &stream)
 {
-	std::array<std::uint64_t, 2> words{};
+	const auto words = receive_words<2>(stream);
 
-	stream.receive(std::as_writable_bytes(std::span(words)));
-	to_host(words);
-	const auto [wrong, unread] = words;
+	if (!words)
+		throw std::runtime_error("the server ended the connection");
+	const auto [wrong, unread] = *words;
 	if (wrong == nothing_wrong)
 		return {std::nullopt, unread};
 	return {wrong, unread};

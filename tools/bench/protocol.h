@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * What client and server say to each other: the client asks for a pass, the
- * server acknowledges when it has all of it. A connection carries any number
- * of passes.
+ * What client and server say to each other: first how many connections the
+ * client has made; then it asks for a pass, and the server acknowledges when it
+ * has all of it. A connection carries any number of passes.
  */
 #ifndef SDPBENCH_PROTOCOL_H
 #define SDPBENCH_PROTOCOL_H
@@ -21,7 +21,7 @@ namespace sdpbench
 {
 
 enum class Test : std::uint32_t {
-	/** The client sends, the server receives. */
+	/** The client sends, and computes after each message; the server receives. */
 	bandwidth,
 	/** Each message comes back as one of the same size. */
 	latency,
@@ -32,11 +32,26 @@ enum class Test : std::uint32_t {
 	fill,
 	/** As latency, but with bursts of messages and computation between them. */
 	progress,
+	/** As bandwidth, with a client that overwrites its memory after each burst. */
+	touch,
+	/** As latency, on several connections that the server goes through in turn. */
+	hotspot,
 };
 
 /** Streams of the pattern, by direction. */
 constexpr std::uint64_t client_stream = 1;
 constexpr std::uint64_t server_stream = 2;
+
+/** The client's first word, on the first connection it has made. */
+struct Greeting {
+	std::uint64_t connections; /**< that belong together, this one among them */
+	bool in_turn;		   /**< the server is to serve one after the other */
+
+	void send(Stream &stream) const;
+	/** @return nothing if the client has no more. @throw std::runtime_error if it is garbled.
+	 */
+	[[nodiscard]] static std::optional<Greeting> receive(Stream &stream);
+};
 
 struct Request {
 	Test test;
@@ -45,7 +60,7 @@ struct Request {
 	std::uint64_t message;		       /**< bytes of a message; the last may be shorter */
 	std::uint64_t total;		       /**< bytes of the pass in each direction used */
 	std::uint64_t burst;		       /**< messages to one side before any to the other */
-	std::chrono::microseconds computation; /**< of each end after each burst it sent */
+	std::chrono::microseconds computation; /**< after each burst; whose, the test says */
 
 	void send(Stream &stream) const;
 	/** @return nothing if the client has no more. @throw std::runtime_error if it is garbled.
@@ -56,7 +71,7 @@ struct Request {
 /** @return whether data goes to the server only. */
 [[nodiscard]] constexpr bool one_way(Test test)
 {
-	return test == Test::bandwidth || test == Test::fill;
+	return test == Test::bandwidth || test == Test::fill || test == Test::touch;
 }
 
 /** The server's last word on a pass. */

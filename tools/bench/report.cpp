@@ -33,7 +33,9 @@ const Names &names_of(Test test)
 		{Test::bandwidth, {"bw", "mbit_per_s", "total B", "Mbit/s", "highest"}},
 		{Test::latency, {"lat", "one_way_us", "round trips", "one-way us", "median"}},
 		{Test::fill, {"fill", "unread_bytes", "total B", "unread B", "highest"}},
-		{Test::progress, {"progress", "exchange_us", "exchanges", "us each", "median"}}};
+		{Test::progress, {"progress", "exchange_us", "exchanges", "us each", "median"}},
+		{Test::touch, {"touch", "mbit_per_s", "total B", "Mbit/s", "highest"}},
+		{Test::hotspot, {"hotspot", "one_way_us", "round trips", "one-way us", "median"}}};
 
 	return names.at(test);
 }
@@ -48,21 +50,29 @@ std::uint64_t bursts_of(const Plan &plan)
 	return (messages_of(plan) + plan.burst - 1) / plan.burst;
 }
 
+// Whether what counts is half a round trip.
+bool is_latency(Test test)
+{
+	return test == Test::latency || test == Test::hotspot;
+}
+
 double figure(const Plan &plan, const Pass &pass)
 {
 	if (plan.test == Test::fill)
 		return static_cast<double>(pass.unread);
-	if (plan.test == Test::bandwidth)
-		return static_cast<double>(plan.total) * 8 / pass.seconds / micro;
+	if (one_way(plan.test))
+		return static_cast<double>(plan.total) * plan.connections * 8 / pass.seconds /
+		       micro;
 	const double exchange = pass.seconds / static_cast<double>(bursts_of(plan)) * micro;
-	return plan.test == Test::latency ? exchange / 2 : exchange;
+	return is_latency(plan.test) ? exchange / 2 : exchange;
 }
 
 /** Microseconds of processors for a message, whichever way it went. */
 std::vector<double> busy_per_message(const Result &result)
 {
 	const double ways = one_way(result.plan.test) ? 1 : 2;
-	const double messages = static_cast<double>(messages_of(result.plan)) * ways;
+	const double messages =
+		static_cast<double>(messages_of(result.plan)) * ways * result.plan.connections;
 	std::vector<double> values;
 
 	for (const Pass &pass : result.passes)
@@ -103,7 +113,7 @@ std::string bandwidth_line(const Result &result)
 std::string exchange_line(const Result &result)
 {
 	const std::vector<double> single = all_one_way(result);
-	const double ways = result.plan.test == Test::latency ? 1 : 2;
+	const double ways = is_latency(result.plan.test) ? 1 : 2;
 
 	return fmt::format("{:<10} {:>9} {:>12} {:>12.2f} {:>12.2f} {:>12.2f}\n", result.label,
 			   result.plan.message, bursts_of(result.plan), median(figures(result)),
@@ -119,14 +129,13 @@ nlohmann::ordered_json object_of(const Result &result)
 		{"bytes", result.plan.total},  {"nodelay", result.plan.nodelay}};
 
 	object[names.figure] = median(figures(result));
-	if (result.plan.test == Test::latency) {
+	if (is_latency(result.plan.test)) {
 		object["min_us"] = smallest(all_one_way(result)) * micro;
 		object["median_us"] = median(all_one_way(result)) * micro;
 	}
-	if (result.plan.test == Test::progress) {
-		object["burst"] = result.plan.burst;
-		object["computation_us"] = result.plan.computation.count();
-	}
+	object["connections"] = result.plan.connections;
+	object["burst"] = result.plan.burst;
+	object["computation_us"] = result.plan.computation.count();
 	if (const std::vector<double> busy = busy_per_message(result); !busy.empty())
 		object["busy_us_per_message"] = median(busy);
 	object["runs"] = figures(result);

@@ -25,9 +25,9 @@ struct Result {
 [[nodiscard]] std::string as_table(const std::vector<Result> &results);
 
 /**
- * @return an array of objects. Bandwidth: "mbit_per_s", the median of "runs".
- * Latency: "one_way_us", the median of "runs", each half of a pass's average
- * round trip; "min_us" and "median_us" of the single round trips of all.
+ * @return an array of objects. Bandwidth and touch: "mbit_per_s" of all
+ * connections, the median of "runs". Latency and hotspot: "one_way_us", the median of "runs", each
+ * half of a pass's average round trip; "min_us" and "median_us" of the single round trips of all.
  * Progress: "exchange_us", the median of "runs", each the average time of a
  * burst to and fro with the computation. Fill: "unread_bytes", likewise. "busy_us_per_message", if
  * the kernel tells: what the processors of the node spent.

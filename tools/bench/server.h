@@ -11,8 +11,11 @@
 namespace sdpbench
 {
 
-/** Serve one client until it has no more requests. @throw std::exception if it fails. */
-void serve_client(Stream stream);
+/**
+ * Serve one client, who may have several connections, until it has no more
+ * requests. @throw std::exception if it fails.
+ */
+void serve_client(Listener &listener);
 
 /** Serve one client after the other, for ever; a client's failure is reported on stderr. */
 [[noreturn]] void serve(Listener &listener);

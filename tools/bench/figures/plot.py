@@ -9,6 +9,8 @@ from . import BenchError, plan, table
 _AXES = {
     "message": "message", "computation": "computation after a burst or message (us)",
     "delay": "delay of the wire, one way (us)",
+    "window": "messages between two times that the memory is overwritten",
+    "connections": "connections",
 }
 
 
