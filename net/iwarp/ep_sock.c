@@ -88,11 +88,20 @@ static void iwp_sock_data_ready(struct sock *sk)
 		iwp_ep_signal(ep, IWP_EV_SOCKET);
 }
 
+/*
+ * TCP may be in the middle of sending a buffer.  Sending more is fine then,
+ * unless the socket has an owner: that would process packets that wait for him,
+ * and the buffer may be acknowledged and freed before TCP is done with it.
+ */
 static void iwp_sock_write_space(struct sock *sk)
 {
 	struct iwp_ep *ep = sk->sk_user_data;
 
-	if (ep && ep->fpdu)
+	if (!ep || !ep->fpdu)
+		return;
+	if (sock_owned_by_user(sk) && !ep->qp->tx.busy)
+		iwp_tx_queue(ep->qp);
+	else
 		iwp_tx_ready(ep->qp);
 }
 
