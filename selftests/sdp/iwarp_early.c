@@ -10,10 +10,12 @@
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <time.h>
 
 #include "iwarp_end.h"
 
@@ -308,6 +310,56 @@ static void corruption_that_tcp_finds(void)
 	CHECK(transfer_over("delay 1ms corrupt 1%", true, true) > 0);
 }
 
+/*
+ * Every some segments one is damaged behind TCP's back, who trusts a wire that
+ * is inside of the machine. Some of it is damaged while it is out of order.
+ */
+static void damage(bool on)
+{
+	run("tc qdisc del dev %s clsact 2> /dev/null; true", wires[0]);
+	if (!on)
+		return;
+	run("tc qdisc add dev %s clsact", wires[0]);
+	run("tc filter add dev %s egress matchall action gact pass random determ pipe 97 action pedit munge offset 1000 u8 invert pass",
+	    wires[0]);
+}
+
+/* Whatever is reported as received is right, up to the end. */
+static unsigned int receive_until_error(struct iwarp_end *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < SENDS; i++) {
+		if (iwarp_wait(to->rcq).status != IBV_WC_SUCCESS)
+			break;
+		pattern_verify(to->mem + RECEIVED + i * SEND_LEN, SEND_LEN, 7,
+			       i * SEND_LEN);
+	}
+	return i;
+}
+
+static void corruption_that_the_checksum_finds(void)
+{
+	struct iwarp_pair p;
+	long damaged;
+
+	find_wires();
+	segments_are(1);
+	iwarp_ask(true, true);
+	iwarp_pair_open(&p);
+	wire_is(LOSS);
+	damaged = counter(&p.server, "rx_crc_errors");
+	damage(true);
+	round_begin(&p.client, &p.server, 7);
+	round_send(&p.client, &p.server);
+	CHECK(receive_until_error(&p.server) < SENDS);
+	WAIT_FOR(counter(&p.server, "rx_crc_errors") == damaged + 1);
+	iwarp_wait_disconnected(&p.client);
+	iwarp_wait_disconnected(&p.server);
+	damage(false);
+	iwarp_pair_close(&p);
+}
+
 /* What is lost is many segments at a time, which TCP cuts as it likes later. */
 static void long_segments(void)
 {
@@ -335,6 +387,75 @@ static void small_receive_buffer(void)
 	run("sysctl -qw net.ipv4.tcp_rmem='4096 131072 6291456'");
 }
 
+#define CLIENT_PORT	7175
+#define SERVER_PORT	7176
+
+/* TCP's number of the first byte from client to server, if it connects now. */
+static uint32_t first_sequence(void)
+{
+	struct addr from = client_addr(CLIENT_PORT), to = server_addr(SERVER_PORT);
+	int one = 1, queue = TCP_SEND_QUEUE, fds[3], i;
+	socklen_t len = sizeof(uint32_t);
+	uint32_t seq;
+
+	for (i = 0; i < 2; i++) {
+		fds[i] = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
+		setsockopt(fds[i], SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		CHECK_OK(bind(fds[i], i ? &from.sa : &to.sa, from.len));
+	}
+	CHECK_OK(listen(fds[0], 1));
+	CHECK_OK(connect(fds[1], &to.sa, to.len));
+	fds[2] = CHECK_OK(accept(fds[0], NULL, NULL));
+	/* Sockets under repair end without a trace. */
+	for (i = 1; i < 3; i++)
+		CHECK_OK(setsockopt(fds[i], IPPROTO_TCP, TCP_REPAIR, &one,
+				    sizeof(one)));
+	CHECK_OK(setsockopt(fds[1], IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue,
+			    sizeof(queue)));
+	CHECK_OK(getsockopt(fds[1], IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, &len));
+	for (i = 0; i < 3; i++)
+		close(fds[i]);
+	return seq;
+}
+
+/*
+ * Numbers begin with what depends on the addresses, and rise by one every 64 ns
+ * of the system's clock. So the clock is set to when they are about to wrap.
+ */
+static void wrap_after(uint32_t bytes)
+{
+	uint64_t ns = (uint64_t)(-bytes - first_sequence()) << 6;
+	struct timespec now;
+
+	CHECK_OK(clock_gettime(CLOCK_REALTIME, &now));
+	ns += now.tv_nsec;
+	now.tv_sec += ns / 1000000000;
+	now.tv_nsec = ns % 1000000000;
+	CHECK_OK(clock_settime(CLOCK_REALTIME, &now));
+}
+
+/* The numbers must not wrap before there is a connection. */
+#define WRAP_AFTER	(4 * MIB)
+#define WRAP_MS		200
+
+static void sequence_wraps(void)
+{
+	struct iwarp_pair p;
+	uint64_t begin;
+
+	find_wires();
+	segments_are(1);
+	iwarp_ask(true, true);
+	wrap_after(WRAP_AFTER);
+	begin = now_ms();
+	iwarp_pair_open_at(&p, CLIENT_PORT, SERVER_PORT);
+	if (now_ms() - begin > WRAP_MS)
+		sdp_skip("this machine connects too slowly");
+	wire_is(LOSS);
+	CHECK(transfer(&p, 2 * ROUNDS) > 0);
+	iwarp_pair_close(&p);
+}
+
 /* For those who have wires of their own. */
 static void as_it_is(void)
 {
@@ -351,15 +472,18 @@ static const struct sdp_case cases[] = {
 	CASE(jitter, CASE_LONG),
 	CASE(duplication, CASE_LONG),
 	CASE(corruption_that_tcp_finds, CASE_LONG),
+	CASE(corruption_that_the_checksum_finds, 0),
 	CASE(long_segments, CASE_LONG),
 	CASE(segments_joined_by_the_receiver, CASE_LONG),
 	CASE(small_receive_buffer, CASE_LONG),
+	CASE(sequence_wraps, CASE_LONG),
 };
 
 static void tidy_up(void)
 {
 	find_wires();
 	wire_is("");
+	damage(false);
 	segments_are(65535);
 	iwarp_ask(false, false);
 }

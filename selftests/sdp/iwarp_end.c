@@ -99,11 +99,11 @@ static struct rdma_event_channel *new_channel(void)
 }
 
 static struct rdma_cm_id *new_listening_id(struct rdma_event_channel *channel,
-					   struct addr *addr)
+					   struct addr *addr, uint16_t port)
 {
 	struct rdma_cm_id *id;
 
-	*addr = server_addr(0);
+	*addr = server_addr(port);
 	CHECK_OK(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
 	CHECK_OK(rdma_bind_addr(id, &addr->sa));
 	CHECK_OK(rdma_listen(id, 1));
@@ -114,9 +114,9 @@ static struct rdma_cm_id *new_listening_id(struct rdma_event_channel *channel,
 	return id;
 }
 
-static void client_resolve(struct iwarp_end *e, struct addr *to)
+static void client_resolve(struct iwarp_end *e, uint16_t port, struct addr *to)
 {
-	struct addr from = client_addr(0);
+	struct addr from = client_addr(port);
 
 	CHECK_OK(rdma_create_id(e->channel, &e->id, NULL, RDMA_PS_TCP));
 	CHECK_OK(rdma_resolve_addr(e->id, &from.sa, &to->sa, RESOLVE_MS));
@@ -125,7 +125,8 @@ static void client_resolve(struct iwarp_end *e, struct addr *to)
 	wait_event(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-void iwarp_pair_open(struct iwarp_pair *p)
+void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
+			uint16_t server_port)
 {
 	struct rdma_conn_param param = {
 		.responder_resources = 4,
@@ -137,8 +138,8 @@ void iwarp_pair_open(struct iwarp_pair *p)
 	memset(p, 0, sizeof(*p));
 	p->client.channel = new_channel();
 	p->server.channel = new_channel();
-	listener = new_listening_id(p->server.channel, &to);
-	client_resolve(&p->client, &to);
+	listener = new_listening_id(p->server.channel, &to, server_port);
+	client_resolve(&p->client, client_port, &to);
 	end_open(&p->client);
 	CHECK_OK(rdma_connect(p->client.id, &param));
 	p->server.id = wait_event(&p->server, RDMA_CM_EVENT_CONNECT_REQUEST);
@@ -147,6 +148,11 @@ void iwarp_pair_open(struct iwarp_pair *p)
 	wait_event(&p->client, RDMA_CM_EVENT_ESTABLISHED);
 	wait_event(&p->server, RDMA_CM_EVENT_ESTABLISHED);
 	CHECK_OK(rdma_destroy_id(listener));
+}
+
+void iwarp_pair_open(struct iwarp_pair *p)
+{
+	iwarp_pair_open_at(p, 0, 0);
 }
 
 void iwarp_pair_close(struct iwarp_pair *p)

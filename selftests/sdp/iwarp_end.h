@@ -33,6 +33,9 @@ void iwarp_set(const char *name, bool on);
 /* What both ends ask for when a connection is set up; needs root. */
 void iwarp_ask(bool markers, bool crc);
 void iwarp_pair_open(struct iwarp_pair *p);
+/* The same with ports of one's choice; 0 is any. */
+void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
+			uint16_t server_port);
 void iwarp_pair_close(struct iwarp_pair *p);
 
 /* A message of @len bytes at @at of the memory, in @pieces; returns the error. */
