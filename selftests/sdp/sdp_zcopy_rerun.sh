@@ -28,17 +28,28 @@ with() {
 	for program in "$@"; do rerun "$program"; done
 }
 
-credit_sync() { with credit sync sdp_data sdp_close; }
-rdma_sync() { with rdma sync sdp_zcopy; }
-nic_sync() { with nic sync sdp_zcopy; }
-credit_async() { with credit async sdp_data sdp_close; }
-rdma_async() { with rdma async sdp_zasync sdp_zmsg; }
-nic_async() { with nic async sdp_zasync sdp_zmsg; }
 # Programs that touch their memory too early wait.
-nic_block() {
+# with_block ENGINE PROGRAM...
+with_block() {
+	local engine=$1
+	shift
 	set_sysctl zcopy_fault block
-	with nic async sdp_zasync sdp_zasync_stream
+	with "$engine" async "$@"
 }
 
+credit_sync() { with credit sync sdp_data sdp_close sdp_zcopy; }
+rdma_sync() { with rdma sync sdp_zcopy; }
+nic_sync() { with nic sync sdp_zcopy; }
+credit_async() { with credit async sdp_data sdp_close sdp_zasync sdp_zmsg; }
+rdma_async() { with rdma async sdp_zasync sdp_zmsg; }
+nic_async() { with nic async sdp_zasync sdp_zmsg; }
+credit_block() { with_block credit sdp_zasync sdp_zasync_stream; }
+rdma_block() { with_block rdma sdp_zasync sdp_zasync_stream; }
+nic_block() { with_block nic sdp_zasync sdp_zasync_stream; }
+# These choose between waiting and copies themselves.
+rdma_choice() { with rdma async sdp_zblock; }
+nic_choice() { with nic async sdp_zblock; }
+
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async nic_block
+run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async \
+	credit_block rdma_block nic_block rdma_choice nic_choice
