@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An acknowledgement may be given flags of the header. */
+/* A bare ACK may be given flags of the header. */
 #include <linux/module.h>
 #include <net/tcp.h>
 

@@ -9,6 +9,8 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "design.h"
+
 /* The only port of a device. */
 #define IWP_PORT		1
 
@@ -34,6 +36,8 @@ struct iwp_stats;
  * @next_stag: the same for memory regions
  * @generation: counts how often memory regions became valid
  * @stats: what was counted, for each processor
+ * @design: enum iwp_design of queue pairs to come
+ * @engine: model of an offload engine, which some designs use
  */
 struct iwp_device {
 	struct ib_device ibdev;
@@ -47,6 +51,8 @@ struct iwp_device {
 	u32 next_stag;
 	atomic64_t generation;
 	struct iwp_stats __percpu *stats;
+	u8 design;
+	struct iwp_engine engine;
 };
 
 static inline struct iwp_device *iwp_device(struct ib_device *ibdev)

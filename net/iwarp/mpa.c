@@ -3,11 +3,16 @@
  * MPA's set-up: the two frames, and what follows from them (RFC 5044, section
  * 7; RFC 6581).
  */
+#include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "device.h"
 #include "ep.h"
+#include "qp.h"
+
+/* What FPDUPTR can say, and a segment that has none may be. */
+#define IWP_INTERVAL_MAX	32768
 
 static bool iwp_markers;
 module_param_named(markers, iwp_markers, bool, 0644);
@@ -16,6 +21,47 @@ MODULE_PARM_DESC(markers, "Ask peers for markers in what we receive");
 static bool iwp_crc;
 module_param_named(crc, iwp_crc, bool, 0644);
 MODULE_PARM_DESC(crc, "Ask for checksums in both directions");
+
+static u32 iwp_interval = IWARP_MARKER_INTERVAL;
+
+/* Longer than the standard's only: there is room for so many pieces. */
+static int iwp_interval_set(const char *text, const struct kernel_param *kp)
+{
+	u32 value;
+	int err = kstrtou32(text, 0, &value);
+
+	if (err)
+		return err;
+	if (!is_power_of_2(value) || value < IWARP_MARKER_INTERVAL ||
+	    value > IWP_INTERVAL_MAX)
+		return -EINVAL;
+	WRITE_ONCE(iwp_interval, value);
+	return 0;
+}
+
+static const struct kernel_param_ops iwp_interval_ops = {
+	.set = iwp_interval_set,
+	.get = param_get_uint,
+};
+module_param_cb(marker_interval, &iwp_interval_ops, &iwp_interval, 0644);
+MODULE_PARM_DESC(marker_interval, "Distance of markers, for experiments between two ends of ours");
+
+/**
+ * iwp_mpa_interval() - distance of markers of new connections
+ *
+ * Return: bytes, a power of two.
+ */
+u32 iwp_mpa_interval(void)
+{
+	return READ_ONCE(iwp_interval);
+}
+
+/* An engine sums for nothing in this model: both ends agree to no checksums. */
+static bool iwp_mpa_crc(const struct iwp_ep *ep)
+{
+	return READ_ONCE(iwp_crc) &&
+	       (!ep->qp || ep->qp->design == IWP_DESIGN_HOST);
+}
 
 static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
 {
@@ -55,7 +101,7 @@ int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
 	ep->ours = (struct iwarp_mpa) {
 		.rev = IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
-		.crc = READ_ONCE(iwp_crc),
+		.crc = iwp_mpa_crc(ep),
 		.enhanced = true,
 		.peer_to_peer = true,
 		.rtr = IWARP_RTR_WRITE,
@@ -82,7 +128,7 @@ int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len)
 		.rev = ep->mpa.rev == IWARP_MPA_REV_1 ? IWARP_MPA_REV_1 :
 							IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
-		.crc = ep->mpa.crc || READ_ONCE(iwp_crc),
+		.crc = ep->mpa.crc || iwp_mpa_crc(ep),
 		.reject = reject,
 		.enhanced = ep->mpa.enhanced,
 		.peer_to_peer = ep->mpa.peer_to_peer,

@@ -45,6 +45,7 @@ const struct ib_device_ops iwp_device_ops = {
 	.dereg_mr = iwp_dereg_mr,
 	.destroy_cq = iwp_destroy_cq,
 	.destroy_qp = iwp_destroy_qp,
+	.device_group = &iwp_device_group,
 	.get_dma_mr = iwp_get_dma_mr,
 	.get_hw_stats = iwp_get_hw_stats,
 	.get_port_immutable = iwp_get_port_immutable,

@@ -298,7 +298,9 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	init_completion(&qp->released);
 	INIT_WORK(&qp->tx_work, iwp_tx_work);
 	iwp_hold_init(qp);
+	iwp_tx_init_timer(qp);
 	iwp_ack_init(qp);
+	qp->design = READ_ONCE(qp->dev->design);
 	err = iwp_qp_create(qp, attr, udata);
 	if (err)
 		iwp_qp_free(qp);
@@ -345,6 +347,7 @@ int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	iwp_qp_put(qp);
 	wait_for_completion(&qp->released);
 	iwp_ack_stop(qp);
+	hrtimer_cancel(&qp->tx_timer);
 	xa_erase(&qp->dev->qps, ibqp->qp_num);
 	iwp_qp_free(qp);
 	return 0;

@@ -152,6 +152,9 @@ struct iwp_rq {
  * @tx: what is being sent; under the socket's lock
  * @rx: what is being received; under the socket's lock
  * @tx_work: sends where post_send() cannot
+ * @design: enum iwp_design
+ * @engine_from: when the engine's work began that processors do now
+ * @tx_timer: goes on sending when the engine is done
  * @ack_timer: acknowledges what was received
  * @ack_armed: it will, and has a reference; under the socket's lock
  */
@@ -169,6 +172,9 @@ struct iwp_qp {
 	struct iwp_tx tx;
 	struct iwp_rx rx;
 	struct work_struct tx_work;
+	u8 design;
+	u64 engine_from;
+	struct hrtimer tx_timer;
 	struct hrtimer ack_timer;
 	bool ack_armed;
 };

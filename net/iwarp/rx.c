@@ -9,6 +9,7 @@
 #include "copy.h"
 #include "device.h"
 #include "early.h"
+#include "ep.h"
 #include "qp.h"
 #include "stats.h"
 
@@ -82,7 +83,13 @@ static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 
 	if (qp->state == IWP_QP_ERROR)
 		return 0;
-	taken = iwarp_rx_feed(&qp->rx.wire, &src, offset, len);
+	if (qp->design == IWP_DESIGN_HOST) {
+		taken = iwarp_rx_feed(&qp->rx.wire, &src, offset, len);
+	} else {
+		iwp_engine_enter(qp);
+		taken = iwarp_rx_feed(&qp->rx.wire, &src, offset, len);
+		iwp_engine_leave(qp);
+	}
 	if (taken < len)
 		desc->count = 0;
 	return taken;
@@ -161,7 +168,7 @@ void iwp_rx_ready(struct iwp_qp *qp)
  */
 void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc)
 {
-	iwarp_rx_init(&qp->rx.wire, &iwp_rx_ops,
-		      markers ? IWARP_MARKER_INTERVAL : IWARP_NO_MARKERS, crc,
-		      0);
+	iwarp_rx_init(&qp->rx.wire, qp->design == IWP_DESIGN_HOST ?
+				    &iwp_rx_ops : &iwp_engine_rx_ops,
+		      markers ? iwp_mpa_interval() : IWARP_NO_MARKERS, crc, 0);
 }

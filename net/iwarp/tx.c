@@ -16,10 +16,17 @@
 
 /* How much is written before TCP is asked to take it. */
 #define IWP_TX_BATCH		65536
+/* And how much the engine is given at a time, so that it does not begin late. */
+#define IWP_TX_ENGINE_BATCH	16384
+/* What the engine fetches at a time, where it is free to choose. */
+#define IWP_TX_ENGINE_CHUNK	2048
+/* When to look again if the socket is in use. */
+#define IWP_TX_RETRY		(20 * NSEC_PER_USEC)
 /* How much one call sends before others get the processor. */
 #define IWP_TX_BUDGET		(8 * IWP_TX_BATCH)
 
 static struct workqueue_struct *iwp_tx_wq;
+static struct workqueue_struct *iwp_engine_wq;
 
 /**
  * iwp_tx_queue() - have a work item look at the queue pair
@@ -29,8 +36,11 @@ static struct workqueue_struct *iwp_tx_wq;
  */
 void iwp_tx_queue(struct iwp_qp *qp)
 {
+	struct workqueue_struct *wq = iwp_design_offloaded(qp->design) ?
+					      iwp_engine_wq : iwp_tx_wq;
+
 	iwp_qp_get(qp);
-	if (!queue_work(iwp_tx_wq, &qp->tx_work))
+	if (!queue_work(wq, &qp->tx_work))
 		iwp_qp_put(qp);
 }
 
@@ -63,13 +73,14 @@ static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
 		gone++;
 	}
 	tx->nr_vecs -= gone;
+	tx->due -= gone;
 	memmove(tx->vecs, tx->vecs + gone, tx->nr_vecs * sizeof(*tx->vecs));
 }
 
 /* Returns 0 if TCP has taken all, or a negative error number. */
 static int iwp_tx_push(struct iwp_tx *tx, bool more)
 {
-	while (tx->nr_vecs) {
+	while (tx->due) {
 		struct msghdr msg = {
 			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL |
 				     MSG_SPLICE_PAGES | (more ? MSG_MORE : 0),
@@ -78,10 +89,10 @@ static int iwp_tx_push(struct iwp_tx *tx, bool more)
 		int sent;
 		u32 i;
 
-		for (i = 0; i < tx->nr_vecs; i++)
+		for (i = 0; i < tx->due; i++)
 			len += tx->vecs[i].bv_len;
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, tx->vecs,
-			      tx->nr_vecs, len);
+			      tx->due, len);
 		sent = tcp_sendmsg_locked(tx->sk, &msg, len);
 		if (sent <= 0)
 			return sent ?: -EAGAIN;
@@ -120,16 +131,22 @@ static u32 iwp_tx_unsent(const struct sock *sk)
 	return tcp_send_head(sk) ? tcp_write_queue_tail(sk)->len : 0;
 }
 
+static u32 iwp_tx_batch(const struct iwp_qp *qp)
+{
+	return qp->design == IWP_DESIGN_HOST ? IWP_TX_BATCH :
+					       IWP_TX_ENGINE_BATCH;
+}
+
 /* Returns how many bytes of the stream were written, or -ENOMEM. */
 static int iwp_tx_fill(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
+	u32 room = IWP_TX_VECS - (tx->gather ? IWP_TX_SG_VECS : IWP_TX_SEG_VECS);
 	u64 from = tx->pos;
 
 	if (!tx->nr_vecs)
 		tx->seg_used = iwp_tx_unsent(tx->sk);
-	while (tx->pos - from < IWP_TX_BATCH &&
-	       tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
+	while (tx->pos - from < iwp_tx_batch(qp) && tx->nr_vecs <= room) {
 		int err;
 
 		if (qp->state == IWP_QP_ERROR ||
@@ -144,6 +161,60 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 	return tx->pos - from;
 }
 
+/* Whether the engine is done with what it was given. */
+static bool iwp_tx_engine_done(struct iwp_tx *tx)
+{
+	if (tx->due < tx->nr_vecs && ktime_get_ns() < tx->due_at)
+		return false;
+	tx->due = tx->nr_vecs;
+	return true;
+}
+
+static u32 iwp_tx_dmas(const struct iwp_qp *qp, u32 len, u32 segs)
+{
+	switch (qp->design) {
+	case IWP_DESIGN_ASSISTED:
+		return segs;
+	case IWP_DESIGN_OFFLOADED:
+		return DIV_ROUND_UP(len, IWP_TX_ENGINE_CHUNK);
+	default:
+		return qp->tx.nr_vecs - qp->tx.due;
+	}
+}
+
+/* What was written goes to the engine, or, if there is none, to TCP. */
+static void iwp_tx_hand_over(struct iwp_qp *qp, u32 len, u32 segs)
+{
+	struct iwp_tx *tx = &qp->tx;
+
+	if (qp->design == IWP_DESIGN_HOST || !len) {
+		tx->due = tx->nr_vecs;
+		return;
+	}
+	tx->due_at = iwp_engine_take(&qp->dev->engine, qp->design, len,
+				     iwp_tx_dmas(qp, len, segs));
+	hrtimer_start(&qp->tx_timer, ns_to_ktime(tx->due_at),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+static int iwp_tx_write(struct iwp_qp *qp)
+{
+	bool offloaded = iwp_design_offloaded(qp->design);
+	u32 segs = qp->tx.segs;
+	int n;
+
+	if (!iwp_tx_engine_done(&qp->tx))
+		return 0;
+	if (offloaded)
+		iwp_engine_enter(qp);
+	n = iwp_tx_fill(qp);
+	if (offloaded)
+		iwp_engine_leave(qp);
+	if (n >= 0)
+		iwp_tx_hand_over(qp, n, qp->tx.segs - segs);
+	return n;
+}
+
 /* Returns 0 if nothing is left, or why something is. */
 static int iwp_tx_loop(struct iwp_qp *qp)
 {
@@ -153,12 +224,13 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 		int n, err;
 
 		/* Each attempt has its price: let it get rid of some first. */
-		if (qp->tx.nr_vecs && !sk_stream_is_writeable(qp->tx.sk))
+		if (qp->tx.due && !sk_stream_is_writeable(qp->tx.sk))
 			return -EAGAIN;
-		n = iwp_tx_fill(qp);
+		n = iwp_tx_write(qp);
 		if (n < 0)
 			return n;
-		err = iwp_tx_push(&qp->tx, n >= IWP_TX_BATCH);
+		err = iwp_tx_push(&qp->tx, n >= iwp_tx_batch(qp) &&
+				  !iwp_tx_written(qp));
 		if (err || !n || qp->state == IWP_QP_ERROR)
 			return err;
 		if (n >= budget)
@@ -286,9 +358,38 @@ void iwp_tx_kick(struct iwp_qp *qp)
 
 	if (!ep)
 		return;
-	if (irqs_disabled() || in_hardirq() || !iwp_tx_try(ep, qp))
+	/* An engine works while the host does something else. */
+	if (iwp_design_offloaded(qp->design) || irqs_disabled() ||
+	    in_hardirq() || !iwp_tx_try(ep, qp))
 		iwp_tx_queue(qp);
 	iwp_ep_put(ep);
+}
+
+/* Who destroys the queue pair waits for this, so it needs no reference. */
+static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
+{
+	struct iwp_qp *qp = container_of(timer, struct iwp_qp, tx_timer);
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+	bool done;
+
+	if (!ep)
+		return HRTIMER_NORESTART;
+	done = iwp_tx_try(ep, qp);
+	iwp_ep_put(ep);
+	if (done)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(IWP_TX_RETRY));
+	return HRTIMER_RESTART;
+}
+
+/**
+ * iwp_tx_init_timer() - prepare a queue pair for its engine
+ * @qp: queue pair
+ */
+void iwp_tx_init_timer(struct iwp_qp *qp)
+{
+	hrtimer_setup(&qp->tx_timer, iwp_tx_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
 }
 
 /**
@@ -352,6 +453,7 @@ void iwp_tx_last(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	tx->due = tx->nr_vecs;
 	if (tx->term_len && tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
 		memset(&tx->msg, 0, sizeof(tx->msg));
 		tx->msg.source = IWP_MSG_CONTROL;
@@ -359,8 +461,11 @@ void iwp_tx_last(struct iwp_qp *qp)
 		tx->msg.msn = iwarp_out_msn(&tx->stream, IWARP_QN_TERMINATE);
 		tx->msg.len = tx->term_len;
 		memcpy(tx->msg.control, tx->term, tx->term_len);
-		if (!iwp_tx_segment(qp) && !iwp_tx_push(tx, false))
-			iwp_count(qp->dev, IWP_STAT_TX_TERMINATES, 1);
+		if (!iwp_tx_segment(qp)) {
+			tx->due = tx->nr_vecs;
+			if (!iwp_tx_push(tx, false))
+				iwp_count(qp->dev, IWP_STAT_TX_TERMINATES, 1);
+		}
 	}
 	if (qp->state != IWP_QP_ERROR)
 		iwp_tx_acked(qp);
@@ -390,7 +495,8 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 		return -ENOMEM;
 	tx->reads_size = ird;
 	tx->sk = sk;
-	tx->interval = markers ? IWARP_MARKER_INTERVAL : IWARP_NO_MARKERS;
+	tx->interval = markers ? iwp_mpa_interval() : IWARP_NO_MARKERS;
+	tx->gather = qp->design == IWP_DESIGN_OFFLOADED_SG;
 	tx->use_crc = crc;
 	tx->start_seq = tcp_sk(sk)->write_seq;
 	iwarp_stream_init(&tx->stream, ird, ord);
@@ -405,7 +511,14 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 int iwp_tx_init(void)
 {
 	iwp_tx_wq = alloc_workqueue("iwarp_tx", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	return iwp_tx_wq ? 0 : -ENOMEM;
+	if (!iwp_tx_wq)
+		return -ENOMEM;
+	iwp_engine_wq = alloc_workqueue("iwarp_engine",
+					WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (iwp_engine_wq)
+		return 0;
+	destroy_workqueue(iwp_tx_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -413,5 +526,6 @@ int iwp_tx_init(void)
  */
 void iwp_tx_exit(void)
 {
+	destroy_workqueue(iwp_engine_wq);
 	destroy_workqueue(iwp_tx_wq);
 }

@@ -21,9 +21,12 @@ struct iwp_qp;
 struct iwp_send;
 
 /* Pieces of pages that wait for TCP. */
-#define IWP_TX_VECS		64
+#define IWP_TX_VECS		128
 /* How many a segment can need, if memory is so scarce that pages are single. */
 #define IWP_TX_SEG_VECS		20
+/* How many if the engine gathers data and markers, and how long it is then. */
+#define IWP_TX_SG_VECS		56
+#define IWP_TX_SG_ROOM		8960
 
 /**
  * struct iwp_read - a request of the peer to read
@@ -86,8 +89,12 @@ struct iwp_msg {
  * @seg_used: how much of a segment of TCP is in use behind the last whole one
  * @acked: place up to which the peer's TCP has everything
  * @frag: page in which the next segment begins
+ * @gather: pages of users go to TCP, and not copies
  * @vecs: pieces that TCP has not taken
  * @nr_vecs: how many
+ * @due: how many of them the engine is done with
+ * @due_at: when it is done with the others, by ktime_get_ns()
+ * @segs: segments that were written
  * @msg: message that is being sent
  * @reads: requests of the peer
  * @reads_size: room in @reads
@@ -113,8 +120,12 @@ struct iwp_tx {
 	u32 seg_used;
 	u64 acked;
 	struct page_frag frag;
+	bool gather;
 	struct bio_vec vecs[IWP_TX_VECS];
 	u32 nr_vecs;
+	u32 due;
+	u64 due_at;
+	u32 segs;
 	struct iwp_msg msg;
 	struct iwp_read *reads;
 	u32 reads_size;
@@ -147,12 +158,14 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len);
 void iwp_tx_last(struct iwp_qp *qp);
 void iwp_tx_work(struct work_struct *work);
+void iwp_tx_init_timer(struct iwp_qp *qp);
 
 /* tx_msg.c */
 bool iwp_tx_next_msg(struct iwp_qp *qp);
 void iwp_tx_msg_sent(struct iwp_qp *qp);
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status);
+bool iwp_tx_written(struct iwp_qp *qp);
 bool iwp_tx_idle(struct iwp_qp *qp);
 
 /* tx_seg.c */

@@ -277,6 +277,21 @@ void iwp_tx_msg_sent(struct iwp_qp *qp)
 }
 
 /**
+ * iwp_tx_written() - is everything in segments?
+ * @qp: queue pair
+ *
+ * Context: socket's lock held.
+ * Return: true if so.
+ */
+bool iwp_tx_written(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+
+	return tx->msg.source == IWP_MSG_NONE &&
+	       tx->reads_get == tx->reads_put && !iwp_sq_next(qp);
+}
+
+/**
  * iwp_tx_idle() - is everything sent?
  * @qp: queue pair
  *
@@ -285,8 +300,5 @@ void iwp_tx_msg_sent(struct iwp_qp *qp)
  */
 bool iwp_tx_idle(struct iwp_qp *qp)
 {
-	struct iwp_tx *tx = &qp->tx;
-
-	return !tx->nr_vecs && tx->msg.source == IWP_MSG_NONE &&
-	       tx->reads_get == tx->reads_put && !iwp_sq_next(qp);
+	return !qp->tx.nr_vecs && iwp_tx_written(qp);
 }

@@ -42,7 +42,7 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 {
 	struct bio_vec *last = tx->vecs + tx->nr_vecs - 1;
 
-	if (tx->nr_vecs && last->bv_page == page &&
+	if (tx->nr_vecs > tx->due && last->bv_page == page &&
 	    last->bv_offset + last->bv_len == offset) {
 		last->bv_len += len;
 		return;
@@ -129,6 +129,39 @@ static int iwp_out_bytes(void *ctx, void *from, size_t len)
 	return out->err;
 }
 
+/* As iwp_out_bytes(), but the memory itself goes to TCP, where that may be. */
+static int iwp_out_pages(void *ctx, void *from, size_t len)
+{
+	struct iwp_out *out = ctx;
+
+	while (len && !out->err) {
+		struct page *page = virt_to_page(from);
+		u32 n;
+
+		iwp_out_marker(out);
+		n = min_t(size_t, len, iwarp_gap_room(&out->gap));
+		n = min_t(size_t, n, PAGE_SIZE - offset_in_page(from));
+		if (!sendpage_ok(page)) {
+			iwp_out_raw(out, from, n);
+		} else {
+			iwp_out_close(out);
+			iwp_vec_add(out->tx, page, offset_in_page(from), n);
+			if (out->tx->use_crc)
+				out->crc = crc32c(out->crc, from, n);
+		}
+		iwarp_gap_advance(&out->gap, n);
+		from += n;
+		len -= n;
+	}
+	return out->err;
+}
+
+/* How payload of memory regions is taken. */
+static iwp_span_fn iwp_out_span(const struct iwp_out *out)
+{
+	return out->tx->gather ? iwp_out_pages : iwp_out_bytes;
+}
+
 static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 {
 	static const u8 zeros[4];
@@ -152,7 +185,7 @@ static enum iwp_mem_err iwp_tx_walk(struct iwp_qp *qp, u32 stag, u64 addr,
 	if (!stag && !iwp_qp_kernel(qp))
 		return IWP_MEM_STAG;
 	return iwp_mem_walk(qp->ibqp.pd, stag, addr, len, access,
-			    iwp_out_bytes, out);
+			    iwp_out_span(out), out);
 }
 
 static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
@@ -196,7 +229,8 @@ static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,
 			return IWP_MEM_STAG;
 		return iwp_mem_walk(qp->ibqp.pd, req->src_stag,
 				    req->src_to + msg->at, len,
-				    IB_ACCESS_REMOTE_READ, iwp_out_bytes, out);
+				    IB_ACCESS_REMOTE_READ, iwp_out_span(out),
+				    out);
 	default:
 		iwp_out_bytes(out, msg->control + msg->at, len);
 		return IWP_MEM_OK;
@@ -223,7 +257,9 @@ static u32 iwp_seg_room(const struct iwp_tx *tx)
 	u32 mss = tcp_sk(tx->sk)->mss_cache;
 	u32 room = mss - tx->seg_used % mss;
 
-	return room < IWP_SEG_ROOM_MIN ? room + mss : room;
+	if (room < IWP_SEG_ROOM_MIN)
+		room += mss;
+	return tx->gather ? min_t(u32, room, IWP_TX_SG_ROOM) : room;
 }
 
 /* As much of the message as fits into one segment of TCP. */
@@ -299,6 +335,7 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	tx->pos += (u32)(out.gap.pos - (u32)tx->pos);
 	tx->msg.at += hdr.payload_len;
 	iwp_count(qp->dev, IWP_STAT_TX_FPDUS, 1);
+	tx->segs++;
 	if (hdr.last)
 		iwp_tx_msg_sent(qp);
 	return 0;
@@ -311,6 +348,7 @@ int iwp_tx_segment(struct iwp_qp *qp)
 void iwp_tx_drop_pages(struct iwp_tx *tx)
 {
 	iwp_vec_cut(tx, 0, 0);
+	tx->due = 0;
 	if (tx->frag.page)
 		put_page(tx->frag.page);
 	memset(&tx->frag, 0, sizeof(tx->frag));
