@@ -109,7 +109,7 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 }
 
 /* What arrived before the callbacks knew whose it is. */
-static void iwp_ep_catch_up(struct iwp_ep *ep)
+static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
 {
 	struct sock *sk = ep->sock->sk;
 
@@ -117,6 +117,7 @@ static void iwp_ep_catch_up(struct iwp_ep *ep)
 	if (ep->fpdu) {
 		iwp_rx_ready(ep->qp);
 		iwp_tx_ready(ep->qp);
+		iwp_local_ready(ep->qp, active);
 	}
 	release_sock(sk);
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
@@ -132,22 +133,25 @@ static void iwp_ep_catch_up(struct iwp_ep *ep)
 void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type)
 {
 	iwp_ep_upcall(ep, ep->cm_id, type, 0);
-	iwp_ep_catch_up(ep);
+	iwp_ep_catch_up(ep, type == IW_CM_EVENT_CONNECT_REPLY);
 }
 
 static void iwp_connect_replied(struct iwp_ep *ep)
 {
 	int err = iwp_mpa_check_reply(ep);
+	bool joined = false;
 
 	if (!err) {
+		joined = iwp_local_join(ep);
 		err = iwp_ep_start(ep, false);
-		if (!err && ep->mpa.enhanced && ep->mpa.peer_to_peer)
-			ep->qp->tx.send_rtr = true;
 	}
-	if (err)
+	if (err) {
 		iwp_ep_finish(ep, err);
-	else
-		iwp_ep_established(ep, IW_CM_EVENT_CONNECT_REPLY);
+		return;
+	}
+	ep->qp->tx.send_rtr = !joined && ep->mpa.enhanced &&
+			      ep->mpa.peer_to_peer;
+	iwp_ep_established(ep, IW_CM_EVENT_CONNECT_REPLY);
 }
 
 /* The private data waits where the peer's will be. */

@@ -103,6 +103,7 @@ static void iwp_ep_detach(struct iwp_ep *ep)
 
 	if (!ep->sock)
 		return;
+	iwp_local_withdraw(ep);
 	sk = ep->sock->sk;
 	lock_sock(sk);
 	if (ep->fpdu)
@@ -202,6 +203,8 @@ static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 {
 	const struct sock *sk = ep->sock->sk;
 
+	if (events & BIT(IWP_EV_REFUSED))
+		iwp_local_failed(ep);
 	if (events & BIT(IWP_EV_ABORT) ||
 	    (iwp_sock_over(sk) && !iwp_hold_delays_end(ep->qp, sk)))
 		iwp_ep_finish(ep, 0);

@@ -47,12 +47,14 @@ enum iwp_ep_state {
  * @IWP_EV_DRAINED: all is sent that was posted before the consumer
  *	disconnected
  * @IWP_EV_ABORT: the consumer, or an error, ends the connection
+ * @IWP_EV_REFUSED: a request between joined queue pairs was refused
  */
 enum iwp_ep_event {
 	IWP_EV_SOCKET,
 	IWP_EV_TIMEOUT,
 	IWP_EV_DRAINED,
 	IWP_EV_ABORT,
+	IWP_EV_REFUSED,
 };
 
 /**
@@ -87,6 +89,7 @@ struct iwp_callbacks {
  * @free_work: ends it, as the last reference may go in any context
  * @listener: whose child it is, with a reference, or NULL
  * @node: in the listener's @children, or the device's requested endpoints
+ * @offer: among those that wait for a peer in this kernel
  * @children: listener: endpoints that have no request yet
  * @children_lock: listener: protects @children and @nr_children
  * @nr_children: listener: how many there are
@@ -115,6 +118,7 @@ struct iwp_ep {
 	struct work_struct free_work;
 	struct iwp_ep *listener;
 	struct list_head node;
+	struct hlist_node offer;
 	struct list_head children;
 	spinlock_t children_lock; /* of children */
 	u32 nr_children;

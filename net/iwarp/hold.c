@@ -37,7 +37,8 @@ static void iwp_hold_poll(struct work_struct *work)
 	struct iwp_qp *qp = container_of(to_delayed_work(work), struct iwp_qp,
 					 rx.hold.poll);
 
-	iwp_tx_kick(qp);
+	if (!iwp_local_receive(qp))
+		iwp_tx_kick(qp);
 	iwp_qp_put(qp);
 }
 
@@ -245,6 +246,21 @@ bool iwp_hold_again(struct iwp_qp *qp)
 }
 
 /**
+ * iwp_hold_look_later() - something waits for receive requests
+ * @qp: queue pair; nothing happens if its user tells us of his
+ *
+ * Context: any.
+ */
+void iwp_hold_look_later(struct iwp_qp *qp)
+{
+	if (iwp_qp_kernel(qp))
+		return;
+	iwp_qp_get(qp);
+	if (!iwp_tx_queue_later(&qp->rx.hold.poll, IWP_HOLD_POLL))
+		iwp_qp_put(qp);
+}
+
+/**
  * iwp_hold_end() - all was read that could be
  * @qp: queue pair, on which something has waited, or does
  *
@@ -256,11 +272,7 @@ void iwp_hold_end(struct iwp_qp *qp)
 	struct iwp_ep *ep;
 
 	if (hold->waiting) {
-		if (iwp_qp_kernel(qp))
-			return;
-		iwp_qp_get(qp);
-		if (!iwp_tx_queue_later(&hold->poll, IWP_HOLD_POLL))
-			iwp_qp_put(qp);
+		iwp_hold_look_later(qp);
 		return;
 	}
 	/* The peer's FIN may have waited, too. */

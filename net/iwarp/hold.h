@@ -42,6 +42,7 @@ u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
 void iwp_hold_keep(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
 void iwp_hold_deliver(struct iwp_qp *qp);
 bool iwp_hold_again(struct iwp_qp *qp);
+void iwp_hold_look_later(struct iwp_qp *qp);
 void iwp_hold_end(struct iwp_qp *qp);
 bool iwp_hold_delays_end(struct iwp_qp *qp, const struct sock *sk);
 

@@ -64,8 +64,7 @@ static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,
 /**
  * iwp_mem_walk() - visit the memory behind a range
  * @pd: protection domain of who wants access
- * @stag: which region; 0 is the kernel's own memory, for local access by a
- *	queue pair of the kernel only, which the caller has made sure of
+ * @stag: which region
  * @addr: address of the first byte
  * @len: how many; with none the region is not looked at
  * @access: which kind of access is wanted, IB_ACCESS_*
@@ -85,10 +84,6 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 
 	if (!len)
 		return IWP_MEM_OK;
-	if (!stag) {
-		fn(ctx, (void *)(uintptr_t)addr, len);
-		return IWP_MEM_OK;
-	}
 	rcu_read_lock();
 	mr = iwp_mr_find(pd, stag);
 	if (mr) {
@@ -110,7 +105,7 @@ static int iwp_mem_visit_none(void *ctx, void *span, size_t len)
 /**
  * iwp_mem_check() - may a range be accessed now?
  * @pd: protection domain of who wants access
- * @stag: which region, as for iwp_mem_walk()
+ * @stag: which region
  * @addr: address of the first byte
  * @len: how many
  * @access: which kind of access is wanted, IB_ACCESS_*
@@ -149,6 +144,59 @@ u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
 	}
 	rcu_read_unlock();
 	return generation;
+}
+
+/**
+ * iwp_pieces_walk() - visit a part of what several pieces of memory make up
+ * @pieces: pieces; what they have not, is not visited
+ * @at: where to begin
+ * @len: how many bytes
+ * @fn: as for iwp_mem_walk(); an error ends the walk of one piece only
+ * @ctx: for @fn
+ *
+ * Nothing of a piece is visited unless all that is wanted of it may be.
+ *
+ * Return: IWP_MEM_OK, or why access is refused.
+ */
+enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
+				 u32 len, iwp_span_fn fn, void *ctx)
+{
+	const struct siw_sge *sge = pieces->sge;
+	enum iwp_mem_err err = IWP_MEM_OK;
+	u8 left;
+
+	for (left = pieces->num_sge; len && left && !err; sge++, left--) {
+		u32 n;
+
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - at);
+		if (sge->lkey)
+			err = iwp_mem_walk(pieces->pd, sge->lkey,
+					   sge->laddr + at, n, pieces->access,
+					   fn, ctx);
+		else if (pieces->unnamed)
+			fn(ctx, (void *)(uintptr_t)(sge->laddr + at), n);
+		else
+			return IWP_MEM_STAG;
+		len -= n;
+		at = 0;
+	}
+	return err;
+}
+
+/**
+ * iwp_pieces_check() - may the first bytes be accessed now?
+ * @pieces: pieces
+ * @len: how many bytes
+ *
+ * Return: IWP_MEM_OK, or why access is refused.
+ */
+enum iwp_mem_err iwp_pieces_check(const struct iwp_pieces *pieces, u32 len)
+{
+	return iwp_pieces_walk(pieces, 0, len, iwp_mem_visit_none, NULL);
 }
 
 static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,

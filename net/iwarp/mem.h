@@ -7,6 +7,7 @@
 
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/siw-abi.h>
 
 struct iwp_device;
 
@@ -69,6 +70,22 @@ static inline struct iwp_mr *iwp_mr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct iwp_mr, ibmr);
 }
 
+/**
+ * struct iwp_pieces - pieces of memory that make up a whole
+ * @pd: protection domain of who wants access
+ * @sge: the pieces
+ * @num_sge: how many
+ * @access: which kind of access is wanted, IB_ACCESS_*
+ * @unnamed: a piece without an STag is the kernel's own memory
+ */
+struct iwp_pieces {
+	struct ib_pd *pd;
+	const struct siw_sge *sge;
+	u8 num_sge;
+	int access;
+	bool unnamed;
+};
+
 /* Returns 0, or a negative error number that ends the walk. */
 typedef int (*iwp_span_fn)(void *ctx, void *span, size_t len);
 
@@ -77,6 +94,9 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			       int access);
 u64 iwp_mem_generation(struct ib_pd *pd, u32 stag);
+enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
+				 u32 len, iwp_span_fn fn, void *ctx);
+enum iwp_mem_err iwp_pieces_check(const struct iwp_pieces *pieces, u32 len);
 enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote);
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access);

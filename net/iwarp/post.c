@@ -147,6 +147,8 @@ static void iwp_sq_posted(struct iwp_qp *qp)
 {
 	/* Pairs with iwp_qp_error(): the request, then the state. */
 	smp_mb();
+	if (iwp_local_send(qp))
+		return;
 	if (READ_ONCE(qp->state) == IWP_QP_ERROR)
 		iwp_sq_flush(qp);
 	else
@@ -232,11 +234,13 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	spin_unlock_irqrestore(&qp->rq.lock, flags);
 	if (err)
 		*bad_wr = wr;
-	/* Pairs with iwp_qp_error() and iwp_hold_spills(): then look. */
+	/* Pairs with iwp_qp_error() and who has found no request: then look. */
 	smp_mb();
-	if (READ_ONCE(qp->state) == IWP_QP_ERROR)
+	if (READ_ONCE(qp->state) == IWP_QP_ERROR && !iwp_local_receive(qp))
 		iwp_rq_flush(qp);
 	else if (READ_ONCE(qp->rx.hold.waiting))
 		iwp_tx_kick(qp);
+	else
+		iwp_local_fed(qp);
 	return err;
 }

@@ -124,8 +124,11 @@ void iwp_qp_error(struct iwp_qp *qp)
 		return;
 	/* Who posts from now on sees the state, or we see what he posted. */
 	smp_mb();
+	if (!iwp_local_send(qp))
+		iwp_sq_flush(qp);
+	if (iwp_local_receive(qp))
+		return;
 	iwp_rx_flush(qp);
-	iwp_sq_flush(qp);
 	iwp_rq_flush(qp);
 }
 
@@ -217,6 +220,7 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 
 static void iwp_qp_free(struct iwp_qp *qp)
 {
+	iwp_local_put(qp->local);
 	iwp_hold_free(qp);
 	iwp_early_free(qp);
 	kfree(qp->tx.reads);

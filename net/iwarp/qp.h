@@ -14,6 +14,7 @@
 #include <rdma/siw-abi.h>
 
 #include "cq.h"
+#include "local.h"
 #include "mem.h"
 #include "rx.h"
 #include "tx.h"
@@ -157,6 +158,10 @@ struct iwp_rq {
  * @tx_timer: goes on sending when the engine is done
  * @ack_timer: acknowledges what was received
  * @ack_armed: it will, and has a reference; under the socket's lock
+ * @local: joins it with a queue pair of this kernel, or NULL; for good
+ * @out: where its requests are executed, if it is joined and not in error
+ * @in: where the peer's are
+ * @local_error: why one of them was refused
  */
 struct iwp_qp {
 	struct ib_qp ibqp;
@@ -177,11 +182,22 @@ struct iwp_qp {
 	struct hrtimer tx_timer;
 	struct hrtimer ack_timer;
 	bool ack_armed;
+	struct iwp_local *local;
+	struct iwp_lane *out;
+	struct iwp_lane *in;
+	enum iwarp_error local_error;
 };
 
 static inline struct iwp_qp *iwp_qp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct iwp_qp, ibqp);
+}
+
+/* Whether the peer has no part in a request. */
+static inline bool iwp_send_is_here(const struct iwp_send *send)
+{
+	return send->opcode == SIW_OP_REG_MR ||
+	       send->opcode == SIW_OP_INVAL_STAG;
 }
 
 static inline bool iwp_qp_kernel(const struct iwp_qp *qp)

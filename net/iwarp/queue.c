@@ -83,7 +83,7 @@ static bool iwp_sq_pull(struct iwp_qp *qp)
  * iwp_sq_next() - the first request that is not begun
  * @qp: queue pair
  *
- * Context: socket's lock held.
+ * Context: socket's lock held; of one that is joined, its lane's tasklet.
  * Return: the request, still in the queue, or NULL if there is none.
  */
 struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
@@ -130,7 +130,7 @@ static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
  * A request completes after all before it, and not before the peer's TCP has
  * acknowledged the last byte of it.
  *
- * Context: socket's lock held, state not IWP_QP_ERROR.
+ * Context: as iwp_sq_next(), state not IWP_QP_ERROR.
  */
 void iwp_sq_reap(struct iwp_qp *qp, u64 acked)
 {
@@ -221,7 +221,8 @@ bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
  * @qp: queue pair
  * @rqe: filled in with a copy
  *
- * Context: socket's lock held, or the queue being flushed.
+ * Context: socket's lock held, or the queue being flushed; of one that is
+ * joined, the peer's lane's tasklet.
  * Return: false if there is none.
  */
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)

@@ -67,6 +67,7 @@ struct iwp_copy {
 extern const struct iwarp_rx_ops iwp_rx_ops;
 /* engine.c: the same, but the end of a segment is the host's work. */
 extern const struct iwarp_rx_ops iwp_engine_rx_ops;
+enum iwarp_error iwp_tagged_error(enum iwp_mem_err err);
 void iwp_rx_expect(struct iwp_qp *qp);
 struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
 u64 iwp_rqe_len(const struct siw_rqe *rqe);

@@ -210,7 +210,8 @@ static struct iwp_early *iwp_ooo_early(const struct sock *sk)
 {
 	struct iwp_ep *ep = sk->sk_user_data;
 
-	if (!ep || !ep->fpdu || ep->qp->state == IWP_QP_ERROR)
+	if (!ep || !ep->fpdu || ep->qp->state == IWP_QP_ERROR ||
+	    ep->qp->local)
 		return NULL;
 	return ep->qp->rx.early;
 }

@@ -30,7 +30,13 @@ int iwp_copy_span(void *ctx, void *span, size_t len)
 	return 0;
 }
 
-static enum iwarp_error iwp_tagged_error(enum iwp_mem_err err)
+/**
+ * iwp_tagged_error() - what the peer is told that may not write to memory
+ * @err: why it may not
+ *
+ * Return: the error of a TERMINATE.
+ */
+enum iwarp_error iwp_tagged_error(enum iwp_mem_err err)
 {
 	switch (err) {
 	case IWP_MEM_OK:
@@ -167,6 +173,9 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
+	/* A peer that we are joined with has nothing else to say. */
+	if (qp->local && hdr->opcode != IWARP_TERMINATE)
+		return IWARP_E_OP_OPCODE;
 	qp->tx.wait_first = false;
 	switch (hdr->opcode) {
 	case IWARP_WRITE:
@@ -204,24 +213,15 @@ enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
 			     u8 num_sge, u32 at, u32 len,
 			     struct iwp_copy *copy)
 {
-	enum iwp_mem_err err = IWP_MEM_OK;
+	struct iwp_pieces pieces = {
+		.pd = qp->ibqp.pd,
+		.sge = sge,
+		.num_sge = num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+		.unnamed = iwp_qp_kernel(qp),
+	};
 
-	for (; len && num_sge && !err; sge++, num_sge--) {
-		u32 n;
-
-		if (at >= sge->length) {
-			at -= sge->length;
-			continue;
-		}
-		n = min(len, sge->length - at);
-		if (!sge->lkey && !iwp_qp_kernel(qp))
-			return IWP_MEM_STAG;
-		err = iwp_mem_walk(qp->ibqp.pd, sge->lkey, sge->laddr + at, n,
-				   IB_ACCESS_LOCAL_WRITE, iwp_copy_span, copy);
-		len -= n;
-		at = 0;
-	}
-	return err;
+	return iwp_pieces_walk(&pieces, at, len, iwp_copy_span, copy);
 }
 
 static enum iwarp_error iwp_place_response(struct iwp_qp *qp, u32 at, u32 len,

@@ -101,7 +101,13 @@ static int iwp_tx_push(struct iwp_tx *tx, bool more)
 	return 0;
 }
 
-static enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err)
+/**
+ * iwp_tx_read_error() - what the peer is told that may not read memory
+ * @err: why it may not
+ *
+ * Return: the error of a TERMINATE.
+ */
+enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err)
 {
 	switch (err) {
 	case IWP_MEM_PD:
@@ -268,7 +274,7 @@ static void iwp_tx_run(struct iwp_qp *qp)
 
 /**
  * iwp_tx_acked() - look what the peer's TCP has acknowledged
- * @qp: queue pair
+ * @qp: queue pair; nothing happens if it is joined with its peer
  *
  * Context: socket's lock held.
  */
@@ -276,6 +282,8 @@ void iwp_tx_acked(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	if (qp->local)
+		return;
 	tx->acked += (u32)(tcp_sk(tx->sk)->snd_una -
 			   (tx->start_seq + (u32)tx->acked));
 	iwp_sq_reap(qp, tx->acked);
@@ -304,7 +312,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
-	if (qp->state == IWP_QP_ERROR)
+	if (qp->state == IWP_QP_ERROR || iwp_local_send(qp))
 		return;
 	iwp_tx_acked(qp);
 	if (tx->busy) {

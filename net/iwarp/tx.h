@@ -14,6 +14,7 @@
 #include <net/sock.h>
 
 #include "marker.h"
+#include "mem.h"
 #include "stream.h"
 #include "wire.h"
 
@@ -145,6 +146,7 @@ static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
 }
 
 /* tx.c */
+enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
 int iwp_tx_init(void);
 void iwp_tx_exit(void);
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
@@ -163,6 +165,7 @@ void iwp_tx_init_timer(struct iwp_qp *qp);
 /* tx_msg.c */
 bool iwp_tx_next_msg(struct iwp_qp *qp);
 void iwp_tx_msg_sent(struct iwp_qp *qp);
+enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send);
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status);
 bool iwp_tx_written(struct iwp_qp *qp);

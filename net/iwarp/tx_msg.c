@@ -80,18 +80,15 @@ static u32 iwp_sink_stag(u32 index)
 static enum iwp_mem_err iwp_read_check(struct iwp_qp *qp,
 				       const struct iwp_send *send)
 {
-	enum iwp_mem_err err = IWP_MEM_OK;
-	u8 i;
+	struct iwp_pieces pieces = {
+		.pd = qp->ibqp.pd,
+		.sge = send->sge,
+		.num_sge = send->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+		.unnamed = iwp_qp_kernel(qp),
+	};
 
-	for (i = 0; i < send->num_sge && !err; i++) {
-		const struct siw_sge *sge = &send->sge[i];
-
-		if (!sge->lkey && !iwp_qp_kernel(qp) && sge->length)
-			return IWP_MEM_STAG;
-		err = iwp_mem_check(qp->ibqp.pd, sge->lkey, sge->laddr,
-				    sge->length, IB_ACCESS_LOCAL_WRITE);
-	}
-	return err;
+	return iwp_pieces_check(&pieces, send->length);
 }
 
 static void iwp_msg_read(struct iwp_tx *tx, struct iwp_send *send, u32 index)
@@ -126,19 +123,27 @@ void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 	iwp_tx_terminate(qp, IWARP_E_RDMAP_LOCAL, NULL, 0);
 }
 
-/* Requests that are executed here and now. */
-static bool iwp_send_local(struct iwp_qp *qp, struct iwp_send *send)
+/**
+ * iwp_send_here() - execute a request that the peer has no part in
+ * @qp: queue pair
+ * @send: its request, of which iwp_send_is_here() is true
+ *
+ * Return: IWP_MEM_OK, or why it cannot be done.
+ */
+enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send)
 {
-	enum iwp_mem_err err;
-
 	if (send->opcode == SIW_OP_REG_MR)
-		err = iwp_mem_register(qp->ibqp.pd, send->mr, send->rkey,
-				       send->access);
-	else
-		err = iwp_mem_invalidate(qp->ibqp.pd, send->rkey, false);
+		return iwp_mem_register(qp->ibqp.pd, send->mr, send->rkey,
+					send->access);
+	return iwp_mem_invalidate(qp->ibqp.pd, send->rkey, false);
+}
+
+/* Returns whether the next one may begin. */
+static bool iwp_send_done_here(struct iwp_qp *qp, struct iwp_send *send)
+{
 	qp->sq.next++;
 	send->end = 0;
-	if (err) {
+	if (iwp_send_here(qp, send)) {
 		iwp_tx_send_failed(qp, send, SIW_WC_LOC_PROT_ERR);
 		return false;
 	}
@@ -184,12 +189,6 @@ static bool iwp_send_begin(struct iwp_qp *qp, struct iwp_send *send)
 	}
 }
 
-static bool iwp_send_is_local(const struct iwp_send *send)
-{
-	return send->opcode == SIW_OP_REG_MR ||
-	       send->opcode == SIW_OP_INVAL_STAG;
-}
-
 static bool iwp_send_fenced(const struct iwp_qp *qp,
 			    const struct iwp_send *send)
 {
@@ -201,9 +200,9 @@ static bool iwp_tx_next_send(struct iwp_qp *qp)
 	struct iwp_send *send;
 
 	while ((send = iwp_sq_next(qp)) && !iwp_send_fenced(qp, send)) {
-		if (!iwp_send_is_local(send))
+		if (!iwp_send_is_here(send))
 			return iwp_send_begin(qp, send);
-		if (!iwp_send_local(qp, send))
+		if (!iwp_send_done_here(qp, send))
 			return false;
 	}
 	return false;

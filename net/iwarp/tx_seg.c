@@ -178,40 +178,22 @@ static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 	iwp_out_close(out);
 }
 
-/* Which memory a queue pair may name without an STag. */
-static enum iwp_mem_err iwp_tx_walk(struct iwp_qp *qp, u32 stag, u64 addr,
-				    u32 len, int access, struct iwp_out *out)
-{
-	if (!stag && !iwp_qp_kernel(qp))
-		return IWP_MEM_STAG;
-	return iwp_mem_walk(qp->ibqp.pd, stag, addr, len, access,
-			    iwp_out_span(out), out);
-}
-
 static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 				      struct iwp_send *send, u32 at, u32 len,
 				      struct iwp_out *out)
 {
-	enum iwp_mem_err err = IWP_MEM_OK;
-	struct siw_sge *sge;
+	struct iwp_pieces pieces = {
+		.pd = qp->ibqp.pd,
+		.sge = send->sge,
+		.num_sge = send->num_sge,
+		.unnamed = iwp_qp_kernel(qp),
+	};
 
 	if (send->flags & SIW_WQE_INLINE) {
 		iwp_out_bytes(out, (u8 *)&send->sge[1] + at, len);
 		return IWP_MEM_OK;
 	}
-	for (sge = send->sge; len && !err; sge++) {
-		u32 n;
-
-		if (at >= sge->length) {
-			at -= sge->length;
-			continue;
-		}
-		n = min(len, sge->length - at);
-		err = iwp_tx_walk(qp, sge->lkey, sge->laddr + at, n, 0, out);
-		len -= n;
-		at = 0;
-	}
-	return err;
+	return iwp_pieces_walk(&pieces, at, len, iwp_out_span(out), out);
 }
 
 static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,

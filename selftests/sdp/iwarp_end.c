@@ -28,6 +28,20 @@ void iwarp_ask(bool markers, bool crc)
 	iwarp_set("crc", crc);
 }
 
+static enum { BY_ENVIRONMENT, APART, JOINED } wanted;
+
+void iwarp_join(bool joined)
+{
+	wanted = joined ? JOINED : APART;
+}
+
+static bool want_joined(void)
+{
+	if (wanted == BY_ENVIRONMENT)
+		return getenv("SDP_TEST_JOINED");
+	return wanted == JOINED;
+}
+
 static struct rdma_cm_id *wait_event(struct iwarp_end *e,
 				     enum rdma_cm_event_type want)
 {
@@ -136,6 +150,7 @@ void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
 	struct addr to;
 
 	memset(p, 0, sizeof(*p));
+	iwarp_set("local", want_joined());
 	p->client.channel = new_channel();
 	p->server.channel = new_channel();
 	listener = new_listening_id(p->server.channel, &to, server_port);
@@ -148,6 +163,7 @@ void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
 	wait_event(&p->client, RDMA_CM_EVENT_ESTABLISHED);
 	wait_event(&p->server, RDMA_CM_EVENT_ESTABLISHED);
 	CHECK_OK(rdma_destroy_id(listener));
+	iwarp_set("local", true);
 }
 
 void iwarp_pair_open(struct iwarp_pair *p)

@@ -32,6 +32,11 @@ struct iwarp_pair {
 void iwarp_set(const char *name, bool on);
 /* What both ends ask for when a connection is set up; needs root. */
 void iwarp_ask(bool markers, bool crc);
+/*
+ * Whether both ends are joined, instead of exchanging segments; if it is not said,
+ * SDP_TEST_JOINED in the environment decides.
+ */
+void iwarp_join(bool joined);
 void iwarp_pair_open(struct iwarp_pair *p);
 /* The same with ports of one's choice; 0 is any. */
 void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
