@@ -20,16 +20,16 @@
 #define SDP_ZPAGES_GRACE	(HZ / 2)
 
 /*
- * Memory is registered by work requests, and read by the other end.  iWARP has
- * other rules for both, with which this was not tried.
+ * Memory is registered by work requests, and read by the other end.  What iWARP
+ * wants beyond that, a registration of the memory that is read into, the RDMA
+ * core sees to (rdma_rw_ctx_init()).
  */
 static bool sdp_zcopy_device(const struct sdp_device *dev)
 {
 	const struct ib_device_attr *attrs = &dev->ibdev->attrs;
 
 	return (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom &&
-	       !dev->iwarp;
+	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom;
 }
 
 /**

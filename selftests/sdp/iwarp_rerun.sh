@@ -26,7 +26,7 @@ tools_apart() {
 sdp_apart() {
 	local program
 	apart
-	for program in sdp_data sdp_oob sdp_close; do rerun $program; done
+	for program in sdp_data sdp_oob sdp_close sdp_zcopy; do rerun $program; done
 }
 
 in_use() { rdma resource show qp 2> /dev/null | grep -q 'state RTS'; }
