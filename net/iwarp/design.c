@@ -55,19 +55,24 @@ static ssize_t iwp_cost_store(u32 *cost, const char *buf, size_t len)
 }
 
 #define IWP_COST(name)							\
+static u32 *engine_##name(struct device *device)			\
+{									\
+	return &iwp_of(device)->engine.name;				\
+}									\
+									\
 static ssize_t engine_##name##_show(struct device *device,		\
 				    struct device_attribute *attr,	\
 				    char *buf)				\
 {									\
 	return sysfs_emit(buf, "%u\n",					\
-			  READ_ONCE(iwp_of(device)->engine.name));	\
+			  READ_ONCE(*engine_##name(device)));		\
 }									\
 									\
 static ssize_t engine_##name##_store(struct device *device,		\
 				     struct device_attribute *attr,	\
 				     const char *buf, size_t len)	\
 {									\
-	return iwp_cost_store(&iwp_of(device)->engine.name, buf, len);	\
+	return iwp_cost_store(engine_##name(device), buf, len);		\
 }									\
 static DEVICE_ATTR_RW(engine_##name)
 

@@ -320,8 +320,9 @@ static void damage(bool on)
 	if (!on)
 		return;
 	run("tc qdisc add dev %s clsact", wires[0]);
-	run("tc filter add dev %s egress matchall action gact pass random determ pipe 97 action pedit munge offset 1000 u8 invert pass",
-	    wires[0]);
+	run("tc filter add dev %s egress matchall action gact %s action pedit %s",
+	    wires[0], "pass random determ pipe 97",
+	    "munge offset 1000 u8 invert pass");
 }
 
 /* Whatever is reported as received is right, up to the end. */
