@@ -143,6 +143,9 @@ void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds);
 void iwp_ep_stop_timer(struct iwp_ep *ep);
 void iwp_ep_finish(struct iwp_ep *ep, int err);
 
+/* qp.c */
+void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event);
+
 /* ep_sock.c */
 int iwp_sock_create(struct iwp_ep *ep, struct net *net,
 		    const struct sockaddr_storage *addr);

@@ -269,18 +269,13 @@ void iwp_hold_look_later(struct iwp_qp *qp)
 void iwp_hold_end(struct iwp_qp *qp)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
-	struct iwp_ep *ep;
 
 	if (hold->waiting) {
 		iwp_hold_look_later(qp);
 		return;
 	}
 	/* The peer's FIN may have waited, too. */
-	ep = iwp_qp_ep(qp);
-	if (ep) {
-		iwp_ep_signal(ep, IWP_EV_SOCKET);
-		iwp_ep_put(ep);
-	}
+	iwp_qp_signal(qp, IWP_EV_SOCKET);
 }
 
 /**

@@ -177,16 +177,10 @@ static bool iwp_lane_usable(const struct iwp_lane *lane)
 
 static void iwp_lane_drained(struct iwp_lane *lane)
 {
-	struct iwp_ep *ep;
-
 	if (READ_ONCE(lane->from->state) != IWP_QP_CLOSING ||
 	    iwp_sq_next(lane->from))
 		return;
-	ep = iwp_qp_ep(lane->from);
-	if (ep) {
-		iwp_ep_signal(ep, IWP_EV_DRAINED);
-		iwp_ep_put(ep);
-	}
+	iwp_qp_signal(lane->from, IWP_EV_DRAINED);
 }
 
 static void iwp_lane_run(struct tasklet_struct *task)
@@ -342,14 +336,9 @@ void iwp_local_fed(struct iwp_qp *qp)
 void iwp_local_fail(struct iwp_lane *lane, struct iwp_qp *qp,
 		    enum iwarp_error error)
 {
-	struct iwp_ep *ep = iwp_qp_ep(qp);
-
 	lane->stopped = true;
-	if (!ep)
-		return;
 	WRITE_ONCE(qp->local_error, error);
-	iwp_ep_signal(ep, IWP_EV_REFUSED);
-	iwp_ep_put(ep);
+	iwp_qp_signal(qp, IWP_EV_REFUSED);
 }
 
 /**

@@ -17,12 +17,6 @@
 /* What a request costs without its bytes, in bytes. */
 #define IWP_LOCAL_REQUEST	1024
 
-static bool iwp_send_reads(const struct iwp_send *send)
-{
-	return send->opcode == SIW_OP_READ ||
-	       send->opcode == SIW_OP_READ_LOCAL_INV;
-}
-
 static bool iwp_send_receives(const struct iwp_send *send)
 {
 	return send->opcode == SIW_OP_SEND ||

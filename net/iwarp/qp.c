@@ -82,6 +82,23 @@ struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp)
 	return ep;
 }
 
+/**
+ * iwp_qp_signal() - have the connection's work look at something
+ * @qp: queue pair; nothing happens if it has no connection
+ * @event: at what
+ *
+ * Context: any.
+ */
+void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
+{
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+
+	if (!ep)
+		return;
+	iwp_ep_signal(ep, event);
+	iwp_ep_put(ep);
+}
+
 /* Returns whether the queue pair was in one of the states before. */
 static bool iwp_qp_move(struct iwp_qp *qp, unsigned long from,
 			enum iwp_qp_state to)
@@ -140,13 +157,8 @@ void iwp_qp_error(struct iwp_qp *qp)
  */
 void iwp_qp_abort(struct iwp_qp *qp)
 {
-	struct iwp_ep *ep = iwp_qp_ep(qp);
-
 	iwp_qp_error(qp);
-	if (!ep)
-		return;
-	iwp_ep_signal(ep, IWP_EV_ABORT);
-	iwp_ep_put(ep);
+	iwp_qp_signal(qp, IWP_EV_ABORT);
 }
 
 /**

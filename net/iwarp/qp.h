@@ -193,6 +193,13 @@ static inline struct iwp_qp *iwp_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct iwp_qp, ibqp);
 }
 
+/* Whether a request brings the peer's memory here. */
+static inline bool iwp_send_reads(const struct iwp_send *send)
+{
+	return send->opcode == SIW_OP_READ ||
+	       send->opcode == SIW_OP_READ_LOCAL_INV;
+}
+
 /* Whether the peer has no part in a request. */
 static inline bool iwp_send_is_here(const struct iwp_send *send)
 {

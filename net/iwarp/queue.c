@@ -98,12 +98,6 @@ struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
 	return &sq->ring[sq->next & (sq->size - 1)];
 }
 
-static u8 iwp_send_wc_bytes(const struct iwp_send *send)
-{
-	return send->opcode == SIW_OP_READ ||
-	       send->opcode == SIW_OP_READ_LOCAL_INV;
-}
-
 /* Takes the oldest request off, and reports it if that is wanted. */
 static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 {
@@ -113,7 +107,7 @@ static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 		.id = send->id,
 		.opcode = send->opcode,
 		.status = status,
-		.bytes = iwp_send_wc_bytes(send) ? send->length : 0,
+		.bytes = iwp_send_reads(send) ? send->length : 0,
 	};
 	bool report = sq->sig_all || send->flags & SIW_WQE_SIGNALLED || status;
 

@@ -71,12 +71,14 @@ enum iwarp_error iwp_tagged_error(enum iwp_mem_err err);
 void iwp_rx_expect(struct iwp_qp *qp);
 struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
 u64 iwp_rqe_len(const struct siw_rqe *rqe);
-int iwp_copy_span(void *ctx, void *span, size_t len);
 enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
 				 const struct iwarp_hdr *hdr);
 enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
 			     u8 num_sge, u32 at, u32 len,
 			     struct iwp_copy *copy);
+enum iwp_mem_err iwp_place_write(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr, u32 at, u32 len,
+				 struct iwp_copy *copy);
 bool iwp_rx_take_rqe(struct iwp_qp *qp);
 enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
 				  const struct iwarp_hdr *hdr);

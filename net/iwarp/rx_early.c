@@ -162,9 +162,7 @@ static enum iwarp_error iwp_early_data(struct iwarp_rx *wire,
 	if (early->failed)
 		return IWARP_OK;
 	if (hdr->opcode == IWARP_WRITE)
-		err = iwp_mem_walk(early->qp->ibqp.pd, hdr->stag, hdr->to + at,
-				   len, IB_ACCESS_REMOTE_WRITE, iwp_copy_span,
-				   &copy);
+		err = iwp_place_write(early->qp, hdr, at, len, &copy);
 	else
 		err = iwp_scatter(early->qp, early->sge, early->num_sge,
 				  early->at + at, len, &copy);

@@ -13,15 +13,7 @@ static struct iwp_qp *iwp_rx_qp(struct iwarp_rx *wire)
 	return container_of(wire, struct iwp_qp, rx.wire);
 }
 
-/**
- * iwp_copy_span() - copy to one piece of memory, for iwp_mem_walk()
- * @ctx: struct iwp_copy, which is moved on
- * @span: the memory
- * @len: its length
- *
- * Return: 0.
- */
-int iwp_copy_span(void *ctx, void *span, size_t len)
+static int iwp_copy_span(void *ctx, void *span, size_t len)
 {
 	struct iwp_copy *copy = ctx;
 
@@ -224,6 +216,24 @@ enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
 	return iwp_pieces_walk(&pieces, at, len, iwp_copy_span, copy);
 }
 
+/**
+ * iwp_place_write() - place some payload in memory that the peer may write to
+ * @qp: queue pair
+ * @hdr: header of the segment of a write
+ * @at: offset of the payload in the segment's
+ * @len: how much it is
+ * @copy: where it is; moved on
+ *
+ * Return: IWP_MEM_OK, or why it may not be written.
+ */
+enum iwp_mem_err iwp_place_write(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr, u32 at, u32 len,
+				 struct iwp_copy *copy)
+{
+	return iwp_mem_walk(qp->ibqp.pd, hdr->stag, hdr->to + at, len,
+			    IB_ACCESS_REMOTE_WRITE, iwp_copy_span, copy);
+}
+
 static enum iwarp_error iwp_place_response(struct iwp_qp *qp, u32 at, u32 len,
 					   struct iwp_copy *copy)
 {
@@ -272,10 +282,8 @@ static enum iwarp_error iwp_rx_data(struct iwarp_rx *wire,
 
 	switch (hdr->opcode) {
 	case IWARP_WRITE:
-		return iwp_tagged_error(iwp_mem_walk(qp->ibqp.pd, hdr->stag,
-						     hdr->to + at, len,
-						     IB_ACCESS_REMOTE_WRITE,
-						     iwp_copy_span, &copy));
+		return iwp_tagged_error(iwp_place_write(qp, hdr, at, len,
+							&copy));
 	case IWARP_READ_RESP:
 		return iwp_place_response(qp, at, len, &copy);
 	default:

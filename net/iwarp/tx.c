@@ -291,15 +291,9 @@ void iwp_tx_acked(struct iwp_qp *qp)
 
 static void iwp_tx_drained(struct iwp_qp *qp)
 {
-	struct iwp_ep *ep;
-
 	if (qp->state != IWP_QP_CLOSING || !iwp_tx_idle(qp))
 		return;
-	ep = iwp_qp_ep(qp);
-	if (ep) {
-		iwp_ep_signal(ep, IWP_EV_DRAINED);
-		iwp_ep_put(ep);
-	}
+	iwp_qp_signal(qp, IWP_EV_DRAINED);
 }
 
 /**
@@ -435,17 +429,12 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len)
 {
 	struct iwp_tx *tx = &qp->tx;
-	struct iwp_ep *ep;
 
 	if (qp->state == IWP_QP_ERROR)
 		return;
 	tx->term_len = iwarp_terminate_encode(error, fpdu, len, tx->term);
 	iwp_qp_error(qp);
-	ep = iwp_qp_ep(qp);
-	if (ep) {
-		iwp_ep_signal(ep, IWP_EV_ABORT);
-		iwp_ep_put(ep);
-	}
+	iwp_qp_signal(qp, IWP_EV_ABORT);
 }
 
 /**

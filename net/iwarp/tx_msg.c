@@ -173,20 +173,16 @@ static bool iwp_send_read(struct iwp_qp *qp, struct iwp_send *send)
 
 static bool iwp_send_begin(struct iwp_qp *qp, struct iwp_send *send)
 {
-	switch (send->opcode) {
-	case SIW_OP_READ:
-	case SIW_OP_READ_LOCAL_INV:
+	if (iwp_send_reads(send))
 		return iwp_send_read(qp, send);
-	default:
-		qp->sq.next++;
-		if (send->status) {
-			iwp_tx_send_failed(qp, send, send->status);
-			return false;
-		}
-		send->state = IWP_SEND_ACTIVE;
-		iwp_msg_data(&qp->tx, send);
-		return true;
+	qp->sq.next++;
+	if (send->status) {
+		iwp_tx_send_failed(qp, send, send->status);
+		return false;
 	}
+	send->state = IWP_SEND_ACTIVE;
+	iwp_msg_data(&qp->tx, send);
+	return true;
 }
 
 static bool iwp_send_fenced(const struct iwp_qp *qp,
@@ -246,8 +242,7 @@ static void iwp_msg_immediate(struct iwp_tx *tx)
 static void iwp_send_sent(struct iwp_tx *tx, struct iwp_send *send)
 {
 	send->end = tx->pos;
-	if (send->opcode != SIW_OP_READ &&
-	    send->opcode != SIW_OP_READ_LOCAL_INV)
+	if (!iwp_send_reads(send))
 		send->state = IWP_SEND_DONE;
 }
 
