@@ -266,9 +266,16 @@ void Sock::await(short events)
 	pollfd p = {.fd = fd_, .events = events, .revents = 0};
 
 	run_->trace().enter(fmt::format("await({}, {})", name_, show_poll(events)));
-	const int ready = ::poll(&p, 1, run_->deadline_ms());
+	/*
+	 * An error shows a moment before the end that comes with it, TCP's as well
+	 * as ours, and poll() tells of an error whether it was asked for or not.
+	 */
+	const long end = now_ms() + run_->deadline_ms();
+	for (long left = run_->deadline_ms(); left >= 0 && !(p.revents & events);
+	     left = end - now_ms())
+		::poll(&p, 1, static_cast<int>(left));
 	run_->trace().enter({});
-	if (ready == 1 && (p.revents & events))
+	if (p.revents & events)
 		return;
 	p.events = every_event;
 	::poll(&p, 1, 0);
