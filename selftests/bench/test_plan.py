@@ -81,6 +81,13 @@ class Commands(unittest.TestCase):
         for setting in ("zcopy=async", "zcopy_threshold=4096"):
             self.assertIn(setting, words[2].split(","))
 
+    def test_a_guard_is_measured_by_the_size_of_pages(self):
+        """Without a wire and settings, because no socket is in it."""
+        experiment = plan.EXPERIMENTS["guard"]
+        self.assertEqual(experiment.command("guard_copy", 4096), "guard_copy 0 - guard 4096 5")
+        self.assertEqual(experiment.command("guard_off", 2 << 20),
+                         "guard_off 0 - guard 2097152 5 --huge")
+
     def test_the_wire_may_be_the_point(self):
         """Then messages have one size."""
         words = plan.EXPERIMENTS["zdelay"].command("zsdp", 25).split()

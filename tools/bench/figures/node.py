@@ -16,20 +16,25 @@ _LIMIT_SECONDS = 5400
 _BAR_WIDTH = 40
 
 
-def _output(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+# What the node runs, and cmake builds.
+_PROGRAMS = ("sdpbench", "smc-setup", "guardcost")
+
+
+def _output(*command, **variables):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, **variables})
     if done.returncode:
         raise BenchError(f"'{command[0]}' failed")
     return done.stdout.strip()
 
 
 def build(kernel):
-    """Build module and tools; return the module's path."""
+    """Build modules and tools; return sdp.ko's path."""
     tools = BUILD / "tools"
     _output("cmake", "-S", str(REPO / "tools"), "-B", str(tools), "-DSDP_TESTS=ON")
-    _output("cmake", "--build", str(tools), "--target", "sdpbench", "smc-setup", "--",
+    _output("cmake", "--build", str(tools), "--target", *_PROGRAMS, "--",
             "--no-print-directory", "-s")
-    return _output(str(REPO / "tools/build-module"), kernel)
+    return _output(str(REPO / "tools/build-module"), kernel, SDP_BENCH="m")
 
 
 class Progress:
@@ -65,16 +70,16 @@ def _command(setup, module, out):
     return [str(REPO / "tools/vm/vm"), "run", "--kernel", setup.kernel, "--topology", "self",
             "--timeout", str(_LIMIT_SECONDS), *options, "--log-name", f"bench-{setup.name}",
             "--out", str(out), "--env", f"SDP_MODULE={module}",
-            "--env", f"SDPBENCH={out / 'sdpbench'}", "--env", f"SMC_SETUP={out / 'smc-setup'}",
-            "--", str(out / "in-node")]
+            "--env", f"BENCH_PROGRAMS={out}", "--", str(out / "in-node")]
 
 
 def _provide(module, out):
     """Put all that the node uses into its directory: it may be built anew in the meantime."""
-    for path in (module, BUILD / "tools/bench/sdpbench", BUILD / "tools/bench/smc-setup",
-                 REPO / "tools/bench/in-node"):
+    module = pathlib.Path(module)
+    for path in (module, module.parents[2] / "guardcost/guardcost.ko",
+                 *(BUILD / "tools/bench" / name for name in _PROGRAMS), REPO / "tools/bench/in-node"):
         shutil.copy2(path, out)
-    return out / pathlib.Path(module).name
+    return out / module.name
 
 
 def _finished(out):

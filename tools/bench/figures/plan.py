@@ -42,13 +42,19 @@ TRANSPORTS = {
     "rsockets": Transport("rsockets", "rsockets", "#9467bd"),
     "smc": Transport("SMC-R", "smc", "#ff7f0e"),
     "tcp": Transport("TCP", "tcp", "#8c564b"),
+    "guard_off": Transport("copy it", "guard_off", "#d62728"),
+    "guard_copy": Transport("guard 'copy'", "guard_copy", "#2ca02c"),
+    "guard_block": Transport("guard 'block'", "guard_block", "#ff7f0e"),
+    "guard_mprotect": Transport("mprotect() twice", "guard_mprotect", "#7f7f7f"),
 }
 
 MODES = ("credit", "rdma", "nic")
 PEERS = ("verbs", "verbs_write", "rsockets", "smc", "tcp")
+GUARDS = ("guard_off", "guard_copy", "guard_block", "guard_mprotect")
 ZCOPY = ("bsdp", "zsdp", "azsdp", "azblock")
 
 _MANY = 3000
+_GUARD_TIMES = 5
 DEFAULT_BUFFERS = "16x65536"
 PAPER_BUFFERS = "8x8192"
 # An exchange is a burst to and fro; few of them make a long pass.
@@ -104,6 +110,7 @@ class Experiment:
     wire: int = 0  # microseconds that it takes one way
     connections: int = 1  # where they are not the point
     settings: tuple = ()  # of net.sdp, for all transports
+    more: tuple = ()  # other metrics in the results
 
     @property
     def ring(self):
@@ -113,6 +120,8 @@ class Experiment:
 
     def _count(self, size):
         """Messages of a pass, round trips or exchanges."""
+        if self.test == "guard":
+            return _GUARD_TIMES
         if self.passes:
             return min(_MANY, self.passes * self.ring // size)
         if self.test == "progress":
@@ -125,6 +134,8 @@ class Experiment:
 
     def _options(self, size, point):
         """What else sdpbench is told."""
+        if self.test == "guard":
+            return "--huge" if point > 4 * KIB else ""
         if self.passes:
             return f"--compute {_slow(size)}"
         if self.axis in _OPTIONS:
@@ -225,6 +236,11 @@ def _zcopy_experiments():
     return (*_zcopy_basics(), *_zcopy_programs(), *_zcopy_crowds())
 
 
+EXPERIMENTS["guard"] = Experiment(
+    "guard", "Copying memory, or protecting it and letting it go, each 4 KiB, by the size of pages",
+    "guard", "warm", "ns", "smaller", GUARDS, (4 * KIB, 2 * MIB), "message",
+    more=("cold", "after", "early"))
+
 EXPERIMENTS |= {experiment.name: experiment for experiment in _zcopy_experiments()}
 
 
@@ -287,6 +303,13 @@ FIGURES = {figure.name: figure for figure in (
     Figure("z9", "Zero copy: hot spot", "zhot", ZCOPY, yardstick="zsdp"),
     Figure("z10a", "Zero copy: several streams", "zstreams", ZCOPY, yardstick="zsdp"),
     Figure("z10b", "Zero copy: several clients", "zclients", ZCOPY, yardstick="zsdp"),
+    Figure("zguard-warm", "Guards: memory in the caches", "guard", GUARDS, yardstick="guard_off"),
+    Figure("zguard-cold", "Guards: memory not in the caches", "guard", GUARDS, "cold", "ns",
+           yardstick="guard_off"),
+    Figure("zguard-after", "Guards: writing to the memory after it was sent", "guard", GUARDS,
+           "after", "ns"),
+    Figure("zguard-early", "Guards: writing to the memory before it was sent", "guard",
+           ("guard_copy",), "early", "ns"),
     Figure("cpu", "Processor time for a message", "peers", MODES + ("rsockets", "smc", "tcp"),
            "busy_us_per_message", "us", yardstick="credit"),
 )}
