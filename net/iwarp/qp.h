@@ -138,6 +138,24 @@ struct iwp_rq {
 };
 
 /**
+ * struct iwp_ack - when to acknowledge what was received
+ * @timer: does it
+ * @armed: it will, and has a reference of the queue pair
+ * @again: how often it has waited for more
+ * @shift: how often its delay is doubled
+ * @received: how far TCP had received when the timer was started, or last ran
+ * @sent: how far TCP had sent when it was started
+ */
+struct iwp_ack {
+	struct hrtimer timer;
+	bool armed;
+	u8 again;
+	u8 shift;
+	u32 received;
+	u32 sent;
+};
+
+/**
  * struct iwp_qp - a queue pair
  * @ibqp: what the RDMA core knows; first, as the core allocates it
  * @dev: device
@@ -156,8 +174,7 @@ struct iwp_rq {
  * @design: enum iwp_design
  * @engine_from: when the engine's work began that processors do now
  * @tx_timer: goes on sending when the engine is done
- * @ack_timer: acknowledges what was received
- * @ack_armed: it will, and has a reference; under the socket's lock
+ * @ack: when what was received is acknowledged; under the socket's lock
  * @local: joins it with a queue pair of this kernel, or NULL; for good
  * @out: where its requests are executed, if it is joined and not in error
  * @in: where the peer's are
@@ -180,8 +197,7 @@ struct iwp_qp {
 	u8 design;
 	u64 engine_from;
 	struct hrtimer tx_timer;
-	struct hrtimer ack_timer;
-	bool ack_armed;
+	struct iwp_ack ack;
 	struct iwp_local *local;
 	struct iwp_lane *out;
 	struct iwp_lane *in;
