@@ -108,7 +108,7 @@ check-apps: deps
 lint: deps
 	@tools/lint
 
-##demo: show unmodified programs at work between two nodes
+##demo: show unmodified programs at work, between two nodes and in one
 demo: module tools
 	@tools/demo/demo $(KERNEL)
 
