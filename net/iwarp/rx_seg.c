@@ -463,6 +463,8 @@ static enum iwarp_error iwp_rx_end(struct iwarp_rx *wire)
 	const struct iwarp_hdr *hdr = &wire->hdr;
 
 	iwp_count(qp->dev, IWP_STAT_RX_FPDUS, 1);
+	if (qp->design == IWP_DESIGN_HOST)
+		iwp_count(qp->dev, IWP_STAT_RX_HOST_BYTES, hdr->payload_len);
 	if (!iwarp_opcode_tagged(hdr->opcode))
 		iwarp_in_advance(&qp->tx.stream, hdr);
 	switch (hdr->opcode) {

@@ -20,6 +20,8 @@
  * @IWP_STAT_RX_CRC_ERRORS: connections that a wrong checksum has ended
  * @IWP_STAT_TX_TERMINATES: TERMINATE messages that were sent
  * @IWP_STAT_RX_TERMINATES: and received
+ * @IWP_STAT_TX_HOST_BYTES: payload that the host copied to send it, by one copy
+ * @IWP_STAT_RX_HOST_BYTES: and to place it
  * @IWP_STAT_LOCAL_REQUESTS: requests that were executed without the wire
  * @IWP_STAT_LOCAL_BYTES: bytes that were copied for them
  * @IWP_STAT_COUNT: how many there are
@@ -33,6 +35,8 @@ enum iwp_stat {
 	IWP_STAT_RX_CRC_ERRORS,
 	IWP_STAT_TX_TERMINATES,
 	IWP_STAT_RX_TERMINATES,
+	IWP_STAT_TX_HOST_BYTES,
+	IWP_STAT_RX_HOST_BYTES,
 	IWP_STAT_LOCAL_REQUESTS,
 	IWP_STAT_LOCAL_BYTES,
 	IWP_STAT_COUNT

@@ -317,6 +317,8 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	tx->pos += (u32)(out.gap.pos - (u32)tx->pos);
 	tx->msg.at += hdr.payload_len;
 	iwp_count(qp->dev, IWP_STAT_TX_FPDUS, 1);
+	if (!iwp_design_offloaded(qp->design))
+		iwp_count(qp->dev, IWP_STAT_TX_HOST_BYTES, hdr.payload_len);
 	tx->segs++;
 	if (hdr.last)
 		iwp_tx_msg_sent(qp);

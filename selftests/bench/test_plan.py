@@ -129,3 +129,34 @@ class Commands(unittest.TestCase):
         """As people write them."""
         names = [plan.human(size) for size in (1, 512, 1024, 1536, 65536, 1 << 20)]
         self.assertEqual(names, ["1 B", "512 B", "1 KiB", "1536 B", "64 KiB", "1 MiB"])
+
+
+class Iwarp(unittest.TestCase):
+    """Figures that need a node with other devices."""
+
+    def test_settings_of_all_and_of_a_design(self):
+        """Per packet and with all that the standard has, and who does it."""
+        words = plan.EXPERIMENTS["ibandwidth"].command("offloaded_sg", 65536).split()
+        self.assertEqual(words[:4], ["iwarp", "gso=1,markers=1,crc=1,design=offloaded-sg", "bw",
+                                     "65536"])
+        self.assertEqual(plan.EXPERIMENTS["siwlatency"].command("siw", 64).split()[:3],
+                         ["siw", "-", "lat"])
+
+    def test_no_distance_is_no_markers(self):
+        """The module would refuse a distance of 0."""
+        experiment = plan.EXPERIMENTS["imarkers"]
+        self.assertIn("markers=0", experiment.command("host", 0))
+        self.assertIn("marker_interval=2048", experiment.command("host", 2048))
+
+    def test_the_application_has_as_much_data_in_large_units(self):
+        """Else its times could not be compared."""
+        for point in plan.EXPERIMENTS["iso"].points:
+            words = plan.EXPERIMENTS["iso"].command("host", point).split()
+            self.assertEqual(int(words[3]) * int(words[4]), 8 * plan.MIB)
+
+    def test_each_bed_has_its_jobs(self):
+        """A node does not get what it has no devices for."""
+        jobs = plan.jobs([plan.EXPERIMENTS["latency"], plan.EXPERIMENTS["ilatency"]], 1)
+        beds = [plan.on_bed(jobs, bed) for bed in ("rxe", "iwarp")]
+        self.assertEqual(sum(beds, []), jobs)
+        self.assertTrue(all(beds))

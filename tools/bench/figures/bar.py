@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from . import plan, table
+from . import iwarp, plan, table
 from .plan import KIB, MODES
 
 # Runs that differ by less than this are equal.
@@ -29,6 +29,7 @@ class Rule:
     least: int = 0
     most: int = 1 << 62  # point
     kernel: str = ""  # the only one it is for
+    metric: str = ""  # if it is not the experiment's own
 
     def points(self):
         """The experiment's points for which the rule is."""
@@ -101,27 +102,40 @@ RULES = (
          _against(["azsdp"], ("zsdp", "bsdp")), 1.0),
     _at_most("6a", "credit fills at most 1/16 (%) at 512 B", "fill8", (("credit", None),), 6.25,
              least=512, most=512),
+    Rule("i10b", "host-assisted 2.5 x host-based at 64 KiB", "ibandwidth", (("assisted", "host"),),
+         2.5, least=64 * KIB, most=64 * KIB),
+    Rule("i10b", "host-assisted ahead of scatter/gather at 64 KiB", "ibandwidth",
+         (("assisted", "offloaded_sg"),), 1.0, least=64 * KIB, most=64 * KIB),
+    _at_most("i10b", "host-offloaded takes the least of the host", "ibandwidth",
+             _against(["offloaded"], ("host", "assisted")), 1.0, least=16 * KIB,
+             metric="host_us_per_message"),
+    Rule("i-early", "early placement costs at most 3 % in order", "iearly", (("host", "late"),),
+         0.97),
+    Rule("i-loss", "90 % placed early with 1 % lost", "iloss", (("host", None),), 90),
+    _at_most("siw-lat", "ahead of siw at every size", "siwlatency", (iwarp.RIVALS,), 1.0),
+    Rule("siw-bw", "ahead of siw at every size", "siwbandwidth", (iwarp.RIVALS,), 1.0),
     Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
          least=512, most=512),
 )
 
 
-def _median(results, experiment, transport, point):
+def _median(results, experiment, metric, transport, point):
     """A transport's figure, None if it was not measured; 1 for no transport."""
     if transport is None:
         return 1.0
-    cell = results.cell(experiment.name, experiment.metric, transport, point)
+    cell = results.cell(experiment.name, metric, transport, point)
     return cell.median if cell else None
 
 
 def _ratios(rule, results):
     """Yield (ratio, where) of each pair at each point that was measured."""
     experiment = plan.EXPERIMENTS[rule.experiment]
+    metric = rule.metric or experiment.metric
     for subject, other in rule.pairs:
         names = " to ".join(filter(None, (subject, other)))
         for point in rule.points():
-            judged = _median(results, experiment, subject, point)
-            against = _median(results, experiment, other, point)
+            judged = _median(results, experiment, metric, subject, point)
+            against = _median(results, experiment, metric, other, point)
             if judged is None or against is None:
                 continue
             ratio = judged / against
@@ -160,14 +174,14 @@ def line(finding):
     else:
         verdict = "met" if finding.met else "MISSED"
         outcome = f"{finding.ratio:>7.2f}  {limit:<9}{finding.where}{'; ' if lacks else ''}{lacks}"
-    return f"  {verdict:<13}{rule.figure:<6}{rule.text:<50}{outcome}"
+    return f"  {verdict:<13}{rule.figure:<8}{rule.text:<50}{outcome}"
 
 
 def report(results):
     """The whole bar for the results of one set-up."""
     how = results.method
     lines = [f"The bar: Linux {how['release']}, checksum {how['crc']}",
-             f"  {'':<13}{'':<6}{'':<50}{'ratio':>7}  {'limit':<9}decided by"]
+             f"  {'':<13}{'':<8}{'':<50}{'ratio':>7}  {'limit':<9}decided by"]
     for rule in RULES:
         if not rule.kernel or how["release"].startswith(rule.kernel + "."):
             lines.append(line(check(rule, results)))

@@ -59,8 +59,16 @@ def _measure(setup, chosen, runs):
     jobs = plan.jobs(experiments, runs)
     if not jobs:
         return []
-    out = setup.directory / "runs"
-    release = node.run(setup, jobs, out)
+    failures = []
+    for bed in dict.fromkeys(experiment.bed for experiment in experiments):
+        failures += _measure_on(setup, bed, plan.on_bed(jobs, bed), runs)
+    return failures
+
+
+def _measure_on(setup, bed, jobs, runs):
+    """Do the jobs that need a node with the devices of a bed."""
+    out = setup.directory / f"runs-{bed}"
+    release = node.run(setup, bed, jobs, out)
     method = {"kernel": setup.kernel, "release": release, "crc": setup.crc, "clock": setup.clock,
               "runs": runs}
     measured, failures = results.collect(out, jobs, method)

@@ -17,7 +17,7 @@ _BAR_WIDTH = 40
 
 
 # What the node runs, and cmake builds.
-_PROGRAMS = ("sdpbench", "smc-setup", "guardcost")
+_PROGRAMS = ("sdpbench", "smc-setup", "guardcost", "iwarpbench")
 
 
 def _output(*command, **variables):
@@ -64,20 +64,37 @@ class Progress:
             print(file=sys.stderr)
 
 
-def _command(setup, module, out):
-    options = ["--nullcrc"] if setup.crc == "free" else []
-    options += ["--icount"] if setup.clock == "instructions" else ["--smp", "2"]
+def _rxe(setup, module, out):
+    """What a node with Soft-RoCE's devices is told besides."""
+    nullcrc = ["--nullcrc"] if setup.crc == "free" else []
+    return [*nullcrc, "--env", f"SDP_MODULE={module}", "--", str(out / "in-node")]
+
+
+def _iwarp(setup, _module, out):
+    """The same for one with iWARP devices of our own, and at times siw's."""
+    siw = _output(str(REPO / "tools/bench/build-siw"), setup.kernel)
+    shutil.copy2(siw, out)
+    return ["--rdma", "iwarp", "--env", f"SDP_IWARP={out / 'iwarp.ko'}",
+            "--env", f"SIW={out / 'siw.ko'}", "--", str(out / "in-node-iwarp")]
+
+
+_BEDS = {"rxe": _rxe, "iwarp": _iwarp}
+
+
+def _command(setup, bed, module, out):
+    clock = ["--icount"] if setup.clock == "instructions" else ["--smp", "2"]
     return [str(REPO / "tools/vm/vm"), "run", "--kernel", setup.kernel, "--topology", "self",
-            "--timeout", str(_LIMIT_SECONDS), *options, "--log-name", f"bench-{setup.name}",
-            "--out", str(out), "--env", f"SDP_MODULE={module}",
-            "--env", f"BENCH_PROGRAMS={out}", "--", str(out / "in-node")]
+            "--timeout", str(_LIMIT_SECONDS), *clock, "--log-name", f"bench-{setup.name}-{bed}",
+            "--out", str(out), "--env", f"BENCH_PROGRAMS={out}", *_BEDS[bed](setup, module, out)]
 
 
 def _provide(module, out):
     """Put all that the node uses into its directory: it may be built anew in the meantime."""
     module = pathlib.Path(module)
-    for path in (module, module.parents[2] / "guardcost/guardcost.ko",
-                 *(BUILD / "tools/bench" / name for name in _PROGRAMS), REPO / "tools/bench/in-node"):
+    scripts = REPO / "tools/bench"
+    for path in (module, module.parents[1] / "iwarp/iwarp.ko",
+                 module.parents[2] / "guardcost/guardcost.ko", scripts / "in-node",
+                 scripts / "in-node-iwarp", *(BUILD / "tools/bench" / name for name in _PROGRAMS)):
         shutil.copy2(path, out)
     return out / module.name
 
@@ -86,17 +103,21 @@ def _finished(out):
     return sum(1 for name in os.listdir(out) if name.endswith((".json", ".skipped", ".failed")))
 
 
-def run(setup, jobs, out):
-    """Boot a node, do the jobs, leave what they say in a directory; return the kernel's release."""
+def run(setup, bed, jobs, out):
+    """
+    Boot a node with the devices of a bed, do the jobs, leave what they say in a directory.
+
+    Return the kernel's release.
+    """
     built = build(setup.kernel)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     module = _provide(built, out)
     (out / "jobs").write_text("".join(f"{job.line()}\n" for job in jobs), encoding="ascii")
     log = out / "node.log"
-    progress = Progress(len(jobs), setup.name)
+    progress = Progress(len(jobs), f"{setup.name} on {bed}")
     with open(log, "wb") as output, subprocess.Popen(
-            _command(setup, module, out), stdout=output, stderr=subprocess.STDOUT) as node:
+            _command(setup, bed, module, out), stdout=output, stderr=subprocess.STDOUT) as node:
         try:
             while node.poll() is None:
                 progress.show(_finished(out))

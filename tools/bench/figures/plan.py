@@ -111,6 +111,7 @@ class Experiment:
     connections: int = 1  # where they are not the point
     settings: tuple = ()  # of net.sdp, for all transports
     more: tuple = ()  # other metrics in the results
+    bed: str = "rxe"  # whose devices the node has
 
     @property
     def ring(self):
@@ -345,6 +346,11 @@ class Job:
     def line(self):
         """As the node reads it."""
         return f"{self.number:05d} {self.command}"
+
+
+def on_bed(todo, bed):
+    """Those of these jobs that need the devices of a bed."""
+    return [job for job in todo if EXPERIMENTS[job.experiment].bed == bed]
 
 
 def jobs(chosen, runs):

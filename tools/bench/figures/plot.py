@@ -7,10 +7,11 @@ import textwrap
 from . import BenchError, plan, table
 
 _AXES = {
-    "message": "message", "computation": "computation after a burst or message (us)",
+    "message": "message", "unit": "unit of work (bytes)", "computation": "computation after a burst or message (us)",
     "delay": "delay of the wire, one way (us)",
     "window": "messages between two times that the memory is overwritten",
     "connections": "connections",
+    "markers": "distance of markers, 0: none", "buffers": "buffers sent in turn",
 }
 
 
@@ -42,7 +43,7 @@ def _axes(experiment, figure):
 
 
 def script(results, figure, png):
-    """What gnuplot is told; None if nothing was measured."""
+    """What gnuplot is told; None if there is nothing to draw a line from."""
     experiment = plan.EXPERIMENTS[figure.experiment]
     blocks, curves = [], []
     for transport in figure.transports:
@@ -53,9 +54,9 @@ def script(results, figure, png):
             curves += [f'${transport} using 1:2:3:4 with yerrorbars {style} pt 7 ps 0.6 notitle',
                        f'${transport} using 1:2 with lines {style} lw 2 '
                        f'title "{plan.TRANSPORTS[transport].label}"']
-    if not curves:
+    if not curves or len(figure.points()) < 2:
         return None
-    note = "\\n".join(textwrap.wrap(table.method(results), 150))
+    note = "\\n".join(textwrap.wrap(table.method(results, figure), 150))
     return "\n".join([
         'set terminal pngcairo noenhanced size 1000,760 font "DejaVu Sans,11"',
         f'set output "{png}"', f'set title "{figure.title}"', "set grid", "set key left top",
@@ -64,7 +65,7 @@ def script(results, figure, png):
 
 
 def draw(results, figure, directory):
-    """Make the figure's picture; return its path, or None if nothing was measured."""
+    """Make the figure's picture; return its path, or None if there is none."""
     png = directory / f"figure-{figure.name}.png"
     text = script(results, figure, png)
     if text is None:

@@ -109,6 +109,6 @@ def _take(results, job, measured):
     experiment = plan.EXPERIMENTS[job.experiment]
     if "unread_bytes" in measured:
         measured["fill_percent"] = 100 * measured["unread_bytes"] / experiment.ring
-    for metric in (experiment.metric, "busy_us_per_message", *experiment.more):
+    for metric in dict.fromkeys((experiment.metric, "busy_us_per_message", *experiment.more)):
         if metric in measured:
             results.add(job.experiment, metric, job.transport, job.point, measured[metric])
