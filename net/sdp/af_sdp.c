@@ -15,7 +15,7 @@
 #include "conn.h"
 #include "device.h"
 #include "fallback.h"
-#include "guard.h"
+#include "guard_watch.h"
 #include "inet.h"
 #include "mem.h"
 #include "netns.h"
@@ -417,12 +417,9 @@ static int __init sdp_init(void)
 	err = sdp_conn_init_module();
 	if (err)
 		goto err_zmem;
-	err = sdp_guard_init_module();
-	if (err)
-		goto err_conn;
 	err = proto_register(&sdp_prot, 1);
 	if (err)
-		goto err_guard;
+		goto err_conn;
 	err = sdp_device_init_module();
 	if (err)
 		goto err_proto;
@@ -440,8 +437,6 @@ err_device:
 	sdp_device_exit_module();
 err_proto:
 	proto_unregister(&sdp_prot);
-err_guard:
-	sdp_guard_exit_module();
 err_conn:
 	sdp_conn_exit_module();
 err_zmem:
@@ -460,7 +455,7 @@ static void __exit sdp_exit(void)
 	sdp_device_exit_module();
 	/* A teardown that dropped the last socket may still be returning. */
 	sdp_conn_exit_module();
-	sdp_guard_exit_module();
+	sdp_watch_exit_module();
 	proto_unregister(&sdp_prot);
 	sdp_zmem_exit_module();
 	sdp_mem_exit_module();

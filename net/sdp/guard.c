@@ -12,7 +12,9 @@
 
 static const struct sdp_guard_ops *const sdp_guards[] = {
 	&sdp_guard_share,
-	&sdp_guard_migrate,
+#ifdef CONFIG_MMU_NOTIFIER
+	&sdp_guard_block,
+#endif
 };
 
 /**

@@ -70,10 +70,7 @@ int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 /* guard_share.c */
 extern const struct sdp_guard_ops sdp_guard_share;
 
-/* guard_migrate.c */
-extern const struct sdp_guard_ops sdp_guard_migrate;
-
-int __init sdp_guard_init_module(void);
-void sdp_guard_exit_module(void);
+/* guard_block.c */
+extern const struct sdp_guard_ops sdp_guard_block;
 
 #endif /* _SDP_GUARD_H */

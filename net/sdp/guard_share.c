@@ -14,13 +14,13 @@
  */
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
-#include <linux/mmu_notifier.h>
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
 
 #include <asm/tlbflush.h>
 
 #include "guard.h"
+#include "guard_watch.h"
 
 /* How often what is not there is faulted in: memory may be short. */
 #define SDP_SHARE_TRIES		3
@@ -233,7 +233,7 @@ static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
 		return -EINTR;
 	inc_tlb_flush_pending(walk->mm);
 	/* Who wants to be notified of changes begins with the lock held, too. */
-	if (!mm_has_notifiers(walk->mm))
+	if (!sdp_watch_is_shared(walk->mm))
 		err = sdp_share_range(walk, addr, end);
 	/* Also what others have changed and not flushed yet. */
 	if (walk->changed || mm_tlb_flush_nested(walk->mm))

@@ -99,7 +99,6 @@ enum sdp_zpages_use {
  *	which are protected and not pinned if they are @async
  * @guard_ops: what protects those pages of @pages that are protected
  * @guard: what it needs for that
- * @addr: where in the program they begin
  * @first: how many are before them, which are copies
  * @guarded: how many they are
  * @mmp: for RLIMIT_MEMLOCK
@@ -119,7 +118,6 @@ struct sdp_zpages {
 	struct sk_buff *msg;
 	const struct sdp_guard_ops *guard_ops;
 	struct sdp_guard *guard;
-	unsigned long addr;
 	u32 first;
 	u32 guarded;
 	struct mmpin mmp;

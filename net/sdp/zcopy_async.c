@@ -83,9 +83,8 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 			return false;
 		zp->nr = 1;
 	}
-	zp->addr = addr + head;
 	zp->first = zp->nr;
-	zp->guard = zp->guard_ops->protect(zp->addr, whole,
+	zp->guard = zp->guard_ops->protect(addr + head, whole,
 					   zp->pages + zp->first);
 	if (IS_ERR(zp->guard))
 		return false;
@@ -116,48 +115,11 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 	return NULL;
 }
 
-/**
- * struct sdp_zrange - memory of a program
- * @addr: where it begins
- * @len: bytes
- */
-struct sdp_zrange {
-	unsigned long addr;
-	u32 len;
-};
-
-/*
- * Whether a program that touches the memory has to wait until it is sent.  Who
- * waits in a page fault, with the socket locked, keeps it from being sent.
- */
-static bool sdp_zasync_is_closed(const struct sdp_zcopy *z,
-				 const struct sdp_zrange *range)
-{
-	const struct sdp_zpages *zp;
-	u32 i;
-
-	for (i = z->send_tail; i != z->send_head; i++) {
-		zp = z->sends[i % SDP_ZCOPY_ADVERTS].zp;
-		if (zp->guard && range->addr < zp->addr + zp->guarded * PAGE_SIZE &&
-		    zp->addr < range->addr + range->len)
-			return true;
-	}
-	return false;
-}
-
-/* Whether there is room for it, and it is not being sent already. */
-static bool sdp_zasync_may_add(const struct sdp_zcopy *z,
-			       const struct sdp_zrange *range)
-{
-	return sdp_zsend_may_add(z) && !sdp_zasync_is_closed(z, range);
-}
-
-static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk,
-				 const struct sdp_zrange *range)
+static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
 {
 	const struct sock *sk = &ssk->sk;
 
-	return sdp_zasync_may_add(&ssk->conn.zcopy, range) || sk->sk_err ||
+	return sdp_zsend_may_add(&ssk->conn.zcopy) || sk->sk_err ||
 	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
 	       !sdp_in_state(sk, SDPF_SEND);
 }
@@ -166,8 +128,7 @@ static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk,
  * Waits for room as long as the peer reads on.  Otherwise it may be waiting for
  * us to read, and the bytes go where others are, too, until that is full.
  */
-static void sdp_zasync_wait(struct sdp_sock *ssk,
-			    const struct sdp_zrange *range, long *timeo)
+static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -182,9 +143,9 @@ static void sdp_zasync_wait(struct sdp_sock *ssk,
 		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
 		left = time;
 		while (left && !signal_pending(current) &&
-		       !sdp_zasync_may_go_on(ssk, range))
-			sk_wait_event(sk, &left,
-				      sdp_zasync_may_go_on(ssk, range), &wait);
+		       !sdp_zasync_may_go_on(ssk))
+			sk_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
+				      &wait);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - left;
 	} while (!left && *timeo && sdp_zsend_passed(z) != seen);
@@ -197,16 +158,16 @@ static void sdp_zasync_wait(struct sdp_sock *ssk,
  * connection may be another one after a wait.
  */
 static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
-			     const struct sdp_zrange *range, long *timeo)
+			     long *timeo)
 {
 	const struct sdp_conn *conn = &ssk->conn;
 
 	sdp_tx_force(ssk);
-	if (!sdp_zasync_may_add(&conn->zcopy, range) && *timeo)
-		sdp_zasync_wait(ssk, range, timeo);
+	if (!sdp_zsend_may_add(&conn->zcopy) && *timeo)
+		sdp_zasync_wait(ssk, timeo);
 	return (zm->uarg ? conn->zcopy.on : conn->zcopy.async) &&
 	       !sdp_zsend_waited_for(&conn->zcopy) &&
-	       sdp_zasync_may_add(&conn->zcopy, range) && conn->qp &&
+	       sdp_zsend_may_add(&conn->zcopy) && conn->qp &&
 	       !test_bit(SDP_CONN_BROKEN, &conn->flags) &&
 	       conn->tx.wait_head == conn->tx.wait_tail;
 }
@@ -234,19 +195,18 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo)
 {
 	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), SDP_ZASYNC_LEAST);
-	struct sdp_zrange range = {};
 	struct sdp_zpages *zp;
+	unsigned long addr;
 	u32 len;
 
-	len = sdp_zcopy_segment(&msg->msg_iter, &range.addr);
-	range.len = len;
-	if (len < least || !sdp_zasync_ready(ssk, zm, &range, timeo))
+	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
+	if (len < least || !sdp_zasync_ready(ssk, zm, timeo))
 		return 0;
-	len = sdp_zsend_fit(ssk, range.addr, len);
+	len = sdp_zsend_fit(ssk, addr, len);
 	if (!len)
 		return 0;
-	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, range.addr, len) :
-			sdp_zasync_protect(ssk, range.addr, len);
+	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, addr, len) :
+			sdp_zasync_protect(ssk, addr, len);
 	if (!zp || !sdp_zsend_add(ssk, zp)) {
 		if (zp)
 			sdp_zpages_free(zp);

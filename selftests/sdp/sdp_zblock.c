@@ -55,11 +55,15 @@ static void expect_copies(struct pair p)
 	CHECK(info.sdpi_guard_waits > 0);
 	if (info.sdpi_zcopy_cancels)
 		return;
-	CHECK_EQ(info.sdpi_guard_waits, PAGES);
-	CHECK_EQ(info.sdpi_guard_copies, PAGES);
+	/* What another processor keeps for its list of pages looks used. */
+	CHECK(info.sdpi_guard_faults >= PAGES / 2);
+	CHECK_EQ(info.sdpi_guard_copies, info.sdpi_guard_faults);
 }
 
-/* Nobody reads, and the program goes on with a copy of each page. */
+/*
+ * Nobody reads: the program waits for the first page, and then goes on with a
+ * copy of each.
+ */
 static void a_writer_gets_copies(void)
 {
 	struct pair p = block_pair();
@@ -74,13 +78,15 @@ static void a_writer_gets_copies(void)
 	close_pair(p);
 }
 
-static void a_reader_gets_copies(void)
+/* Who only reads goes on, and keeps nobody waiting. */
+static void a_reader_goes_on(void)
 {
 	struct pair p = block_pair();
 	unsigned char *buf = memory(LEN, 0);
 
 	write_async(p.client, buf, LEN, 0);
 	pattern_verify(buf, LEN, SEED_UP, 0);
+	CHECK_EQ(info_of(p.client).sdpi_guard_waits, 0);
 	memset(buf, 0xee, LEN);
 	read_all(p.server, 0, LEN);
 	expect_copies(p);
@@ -116,7 +122,7 @@ static void edges_are_free(void)
 	close_pair(p);
 }
 
-/* One buffer is used again and again; a write waits for the one before. */
+/* One buffer is filled again and again while it may still be on its way. */
 static void the_same_buffer(void)
 {
 	struct pair p = block_pair();
@@ -136,7 +142,7 @@ static void the_same_buffer(void)
 	close_pair(p);
 }
 
-/* Nothing is touched between the writes, but by the writes themselves. */
+/* The same pages are on their way twice. */
 static void sent_twice_on_two_sockets(void)
 {
 	struct pair a = block_pair(), b = block_pair();
@@ -238,7 +244,7 @@ static void killed_while_it_waits(void)
 	CHECK_OK(close(p.server));
 }
 
-/* The last to know where the pages were mapped is the guard. */
+/* What is mapped there later has nothing to do with it. */
 static void unmapped_in_part(void)
 {
 	struct pair p = block_pair();
@@ -292,7 +298,7 @@ static void names(void)
 
 static const struct sdp_case cases[] = {
 	CASE(a_writer_gets_copies, CASE_SDP_ONLY),
-	CASE(a_reader_gets_copies, CASE_SDP_ONLY),
+	CASE(a_reader_goes_on, CASE_SDP_ONLY),
 	CASE(untouched, CASE_SDP_ONLY),
 	CASE(edges_are_free, CASE_SDP_ONLY),
 	CASE(the_same_buffer, CASE_SDP_ONLY),

@@ -12,7 +12,8 @@
 #include <linux/uaccess.h>
 
 #include "guard_share.c"
-#include "guard_migrate.c"
+#include "guard_watch.c"
+#include "guard_block.c"
 
 #include "guardcost.h"
 
@@ -46,8 +47,8 @@ static const struct sdp_guard_ops *guardcost_find(const char *name)
 {
 	if (!strncmp(name, sdp_guard_share.name, GUARDCOST_NAME_MAX))
 		return &sdp_guard_share;
-	if (!strncmp(name, sdp_guard_migrate.name, GUARDCOST_NAME_MAX))
-		return &sdp_guard_migrate;
+	if (!strncmp(name, sdp_guard_block.name, GUARDCOST_NAME_MAX))
+		return &sdp_guard_block;
 	return NULL;
 }
 
@@ -72,8 +73,6 @@ static int guardcost_release(struct guardcost_file *file,
 		return -EINVAL;
 	file->ops->release(file->guard, file->pages, GUARDCOST_PAGES);
 	file->ops = NULL;
-	/* Some of it is done by a worker, and belongs to the price. */
-	flush_workqueue(sdp_guard_wq);
 	return 0;
 }
 
@@ -164,21 +163,14 @@ static struct miscdevice guardcost_device = {
 
 static int __init guardcost_init(void)
 {
-	int err = sdp_guard_init_module();
-
-	if (err)
-		return err;
-	err = misc_register(&guardcost_device);
-	if (err)
-		sdp_guard_exit_module();
-	return err;
+	return misc_register(&guardcost_device);
 }
 module_init(guardcost_init);
 
 static void __exit guardcost_exit(void)
 {
 	misc_deregister(&guardcost_device);
-	sdp_guard_exit_module();
+	sdp_watch_exit_module();
 }
 module_exit(guardcost_exit);
 
