@@ -249,8 +249,8 @@ void run(const std::string &what, bool huge, unsigned repeat, const std::string 
 			   sdpbench::median(values));
 	}
 	if (!json.empty())
-		std::ofstream(json) << nlohmann::ordered_json::array({object}).dump(1, '\t')
-				    << '\n';
+		std::ofstream(json)
+			<< nlohmann::ordered_json::array({object}).dump(1, '\t') << '\n';
 }
 
 } // namespace

@@ -55,6 +55,8 @@ ZCOPY = ("bsdp", "zsdp", "azsdp", "azblock")
 
 _MANY = 3000
 _GUARD_TIMES = 5
+# Of the shorter of two runs; the other is five times as long.
+_PROFILE_BYTES = 12 * MIB
 DEFAULT_BUFFERS = "16x65536"
 PAPER_BUFFERS = "8x8192"
 # An exchange is a burst to and fro; few of them make a long pass.
@@ -123,6 +125,8 @@ class Experiment:
         """Messages of a pass, round trips or exchanges."""
         if self.test == "guard":
             return _GUARD_TIMES
+        if self.test == "profile":
+            return max(8, _PROFILE_BYTES // size)
         if self.passes:
             return min(_MANY, self.passes * self.ring // size)
         if self.test == "progress":
@@ -193,10 +197,12 @@ def _over_wire(name, title, test, transports, points, axis, **more):
     """An experiment of the zero-copy paper."""
     metric, unit, better = ("one_way_us", "us", "smaller") if test in ("lat", "hotspot") else \
         ("mbit_per_s", "Mbit/s", "larger")
-    more = {"wire": WIRE, "settings": _NEVER_GIVE_UP, **more}
+    more = {"wire": WIRE, "settings": _NEVER_GIVE_UP, "metric": metric, "unit": unit,
+            "better": better, **more}
     if more["wire"]:
         title += f", over a wire of {more['wire']} us"
-    return Experiment(name, title, test, metric, unit, better, transports, points, axis, **more)
+    return Experiment(name=name, title=title, test=test, transports=transports, points=points,
+                      axis=axis, **more)
 
 
 def _zcopy_basics():
@@ -236,6 +242,11 @@ def _zcopy_experiments():
     """All of the zero-copy paper."""
     return (*_zcopy_basics(), *_zcopy_programs(), *_zcopy_crowds())
 
+
+EXPERIMENTS["profile"] = _over_wire(
+    "profile", "Instructions of sdp.ko for a byte: the sender's calls, and both ends' completions",
+    "profile", ZCOPY, _FEW_SIZES, "message", metric="host", unit="instructions", better="smaller",
+    more=("sender", "completions", "receiver", "device", "other"))
 
 EXPERIMENTS["guard"] = Experiment(
     "guard", "Copying memory, or protecting it and letting it go, each 4 KiB, by the size of pages",
@@ -304,6 +315,12 @@ FIGURES = {figure.name: figure for figure in (
     Figure("z9", "Zero copy: hot spot", "zhot", ZCOPY, yardstick="zsdp"),
     Figure("z10a", "Zero copy: several streams", "zstreams", ZCOPY, yardstick="zsdp"),
     Figure("z10b", "Zero copy: several clients", "zclients", ZCOPY, yardstick="zsdp"),
+    Figure("zcpu", "Zero copy: processor of the sender, without its device", "profile", ZCOPY,
+           yardstick="bsdp"),
+    Figure("zcpu-calls", "Zero copy: the sender's calls alone", "profile", ZCOPY, "sender",
+           "instructions", yardstick="bsdp"),
+    Figure("zcpu-device", "Zero copy: the devices of both ends", "profile", ZCOPY, "device",
+           "instructions", yardstick="bsdp"),
     Figure("zguard-warm", "Guards: memory in the caches", "guard", GUARDS, yardstick="guard_off"),
     Figure("zguard-cold", "Guards: memory not in the caches", "guard", GUARDS, "cold", "ns",
            yardstick="guard_off"),

@@ -5,7 +5,7 @@ import json
 import statistics
 from dataclasses import dataclass
 
-from . import plan
+from . import plan, stacks
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,10 @@ def collect(directory, jobs, method):
         if skipped.exists():
             results.notes[job.transport] = skipped.read_text(encoding="utf-8").strip()
         elif measured.exists():
-            _take(results, job, json.loads(measured.read_text(encoding="utf-8"))[0])
+            found = json.loads(measured.read_text(encoding="utf-8"))[0]
+            if stem.with_suffix(".few").exists():
+                found = stacks.read(stem, found)
+            _take(results, job, found)
         else:
             failed = stem.with_suffix(".failed")
             reason = failed.read_text(encoding="utf-8", errors="replace").strip() \

@@ -9,8 +9,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define GUARDCOST_PAGES		512
-#define GUARDCOST_NAME_MAX	16
+#define GUARDCOST_PAGES 512
+#define GUARDCOST_NAME_MAX 16
 
 /**
  * struct guardcost - one step
@@ -25,8 +25,8 @@ struct guardcost {
 };
 
 /* Each is about GUARDCOST_PAGES pages of 4 KiB. */
-#define GUARDCOST_COPY		_IOWR('z', 1, struct guardcost)
-#define GUARDCOST_PROTECT	_IOWR('z', 2, struct guardcost)
-#define GUARDCOST_RELEASE	_IOWR('z', 3, struct guardcost)
+#define GUARDCOST_COPY _IOWR('z', 1, struct guardcost)
+#define GUARDCOST_PROTECT _IOWR('z', 2, struct guardcost)
+#define GUARDCOST_RELEASE _IOWR('z', 3, struct guardcost)
 
 #endif /* _GUARDCOST_H */

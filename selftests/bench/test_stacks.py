@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whose instructions a profile has counted."""
+
+import unittest
+
+from figures import stacks
+
+_KERNEL = 0xffffffff81000000
+_CALLS = ("memcpy", "schedule", "__do_softirq", "net_rx_action", "default_idle",
+          "rxe_completer [rdma_rxe]", "sdp_sendmsg [sdp]", "sdp_recvmsg [sdp]", "sdp_tx_push [sdp]",
+          "__sys_sendto")
+_ADDRESSES = {call.split()[0]: _KERNEL + 0x1000 * number for number, call in enumerate(_CALLS)}
+
+
+def _symbols():
+    lines = [f"{_KERNEL + 0x1000 * number:x} t {call}" for number, call in enumerate(_CALLS)]
+    return stacks.Symbols(reversed(lines))
+
+
+def _sample(program, *calls):
+    """As perf prints it, the innermost call first."""
+    return "".join([f"{program} \n", *(f"\t{_ADDRESSES[call] + 8:x}\n" for call in calls), "\n"])
+
+
+class Owners(unittest.TestCase):
+    """To whom a sample belongs."""
+
+    def _count(self, *samples):
+        return dict(stacks.count(samples, _symbols()))
+
+    def test_a_call_has_what_it_calls(self):
+        """Other parts of the kernel work for it."""
+        self.assertEqual(self._count(_sample("p", "memcpy", "sdp_sendmsg", "__sys_sendto"),
+                                     _sample("p", "schedule", "sdp_recvmsg")),
+                         {"sender": 1, "receiver": 1})
+
+    def test_the_device_works_below_a_call(self):
+        """Soft-RoCE sends within the program's own call."""
+        self.assertEqual(self._count(_sample("p", "memcpy", "rxe_completer", "sdp_tx_push",
+                                             "sdp_sendmsg")), {"device": 1})
+
+    def test_an_interrupted_call_is_innocent(self):
+        """What runs on top of it may be the other end's."""
+        self.assertEqual(self._count(_sample("p", "sdp_tx_push", "__do_softirq", "sdp_sendmsg")),
+                         {"completions": 1})
+
+    def test_idleness_and_the_profiler_are_nobodys(self):
+        """Neither is a price of anything."""
+        self.assertEqual(self._count(_sample("swapper", "default_idle"),
+                                     _sample("perf", "memcpy")), {})
+
+    def test_programs_are_others(self):
+        """Their addresses are not the kernel's."""
+        self.assertEqual(dict(stacks.count(["sdpbench \n", "\t55d0c0ffee00\n", "\n"], _symbols())),
+                         {"other": 1})
+
+
+class Shares(unittest.TestCase):
+    """Instructions for a byte."""
+
+    def test_what_both_runs_have_is_left_out(self):
+        """And of the rest the plain run tells how much it is."""
+        few = stacks.collections.Counter(sender=5, device=100)
+        many = stacks.collections.Counter(sender=15, completions=10, device=180)
+        found = stacks.per_byte(few, many, {"busy_us_per_message": 4.0, "size": 1000})
+        self.assertEqual((found["sender"], found["completions"], found["device"]), (0.4, 0.4, 3.2))
+        self.assertEqual((found["host"], found["receiver"]), (0.8, 0.0))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Whose instructions a profile of a node's processor has counted.
+
+There is one profile of a run with few messages and one of a run with many, so
+that what both have, such as connecting, can be left out; and a run like the
+second without a profile, so that what sampling itself takes is. The profiles
+tell the shares, and the plain run of how much.
+"""
+
+import bisect
+import collections
+import re
+import subprocess
+
+from . import BenchError
+
+OWNERS = ("sender", "completions", "receiver", "device", "other")
+
+_IDLE = re.compile(r"idle|safe_halt|mwait|cpu_startup_entry|do_idle")
+_BOUNDARY = re.compile(r"(__do_softirq|do_softirq|handle_softirqs|asm_sysvec_.*|asm_common_interrupt)$")
+# Packets and their queues: what takes an adapter's place.
+_DEVICE_MODULES = re.compile(r"\[(rdma_rxe|veth|sch_netem|udp_tunnel|ip6_udp_tunnel|crc32.*|nullcrc)\]")
+_DEVICE_CALLS = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_queue_xmit|__qdisc_run|"
+                           r"ip_local_out|ip_output|ip_rcv|udp_rcv|__netif_receive_skb.*|dev_hard_start_xmit|"
+                           r"kfree_skb.*|__alloc_skb|skb_release_data|consume_skb)$")
+
+
+class Symbols:
+    """What is where in a node's kernel."""
+
+    def __init__(self, lines):
+        """From the lines of /proc/kallsyms."""
+        found = sorted(self._parse(line) for line in lines)
+        self._starts = [start for start, _ in found]
+        self._frames = [frame for _, frame in found]
+
+    @staticmethod
+    def _parse(line):
+        words = line.split()
+        return int(words[0], 16), (words[2], words[3] if len(words) > 3 else "")
+
+    def frame(self, address):
+        """What (call, module) has an address; nothing is known of programs."""
+        at = bisect.bisect_right(self._starts, address) - 1
+        return self._frames[at] if at >= 0 and address >> 63 else ("", "")
+
+
+def samples(lines, symbols):
+    """
+    Yield (program, frames from the innermost on) of each sample in what
+    "perf script -F comm,ip" says.
+    """
+    for sample in "".join(lines).split("\n\n"):
+        head, *stack = sample.strip("\n").split("\n")
+        if head:
+            yield head.split()[0], [symbols.frame(int(line, 16)) for line in stack]
+
+
+def _own(frames):
+    """The frames of what was running, without those that it has interrupted."""
+    for number, (call, _) in enumerate(frames):
+        if _BOUNDARY.match(call):
+            return frames[:number + 1]
+    return frames
+
+
+def _is_device(frame):
+    return bool(_DEVICE_MODULES.match(frame[1]) or _DEVICE_CALLS.match(frame[0]))
+
+
+def owner(program, frames):
+    """Whose a sample is; None if it is nobody's: an idle processor's, or the profiler's."""
+    if program == "perf" or any(_IDLE.search(call) for call, _ in frames[:3]):
+        return None
+    own = _own(frames)
+    for frame in own:
+        if _is_device(frame):
+            return "device"
+        if frame[1] == "[sdp]":
+            break
+    calls = {call for call, _ in own}
+    if "sdp_sendmsg" in calls:
+        return "sender"
+    if "sdp_recvmsg" in calls:
+        return "receiver"
+    if any(module == "[sdp]" for _, module in own) or "__ib_process_cq" in calls:
+        return "completions"
+    return "other"
+
+
+def count(lines, symbols):
+    """How many samples each owner has."""
+    owners = collections.Counter(owner(*sample) for sample in samples(lines, symbols))
+    del owners[None]
+    return owners
+
+
+def per_byte(few, many, plain):
+    """Instructions for a byte, by owner, from counts and sdpbench's results."""
+    more = {name: many[name] - few[name] for name in many}
+    busy = plain["busy_us_per_message"] * 1000 / plain["size"]
+    shares = {name: busy * more.get(name, 0) / sum(more.values()) for name in OWNERS}
+    return {"host": shares["sender"] + shares["completions"], **shares}
+
+
+def _script(profile):
+    done = subprocess.run(["perf", "script", "-i", str(profile), "-F", "comm,ip"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"'perf script' cannot read {profile}")
+    return done.stdout
+
+
+def read(stem, plain):
+    """What the profiles of a job say, in addition to its results without one."""
+    with open(stem.parent / "kallsyms", encoding="ascii") as file:
+        symbols = Symbols(file)
+    counts = [count(_script(stem.with_suffix(suffix)), symbols) for suffix in (".few", ".many")]
+    return plain | per_byte(*counts, plain)
