@@ -21,6 +21,7 @@
 
 struct ib_device;
 struct ib_qp;
+struct iov_iter;
 
 /**
  * enum iw_ulp_cap - what a provider does that iWARP does not promise
@@ -40,10 +41,19 @@ enum iw_ulp_cap {
  *	that is not the provider's.  Context: any.
  * @hold: have a queue pair hold; returns 0, -EINVAL if it is connected, or
  *	-EOPNOTSUPP if it is not the provider's.  Context: any.
+ * @read: where both ends are in one kernel, read the memory that an STag of the
+ *	peer's stands for into that of a process, which need not be registered,
+ *	by one copy that is over when this returns.  Returns how many bytes were
+ *	read, and the iterator is behind them; what is missing is to be read by
+ *	a request, which also says what was wrong.  That is all of it if one end
+ *	is elsewhere, or if requests wait in the send queue: it is as if it were
+ *	posted behind them.  Context: process.
  */
 struct iw_ulp_ops {
 	u32 (*caps)(const struct ib_device *ibdev);
 	int (*hold)(struct ib_qp *ibqp);
+	size_t (*read)(struct ib_qp *ibqp, u32 stag, u64 addr,
+		       struct iov_iter *to, size_t len);
 };
 
 extern const struct iw_ulp_ops iw_ulp_ops;

@@ -169,7 +169,13 @@ static bool iwp_qp_moves(const struct iwp_qp *qp)
 	return state == IWP_QP_RTS || state == IWP_QP_CLOSING;
 }
 
-static bool iwp_lane_usable(const struct iwp_lane *lane)
+/**
+ * iwp_lane_usable() - whether requests may be executed
+ * @lane: where
+ *
+ * Context: the lane's tasklet, or while it is kept from running.
+ */
+bool iwp_lane_usable(const struct iwp_lane *lane)
 {
 	return READ_ONCE(lane->local->open) && !lane->stopped &&
 	       iwp_qp_moves(lane->from) && iwp_qp_moves(lane->to);

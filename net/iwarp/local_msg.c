@@ -12,8 +12,6 @@
 #include "qp.h"
 #include "stats.h"
 
-/* How much is copied while regions are locked. */
-#define IWP_LOCAL_PIECE		(64 * 1024)
 /* What a request costs without its bytes, in bytes. */
 #define IWP_LOCAL_REQUEST	1024
 

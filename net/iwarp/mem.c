@@ -33,18 +33,27 @@ static enum iwp_mem_err iwp_mr_check(const struct iwp_mr *mr,
 	return IWP_MEM_OK;
 }
 
-/* Returns the kernel's address, and how many bytes follow without a break. */
+/*
+ * Returns the kernel's address, and how many bytes follow without a break: pages
+ * of a process often lie behind one another, and those of a huge page always.
+ */
 static void *iwp_mr_span(const struct iwp_mr *mr, u64 addr, size_t *len)
 {
 	u64 page_size = 1ull << mr->page_shift;
-	u64 offset;
+	const u64 *page;
+	u64 offset, n;
 
 	if (mr->all)
 		return (void *)(uintptr_t)addr;
 	offset = addr - mr->iova + (mr->iova & (page_size - 1));
-	*len = min_t(u64, *len, page_size - (offset & (page_size - 1)));
-	return (void *)(uintptr_t)(mr->pages[offset >> mr->page_shift] +
-				   (offset & (page_size - 1)));
+	page = &mr->pages[offset >> mr->page_shift];
+	offset &= page_size - 1;
+	addr = *page + offset;
+	for (n = page_size - offset; n < *len && page[1] == *page + page_size;
+	     page++)
+		n += page_size;
+	*len = min_t(u64, *len, n);
+	return (void *)(uintptr_t)addr;
 }
 
 static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,

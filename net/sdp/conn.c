@@ -119,7 +119,7 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		return err;
 	conn->qp = id->qp;
 	if (conn->dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
-		err = sdp_provider_hold(conn->qp);
+		err = conn->dev->ulp->hold(conn->qp);
 	return err;
 }
 

@@ -136,7 +136,8 @@ static int sdp_device_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
 	dev->iwarp = rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev));
-	dev->caps = sdp_provider_caps(ibdev);
+	dev->ulp = sdp_provider_find(ibdev);
+	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
 	dev->flows = sdp_flow_device(dev);
 	dev->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(dev->pd)) {

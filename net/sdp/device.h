@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+struct iw_ulp_ops;
 struct sdp_sock;
 
 /**
@@ -19,7 +20,8 @@ struct sdp_sock;
  * @pd: protection domain of all connections
  * @iwarp: the device speaks iWARP: a send that completed need not have arrived,
  *	and the side that connects has to send the first message
- * @caps: enum iw_ulp_cap of its provider
+ * @ulp: what its provider offers beyond the verbs, or NULL
+ * @caps: enum iw_ulp_cap of it
  * @flows: engines of flow control that it can carry, SDP_FEAT_*
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
@@ -32,6 +34,7 @@ struct sdp_device {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
 	bool iwarp;
+	const struct iw_ulp_ops *ulp;
 	u32 caps;
 	u16 flows;
 	refcount_t refs;

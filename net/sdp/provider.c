@@ -11,37 +11,22 @@
 #include "provider.h"
 
 /**
- * sdp_provider_caps() - what a device's provider can do for us
+ * sdp_provider_find() - what a device's provider can do for us
  * @ibdev: device
  *
- * Return: enum iw_ulp_cap, 0 if it is no such provider's.
- */
-u32 sdp_provider_caps(const struct ib_device *ibdev)
-{
-	const struct iw_ulp_ops *ops = symbol_get(iw_ulp_ops);
-	u32 caps;
-
-	if (!ops)
-		return 0;
-	caps = ops->caps(ibdev);
-	symbol_put(iw_ulp_ops);
-	return caps;
-}
-
-/**
- * sdp_provider_hold() - have messages wait for receive requests
- * @qp: queue pair that is not connected, of a device with %IW_ULP_HOLD
+ * The provider's code is there as long as its device is, and who removes that
+ * waits until its connections have gone.
  *
- * Return: 0 or a negative errno.
+ * Return: how to ask for it; NULL if it is nothing beyond the verbs.
  */
-int sdp_provider_hold(struct ib_qp *qp)
+const struct iw_ulp_ops *sdp_provider_find(const struct ib_device *ibdev)
 {
 	const struct iw_ulp_ops *ops = symbol_get(iw_ulp_ops);
-	int err;
+	bool ours;
 
 	if (!ops)
-		return -ENODEV;
-	err = ops->hold(qp);
+		return NULL;
+	ours = ops->caps(ibdev);
 	symbol_put(iw_ulp_ops);
-	return err;
+	return ours ? ops : NULL;
 }

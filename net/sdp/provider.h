@@ -9,9 +9,7 @@
 #include <net/iw_ulp.h>
 
 struct ib_device;
-struct ib_qp;
 
-u32 sdp_provider_caps(const struct ib_device *ibdev);
-int sdp_provider_hold(struct ib_qp *qp);
+const struct iw_ulp_ops *sdp_provider_find(const struct ib_device *ibdev);
 
 #endif /* _SDP_PROVIDER_H */

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "mib.h"
 #include "oob.h"
+#include "provider.h"
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
@@ -65,19 +66,27 @@ static void sdp_zrecv_end(struct sdp_sock *ssk)
 	complete_all(&read->zp->over);
 }
 
+/* The next bytes of the stream are in the program's memory. */
+static void sdp_zrecv_took(struct sdp_sock *ssk, u32 len)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	WRITE_ONCE(conn->rx.copied, conn->rx.copied + len);
+	sdp_oob_passed(ssk);
+	conn->stats.bytes_in += len;
+	conn->stats.zcopy_in += len;
+	conn->stats.last_in = jiffies;
+	sdp_zsink_read_done(&conn->zcopy.sink, len);
+}
+
 /* What the first read was for has arrived. */
 static void sdp_zrecv_arrived(struct sdp_sock *ssk)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_zcopy *z = &conn->zcopy;
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	struct sdp_zpages *zp = z->reads[z->read_tail % SDP_ZCOPY_READS].zp;
 
 	zp->done = zp->len;
-	WRITE_ONCE(conn->rx.copied, conn->rx.copied + zp->len);
-	sdp_oob_passed(ssk);
-	conn->stats.bytes_in += zp->len;
-	conn->stats.zcopy_in += zp->len;
-	sdp_zsink_read_done(&z->sink, zp->len);
+	sdp_zrecv_took(ssk, zp->len);
 	sdp_zrecv_end(ssk);
 }
 
@@ -95,7 +104,6 @@ void sdp_zrecv_reap(struct sdp_sock *ssk)
 		return;
 	while (z->read_tail != done)
 		sdp_zrecv_arrived(ssk);
-	ssk->conn.stats.last_in = jiffies;
 	/* Others may have waited for their turn. */
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
@@ -241,6 +249,31 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 	return len < min(avail, sdp_zcopy_thresh(ssk)) ? 0 : len;
 }
 
+/*
+ * A provider that finds the peer in this kernel copies straight from its
+ * program to ours, which takes neither a registration nor a completion.
+ */
+static u32 sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
+{
+	struct sdp_conn *conn = &call->ssk->conn;
+	struct sdp_zsink *sink = &conn->zcopy.sink;
+	struct sdp_zadvert from;
+	u32 read;
+
+	if (!conn->dev->ulp || sdp_zrecv_busy(&conn->zcopy))
+		return 0;
+	from = sdp_zsink_read(sink, len);
+	read = conn->dev->ulp->read(conn->qp, from.rkey, from.vaddr, call->iter,
+				    len);
+	sink->reading -= len - read;
+	if (!read)
+		return 0;
+	sdp_zrecv_took(call->ssk, read);
+	call->begun += read;
+	call->done += read;
+	return read;
+}
+
 /* Begins another read; returns whether there was one to begin. */
 static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 {
@@ -254,6 +287,8 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 	len = sdp_zrecv_fit(call, &addr);
 	if (!len)
 		return false;
+	if (sdp_zrecv_at_once(call, len))
+		return true;
 	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_RECV);
 	if (!zp)
 		return false;
@@ -327,6 +362,8 @@ u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want)
 		return 0;
 	}
 	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESIN, call.done);
+	/* No completion does that for what was read at once. */
+	sdp_tx_push(ssk);
 	return call.done;
 }
 
