@@ -19,7 +19,7 @@
  * @first: where @notifier hangs while it is the first in the list
  * @list: in the list of all watches
  * @users: its guards, and the process
- * @lock: protects @guards, and of these what they say; taken in any context
+ * @lock: taken in any context
  * @guards: what is being sent
  */
 struct sdp_watch {
@@ -28,7 +28,7 @@ struct sdp_watch {
 	struct hlist_node **first;
 	struct list_head list;
 	refcount_t users;
-	spinlock_t lock;
+	spinlock_t lock; /* protects @guards, and of these what they say */
 	struct list_head guards;
 };
 
