@@ -11,23 +11,6 @@ set -euo pipefail
 server=10.0.0.2 client=10.0.0.1
 server6=fd00::2 client6=fd00::1
 
-listening() { rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*$1"; }
-
-# The server ends with its client, and both have to be content.
-# both PORT SERVER-COMMAND... -- CLIENT-COMMAND...
-both() {
-	local port=$1 first=() server_pid status=0
-	shift
-	while [ "$1" != -- ]; do first+=("$1"); shift; done
-	shift
-	timeout "$BOUND" "${first[@]}" > "$work/server.out" 2>&1 &
-	server_pid=$!
-	wait_for "$BOUND" listening "$port" || fail "the server does not listen"
-	timeout "$BOUND" "$@" > "$work/client.out" 2>&1 || fail "$1: status $?"
-	wait $server_pid || status=$?
-	[ $status = 0 ] || fail "the server's status is $status"
-}
-
 rping_ipv4() {
 	both 7174 rping -s -a $server -C 20 -V -S 5000 -- \
 		rping -c -a $server -I $client -C 20 -V -S 5000
@@ -45,6 +28,40 @@ send_bw() { perftest ib_send_bw -n 100 -s 65536; }
 write_bw() { perftest ib_write_bw -n 100 -s 65536; }
 read_bw() { perftest ib_read_bw -n 50 -s 65536; }
 send_lat() { perftest ib_send_lat -n 100 -s 64; }
+
+captures() { grep -q '^File: ' "$work/dumpcap.out"; }
+
+# It is written some time after it has passed; behind the last FIN nothing comes.
+has_all() { [ "$(tshark -r "$work/capture" -Y tcp.flags.fin==1 2> /dev/null | wc -l)" -ge 2 ]; }
+
+# What is on the wire, as tshark reads it.
+# capture_with MARKERS
+capture_with() {
+	local dumpcap
+	ask_iwarp local N
+	ask_iwarp crc Y
+	ask_iwarp markers "$1"
+	dumpcap -i v0 -f tcp -w "$work/capture" > "$work/dumpcap.out" 2>&1 &
+	dumpcap=$!
+	wait_for "$BOUND" captures || fail "dumpcap does not begin"
+	rping_ipv4
+	wait_for "$BOUND" has_all || fail "the capture has no end"
+	kill $dumpcap
+	wait $dumpcap || true
+	tshark -r "$work/capture" -Y iwarp_mpa.fpdu -O iwarp_mpa > "$work/text" 2> /dev/null
+	grep 'CRC check: ' "$work/text" > "$work/sums" || fail "there are no FPDUs"
+	! grep -v '(Good CRC32' "$work/sums" > "$work/wrong.out" || fail "checksums are wrong"
+}
+
+capture_without_markers() {
+	capture_with N
+	! grep -q 'FPDU back pointer' "$work/text" || fail "there are markers"
+}
+
+capture_with_markers() {
+	capture_with Y
+	grep -q 'FPDU back pointer' "$work/text" || fail "there are no markers"
+}
 
 other_netdev() {
 	ip link add sdp-iw0 type veth peer name sdp-iw1
@@ -80,4 +97,4 @@ gone_with_netdev() {
 [ -e /sys/class/infiniband/iwarp1 ] || skip_all "no iWARP devices of our own"
 
 run_cases rping_ipv4 rping_ipv6 send_bw write_bw read_bw send_lat one_device_each \
-	gone_with_netdev
+	gone_with_netdev capture_without_markers capture_with_markers

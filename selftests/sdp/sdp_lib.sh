@@ -254,3 +254,41 @@ have_family() {
 	[ "${SDP_TEST_FAMILY:-sdp}" = tcp ] ||
 		python3 -c 'import socket; socket.socket(27, socket.SOCK_STREAM)' 2> /dev/null
 }
+
+# ---- tools of rdma-core and perftest ----
+
+listening() { rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*$1"; }
+
+# The server ends with its client, and both have to be content.
+# both PORT SERVER-COMMAND... -- CLIENT-COMMAND...
+both() {
+	local port=$1 first=() server_pid status=0
+	shift
+	while [ "$1" != -- ]; do first+=("$1"); shift; done
+	shift
+	timeout "$BOUND" "${first[@]}" > "$work/server.out" 2>&1 &
+	server_pid=$!
+	wait_for "$BOUND" listening "$port" || fail "the server does not listen"
+	timeout "$BOUND" "$@" > "$work/client.out" 2>&1 || fail "$1: status $?"
+	wait $server_pid || status=$?
+	[ $status = 0 ] || fail "the server's status is $status"
+}
+
+iwarp_parameters=/sys/module/iwarp/parameters
+declare -A iwarp_default
+
+restore_iwarp() {
+	local name
+	end_children
+	for name in "${!iwarp_default[@]}"; do
+		echo "${iwarp_default[$name]}" > "$iwarp_parameters/$name"
+	done
+}
+
+# A parameter of the iWARP module for the time of a case.
+# ask_iwarp NAME VALUE
+ask_iwarp() {
+	trap restore_iwarp EXIT
+	[ -n "${iwarp_default[$1]:-}" ] || iwarp_default[$1]=$(< "$iwarp_parameters/$1")
+	echo "$2" > "$iwarp_parameters/$1"
+}
