@@ -4,8 +4,8 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from . import iwarp, plan, table
-from .plan import KIB, MODES
+from . import iwarp, plan, samehost, table
+from .plan import KIB, MIB, MODES
 
 # Runs that differ by less than this are equal.
 EQUAL = 0.02
@@ -62,6 +62,8 @@ def _at_most(figure, text, experiment, pairs, limit, **more):
     return Rule(figure, text, experiment, pairs, limit, at_least=False, **more)
 
 
+_HERE = ((samehost.COPY, samehost.LOOPBACK),)
+_HERE_ZERO = _against(samehost.ZERO_COPY, [samehost.LOOPBACK])
 RULES = (
     _at_most("4a", "modes within 5 % of each other", "latency", tuple(combinations(MODES, 2)), 1.05,
              either_way=True),
@@ -116,6 +118,14 @@ RULES = (
     Rule("i-loss", "90 % placed early with 1 % lost", "iloss", (("host", None),), 90),
     _at_most("siw-lat", "ahead of siw at every size", "siwlatency", (iwarp.RIVALS,), 1.0),
     Rule("siw-bw", "ahead of siw at every size", "siwbandwidth", (iwarp.RIVALS,), 1.0),
+    _at_most("here-lat", "no slower than TCP at 64 B", "herelatency", _HERE, 1.0, most=64),
+    Rule("here-bw", "no slower than TCP at 64 B", "herebandwidth", _HERE, 1.0, most=64),
+    Rule("here-bw", "1.4 x TCP at 64 KiB by copy", "herebandwidth", _HERE, 1.4, least=64 * KIB,
+         most=64 * KIB),
+    Rule("here-bw", "1.8 x TCP at 64 KiB without a copy", "herebandwidth", _HERE_ZERO, 1.8,
+         somewhere=True, least=64 * KIB, most=64 * KIB),
+    Rule("here-bw", "2.5 x TCP at 1 MiB without a copy", "herebandwidth", _HERE_ZERO, 2.5,
+         somewhere=True, least=MIB),
     Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
          least=512, most=512),
 )
@@ -176,14 +186,14 @@ def line(finding):
     else:
         verdict = "met" if finding.met else "MISSED"
         outcome = f"{finding.ratio:>7.2f}  {limit:<9}{finding.where}{'; ' if lacks else ''}{lacks}"
-    return f"  {verdict:<13}{rule.figure:<8}{rule.text:<50}{outcome}"
+    return f"  {verdict:<13}{rule.figure:<9}{rule.text:<50}{outcome}"
 
 
 def report(results):
     """The whole bar for the results of one set-up."""
     how = results.method
     lines = [f"The bar: Linux {how['release']}, checksum {how['crc']}",
-             f"  {'':<13}{'':<8}{'':<50}{'ratio':>7}  {'limit':<9}decided by"]
+             f"  {'':<13}{'':<9}{'':<50}{'ratio':>7}  {'limit':<9}decided by"]
     for rule in RULES:
         if not rule.kernel or how["release"].startswith(rule.kernel + "."):
             lines.append(line(check(rule, results)))

@@ -78,7 +78,13 @@ def _iwarp(setup, _module, out):
             "--env", f"SIW={out / 'siw.ko'}", "--", str(out / "in-node-iwarp")]
 
 
-_BEDS = {"rxe": _rxe, "iwarp": _iwarp}
+def _samehost(_setup, module, out):
+    """The same for one with iWARP devices of our own that carry AF_SDP."""
+    return ["--rdma", "iwarp", "--env", f"SDP_MODULE={module}",
+            "--env", f"SDP_IWARP={out / 'iwarp.ko'}", "--", str(out / "in-node")]
+
+
+_BEDS = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost}
 
 
 def _command(setup, bed, module, out):
