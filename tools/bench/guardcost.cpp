@@ -80,7 +80,7 @@ public:
 	}
 
 	/** Write to each page. @return nanoseconds. */
-	double write() const
+	[[nodiscard]] double write() const
 	{
 		const Clock::time_point start = Clock::now();
 
@@ -168,7 +168,7 @@ void measure_guard(Columns &columns, const Device &device, bool huge, bool early
 
 	static_cast<void>(device.protect(memory));
 	static_cast<void>(device.release(memory));
-	memory.write();
+	static_cast<void>(memory.write());
 	const double warm = device.protect(memory);
 	note(columns, "warm", warm + device.release(memory));
 	note(columns, "after", memory.write());
@@ -176,7 +176,7 @@ void measure_guard(Columns &columns, const Device &device, bool huge, bool early
 	const double cold = device.protect(memory);
 	evict();
 	note(columns, "cold", cold + device.release(memory));
-	memory.write();
+	static_cast<void>(memory.write());
 	if (!early)
 		return;
 	static_cast<void>(device.protect(memory));
@@ -198,7 +198,7 @@ double timed_protection(const Memory &memory)
 void measure_mprotect(Columns &columns, const Memory &memory)
 {
 	static_cast<void>(timed_protection(memory));
-	memory.write();
+	static_cast<void>(memory.write());
 	note(columns, "warm", timed_protection(memory));
 	note(columns, "after", memory.write());
 	evict();
@@ -257,24 +257,26 @@ void run(const std::string &what, bool huge, unsigned repeat, const std::string 
 
 int main(int argc, char **argv)
 {
-	CLI::App app("Measure what it takes to copy memory, or to protect it while it is sent.");
-	std::string what = "memcpy";
-	std::string json;
-	bool huge = false;
-	unsigned repeat = 9;
-
-	app.add_option("--guard", what,
-		       "off: a copy; copy, block: a guard of net.sdp.zcopy_fault; these need "
-		       "guardcost.ko; memcpy, mprotect: what needs no module")
-		->check(CLI::IsMember({"off", "copy", "block", "memcpy", "mprotect"}))
-		->capture_default_str();
-	app.add_flag("--huge", huge, "transparent huge pages of 2 MiB");
-	app.add_option("--repeat", repeat, "how often; the median counts")
-		->check(CLI::Range(1, 10000))
-		->capture_default_str();
-	app.add_option("--json", json, "write the results to this file too")->type_name("FILE");
-	CLI11_PARSE(app, argc, argv);
 	try {
+		CLI::App app(
+			"Measure what it takes to copy memory, or to protect it while it is sent.");
+		std::string what = "memcpy";
+		std::string json;
+		bool huge = false;
+		unsigned repeat = 9;
+
+		app.add_option("--guard", what,
+			       "off: a copy; copy, block: a guard of net.sdp.zcopy_fault; these "
+			       "need guardcost.ko; memcpy, mprotect: what needs no module")
+			->check(CLI::IsMember({"off", "copy", "block", "memcpy", "mprotect"}))
+			->capture_default_str();
+		app.add_flag("--huge", huge, "transparent huge pages of 2 MiB");
+		app.add_option("--repeat", repeat, "how often; the median counts")
+			->check(CLI::Range(1, 10000))
+			->capture_default_str();
+		app.add_option("--json", json, "write the results to this file too")
+			->type_name("FILE");
+		CLI11_PARSE(app, argc, argv);
 		run(what, huge, repeat, json);
 		return EXIT_SUCCESS;
 	} catch (const std::exception &error) {
