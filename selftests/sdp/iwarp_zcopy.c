@@ -49,23 +49,14 @@ static void transfers_of_one_side(void)
 {
 	long refused = sdp_stat("ZcopyMemRefusals");
 
-	CHECK_EQ(write_sysctl("/proc/sys/net/sdp/zcopy_mem", "129"), 0);
+	set_mem("129");
 	until_offer_is_read(move_one_way);
 	CHECK_EQ(sdp_stat("ZcopyMemRefusals"), refused);
 }
 
-static char mem_before[16];
-
-static void restore_mem(void)
-{
-	CHECK_EQ(write_sysctl("/proc/sys/net/sdp/zcopy_mem", mem_before), 0);
-}
-
 static void reader_pins_nothing(void)
 {
-	read_sysctl("/proc/sys/net/sdp/zcopy_mem", mem_before,
-		    sizeof(mem_before));
-	run_and_undo(transfers_of_one_side, restore_mem);
+	run_with_mem(transfers_of_one_side);
 }
 
 static void move_to_user(struct pair p, uint64_t pos)
@@ -158,14 +149,8 @@ static void pieces_and_both_directions(void)
 		{ p.client, SEED_DOWN, 0, len, 2 * THRESH + 4099 },
 		{ p.server, SEED_UP, 0, len, THRESH + 1 },
 	};
-	pthread_t threads[ARRAY_SIZE(jobs)];
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(jobs); i++)
-		thread_start(&threads[i], i < 2 ? write_job : read_job,
-			     &jobs[i]);
-	for (i = 0; i < ARRAY_SIZE(jobs); i++)
-		thread_join(threads[i]);
+	both_ways(jobs, write_job);
 	close_pair(p);
 }
 

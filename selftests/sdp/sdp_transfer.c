@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sdp_engine.h"
+#include "sdp_memory.h"
 #include "sdp_transfer.h"
 
 void *read_job(void *arg)
@@ -62,6 +63,17 @@ void *write_memory_job(void *arg)
 
 	write_all(j->fd, j->buf, j->len);
 	return NULL;
+}
+
+void both_ways(struct job jobs[4], void *(*write)(void *arg))
+{
+	pthread_t threads[4];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		thread_start(&threads[i], i < 2 ? write : read_job, &jobs[i]);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		thread_join(threads[i]);
 }
 
 /* One write from memory that is not aligned, while a reader waits. */
@@ -140,4 +152,22 @@ unsigned char *file_memory(size_t len, int *file)
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
 	CHECK(p != MAP_FAILED);
 	return p;
+}
+
+static char mem_before[16];
+
+static void restore_mem(void)
+{
+	set_mem(mem_before);
+}
+
+void run_with_mem(void (*run)(void))
+{
+	read_sysctl(SYSCTL_MEM, mem_before, sizeof(mem_before));
+	run_and_undo(run, restore_mem);
+}
+
+void set_mem(const char *pages)
+{
+	CHECK_EQ(write_sysctl(SYSCTL_MEM, pages), 0);
 }

@@ -20,6 +20,8 @@ struct job {
 void *read_job(void *arg);
 void *write_job(void *arg);
 void *write_memory_job(void *arg);
+/* Two jobs that write, as that does, and two that read, all at once. */
+void both_ways(struct job jobs[4], void *(*write)(void *arg));
 /* Memory that starts so many bytes behind the start of a page. */
 unsigned char *memory(size_t len, size_t offset);
 /* Write all, with as many calls as it takes. */
@@ -43,6 +45,12 @@ void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos);
 int set_zcopy(int fd, const char *name);
 /* Two ends that want a mode each, NULL for what the sysctl says. */
 struct pair zcopy_pair(const char *client, const char *server);
+/* How many pages all transfers together may use, net.sdp.zcopy_mem. */
+#define SYSCTL_MEM	"/proc/sys/net/sdp/zcopy_mem"
+
+void set_mem(const char *pages);
+/* Something that sets it; it is put back, whatever becomes of that. */
+void run_with_mem(void (*run)(void));
 /* Memory of a file that has no name any more. */
 unsigned char *file_memory(size_t len, int *file);
 

@@ -197,14 +197,8 @@ static void both_directions(void)
 		{ p.server, SEED_UP, 0, len, MIB },
 		{ p.client, SEED_DOWN, 0, len, 5 * THRESH + 7 },
 	};
-	pthread_t threads[ARRAY_SIZE(jobs)];
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(jobs); i++)
-		thread_start(&threads[i], i < 2 ? write_job : read_job,
-			     &jobs[i]);
-	for (i = 0; i < ARRAY_SIZE(jobs); i++)
-		thread_join(threads[i]);
+	both_ways(jobs, write_job);
 	close_pair(p);
 }
 

@@ -195,15 +195,9 @@ static void sent_on_two_sockets(void)
 		{ a.server, SEED_UP, 0, len, MIB },
 		{ b.server, SEED_UP, 0, len, MIB },
 	};
-	pthread_t threads[ARRAY_SIZE(jobs)];
-	size_t i;
 
 	pattern_fill(buf, len, SEED_UP, 0);
-	for (i = 0; i < ARRAY_SIZE(jobs); i++)
-		thread_start(&threads[i], i < 2 ? write_memory_job : read_job,
-			     &jobs[i]);
-	for (i = 0; i < ARRAY_SIZE(jobs); i++)
-		thread_join(threads[i]);
+	both_ways(jobs, write_memory_job);
 	close_pair(a);
 	close_pair(b);
 }
@@ -259,26 +253,6 @@ static void memlock_limit(void)
 
 /* ---- what all transfers together may use ---- */
 
-#define SYSCTL_MEM	"/proc/sys/net/sdp/zcopy_mem"
-
-static char mem_before[16];
-
-static void restore_mem(void)
-{
-	CHECK_EQ(write_sysctl(SYSCTL_MEM, mem_before), 0);
-}
-
-static void run_with_mem(void (*run)(void))
-{
-	read_sysctl(SYSCTL_MEM, mem_before, sizeof(mem_before));
-	run_and_undo(run, restore_mem);
-}
-
-static void set_mem(const char *pages)
-{
-	CHECK_EQ(write_sysctl(SYSCTL_MEM, pages), 0);
-}
-
 static void transfers_under_limits(void)
 {
 	struct pair p = new_pair();
@@ -313,13 +287,15 @@ static void limit_of_all_transfers(void)
 static void bad_limits(void)
 {
 	static const char * const bad[] = { "-1", "x", "2147483648", "1x" };
-	char now[16];
+	char was[16], now[16];
 	size_t i;
 
+	read_sysctl(SYSCTL_MEM, was, sizeof(was));
+	CHECK(atol(was) > 0);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		CHECK_EQ(write_sysctl(SYSCTL_MEM, bad[i]), EINVAL);
 	read_sysctl(SYSCTL_MEM, now, sizeof(now));
-	CHECK(!strcmp(now, mem_before));
+	CHECK(!strcmp(now, was));
 	set_mem("2147483647");
 	set_mem("0");
 	read_sysctl(SYSCTL_MEM, now, sizeof(now));
@@ -329,7 +305,6 @@ static void bad_limits(void)
 static void limit_is_a_number_of_pages(void)
 {
 	run_with_mem(bad_limits);
-	CHECK(atol(mem_before) > 0);
 }
 
 static void memory_that_cannot_be_read(void)
