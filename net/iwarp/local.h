@@ -88,14 +88,13 @@ void iwp_local_put(struct iwp_local *local);
 void iwp_local_fail(struct iwp_lane *lane, struct iwp_qp *qp,
 		    enum iwarp_error error);
 void iwp_local_failed(struct iwp_ep *ep);
-
 bool iwp_lane_usable(const struct iwp_lane *lane);
+
+/* local_msg.c */
+enum iwp_lane_next iwp_lane_execute(struct iwp_lane *lane, u32 *budget);
 
 /* local_read.c */
 size_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
 		      struct iov_iter *to, size_t len);
-
-/* local_msg.c */
-enum iwp_lane_next iwp_lane_execute(struct iwp_lane *lane, u32 *budget);
 
 #endif /* _IWP_LOCAL_H */

@@ -103,7 +103,7 @@ RULES = (
     Rule("z10b", "AZ-SDP ahead of ZSDP and BSDP", "zclients",
          _against(["azsdp"], ("zsdp", "bsdp")), 1.0),
     _at_most("zcpu", "ZSDP, AZ-SDP at most half of BSDP's at 1 MiB", "profile",
-             _against(("zsdp", "azsdp", "azblock"), ["bsdp"]), 0.5, least=plan.MIB),
+             _against(("zsdp", "azsdp", "azblock"), ["bsdp"]), 0.5, least=MIB),
     _at_most("6a", "credit fills at most 1/16 (%) at 512 B", "fill8", (("credit", None),), 6.25,
              least=512, most=512),
     Rule("i10b", "host-assisted 2.5 x host-based at 64 KiB", "ibandwidth", (("assisted", "host"),),

@@ -223,11 +223,6 @@ Outcome be_client(const Addresses &addresses, const Plan &plan, const std::strin
 	return timed(end.device(), peer, [&] { run_pass(end, plan, plan.count); });
 }
 
-} // namespace
-
-namespace
-{
-
 Outcome measure_pair(const Addresses &addresses, const Plan &plan)
 {
 	const Endpoint listener = listen(addresses, server_depth(plan));
