@@ -180,6 +180,7 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.bufs = conn->rx.rb.total,
 		.version = SDP_VERSION,
 		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
+		.cap = sdp_zcopy_cap(conn),
 		.max_adverts = sdp_zcopy_adverts(conn),
 		.des_remote_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
@@ -254,7 +255,8 @@ static void sdp_cm_use_ack(struct sdp_sock *ssk)
 	/* Pairs with the barrier in sdp_cm_established(). */
 	smp_rmb();
 	sdp_flow_choose(ssk, conn->ack.ext_features);
-	sdp_zcopy_choose(ssk, conn->ack.has_ext, conn->ack.max_adverts);
+	sdp_zcopy_choose(ssk, conn->ack.has_ext, conn->ack.cap,
+			 conn->ack.max_adverts);
 	sdp_immediate_choose(ssk);
 	sdp_tx_set_peer(ssk, conn->ack.act_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, conn->ack.bufs);
@@ -451,6 +453,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	struct sdp_hello_ack ack = {
 		.bufs = conn->rx.rb.total,
 		.version = SDP_VERSION,
+		.cap = sdp_zcopy_cap(conn),
 		.max_adverts = sdp_zcopy_adverts(conn),
 		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
 		.has_ext = hello->has_ext,
@@ -463,7 +466,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	};
 
 	sdp_flow_choose(ssk, hello->ext_features);
-	sdp_zcopy_choose(ssk, hello->has_ext, hello->max_adverts);
+	sdp_zcopy_choose(ssk, hello->has_ext, hello->cap, hello->max_adverts);
 	sdp_immediate_choose(ssk);
 	sdp_tx_set_peer(ssk, hello->local_rcv_size);
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);

@@ -84,6 +84,8 @@ enum sdp_conn_flag {
  *	the payload
  * @immediate: the message has such
  * @written: its payload was written into the ring
+ * @ended_key: a key that the device has invalidated with the message
+ * @ends_key: there is one
  * @stamp: when it arrived, 0 unless the program wants to know
  * @off: where in @page the unread payload starts
  * @len: bytes of unread payload
@@ -99,6 +101,8 @@ struct sdp_rx_buf {
 	u32 imm;
 	bool immediate;
 	bool written;
+	bool ends_key;
+	u32 ended_key;
 	ktime_t stamp;
 	u32 off;
 	u32 len;
@@ -249,6 +253,8 @@ struct sdp_tx_wr {
  *	data
  * @direct: the message that is being posted takes its payload from a program's
  *	pages, and not from @ring
+ * @reg_first: registrations that leave with the next message
+ * @reg_last: the last of them
  * @since_signal: work requests posted since the last signaled one
  * @bytes_since_signal: bytes posted since the last signaled work request
  * @empty_due: the peer waits for a message, be it an empty one
@@ -296,6 +302,8 @@ struct sdp_tx {
 	u32 max_payload;
 	u32 packet;
 	bool direct;
+	struct ib_send_wr *reg_first;
+	struct ib_send_wr *reg_last;
 	u32 since_signal;
 	u32 bytes_since_signal;
 	bool empty_due;

@@ -41,6 +41,9 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	buf->immediate = wc->wc_flags & IB_WC_WITH_IMM;
 	if (buf->immediate)
 		buf->imm = be32_to_cpu(wc->ex.imm_data);
+	buf->ends_key = wc->wc_flags & IB_WC_WITH_INVALIDATE;
+	if (buf->ends_key)
+		buf->ended_key = wc->ex.invalidate_rkey;
 	buf->stamp = sdp_timestamp_now(&ssk->sk);
 	/* Pairs with the acquire in sdp_rx_reap(). */
 	smp_store_release(&rx->done, rx->done + 1);
@@ -325,6 +328,8 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	}
 	if (!err) {
 		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
+		if (buf->ends_key)
+			sdp_zsend_key_ended(ssk, buf->ended_key);
 		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
 			sdp_oob_announced(ssk);
 		err = sdp_rx_dispatch(ssk, buf, &msg);

@@ -344,13 +344,12 @@ static bool sdp_tx_ring_due(const struct sdp_sock *ssk)
 static bool sdp_tx_push_ring(struct sdp_sock *ssk)
 {
 	struct sdp_msg msg = { .bsdh.mid = SDP_MID_RINGAVAIL };
+	struct ib_reg_wr reg;
 
-	if (!sdp_tx_idle(ssk))
+	if (!sdp_tx_idle(ssk) || !sdp_tx_room(&ssk->conn.tx, 1))
 		return false;
-	if (!sdp_tx_post_reg_mr(ssk, ssk->conn.rx.ring.mr,
-				IB_ACCESS_LOCAL_WRITE |
-					IB_ACCESS_REMOTE_WRITE))
-		return false;
+	sdp_tx_add_reg_mr(ssk, &reg, ssk->conn.rx.ring.mr,
+			  IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	sdp_rx_ring_start(ssk, &msg.ravah);
 	msg.bsdh.flags = sdp_oob_flags(&ssk->conn.tx, false);
 	return sdp_tx_post_msg(ssk, &msg, false);
@@ -500,8 +499,9 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	if (sdp_tx_ring_due(ssk) && !sdp_tx_push_ring(ssk))
 		return;
 	sdp_tx_push_sizes(ssk);
-	if (!sdp_zrecv_push(ssk) || !sdp_tx_push_data(ssk) ||
-	    !sdp_zsend_push(ssk) || !sdp_tx_push_fin(ssk))
+	if (!sdp_zrecv_push(ssk) || !sdp_zsend_revoke(ssk) ||
+	    !sdp_tx_push_data(ssk) || !sdp_zsend_push(ssk) ||
+	    !sdp_tx_push_fin(ssk))
 		return;
 	if (conn->tx.empty_due || sdp_tx_want_update(ssk) ||
 	    sdp_oob_want_announce(&conn->tx))

@@ -56,7 +56,8 @@ bool sdp_tx_post(struct sdp_sock *ssk, enum sdp_mid mid, u32 len, u8 flags,
 		 bool signal);
 bool sdp_tx_post_direct(struct sdp_sock *ssk, u32 len);
 bool sdp_tx_post_empty(struct sdp_sock *ssk);
-bool sdp_tx_post_reg_mr(struct sdp_sock *ssk, struct ib_mr *mr, int access);
+void sdp_tx_add_reg_mr(struct sdp_sock *ssk, struct ib_reg_wr *reg,
+		       struct ib_mr *mr, int access);
 bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr);
 void sdp_tx_probe(struct sdp_sock *ssk);
 void sdp_tx_nudge(struct sdp_sock *ssk);

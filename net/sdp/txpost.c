@@ -50,10 +50,12 @@ u32 sdp_tx_posted(const struct sdp_tx *tx)
  * A registration must not share the send queue with what may have to be sent
  * again: Soft-RoCE would register again, too, and fail.  Nothing is on its way
  * if this says yes; if not, a completion or the read's end tells when to ask
- * again.
+ * again.  With iWARP it is TCP that sends again.
  */
 bool sdp_tx_idle(struct sdp_sock *ssk)
 {
+	if (ssk->conn.dev->iwarp)
+		return true;
 	if (sdp_zrecv_busy(&ssk->conn.zcopy))
 		return false;
 	if (!sdp_tx_posted(&ssk->conn.tx))
@@ -79,9 +81,10 @@ static bool sdp_tx_want_signal(const struct sdp_sock *ssk, u32 len)
 
 	/*
 	 * siw leaves the data of other work requests where it is until TCP has
-	 * sent it, and the completion of a later one does not tell.
+	 * sent it, and the completion of a later one does not tell.  That of our
+	 * own device does.
 	 */
-	if (ssk->conn.dev->iwarp)
+	if (ssk->conn.dev->iwarp && (len || !ssk->conn.dev->ulp))
 		return true;
 	/* Nagle's rule waits for the completion of what is on its way. */
 	if (len && !sdp_sock_nodelay(ssk) && len < tx->max_payload)
@@ -128,10 +131,17 @@ static bool sdp_tx_consume(struct sdp_sock *ssk, u16 mid, u32 len, bool signal)
 	return true;
 }
 
-static bool sdp_tx_submit(struct sdp_sock *ssk, const struct ib_send_wr *wr)
+static bool sdp_tx_submit(struct sdp_sock *ssk, struct ib_send_wr *wr)
 {
-	int err = ib_post_send(ssk->conn.qp, wr, NULL);
+	struct sdp_tx *tx = &ssk->conn.tx;
+	int err;
 
+	if (tx->reg_first) {
+		tx->reg_last->next = wr;
+		wr = tx->reg_first;
+		tx->reg_first = NULL;
+	}
+	err = ib_post_send(ssk->conn.qp, wr, NULL);
 	if (likely(!err))
 		return true;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_POSTERRORS);
@@ -160,7 +170,9 @@ static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
 	sge->lkey = conn->dev->pd->local_dma_lkey;
 	ib_dma_sync_single_for_device(conn->dev->ibdev, sge->addr, sge->length,
 				      DMA_TO_DEVICE);
-	wr->wr.opcode = IB_WR_SEND;
+	wr->wr.opcode = msg->ends_key ? IB_WR_SEND_WITH_INV : IB_WR_SEND;
+	if (msg->ends_key)
+		wr->wr.ex.invalidate_rkey = msg->key;
 	wr->wr.num_sge = 1 + sdp_tx_gather(ssk, msg->payload_len, sge + 1);
 }
 
@@ -413,26 +425,30 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tx_post_reg_mr() - let the peer use memory
- * @ssk: locked socket, a work request is available
+ * sdp_tx_add_reg_mr() - let the peer use memory, of which the next message tells
+ * @ssk: locked socket, a work request is available beside the message's
+ * @reg: to fill; it stays until the message is posted, with which it leaves
  * @mr: the memory
  * @access: IB_ACCESS_*
- *
- * Return: as sdp_tx_post_msg().
  */
-bool sdp_tx_post_reg_mr(struct sdp_sock *ssk, struct ib_mr *mr, int access)
+void sdp_tx_add_reg_mr(struct sdp_sock *ssk, struct ib_reg_wr *reg,
+		       struct ib_mr *mr, int access)
 {
-	struct ib_reg_wr wr = {
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	*reg = (struct ib_reg_wr){
 		.wr.wr_cqe = &ssk->conn.tx_cqe,
 		.wr.opcode = IB_WR_REG_MR,
-		.wr.send_flags = IB_SEND_SIGNALED,
 		.mr = mr,
 		.key = mr->rkey,
 		.access = access,
 	};
-
-	sdp_tx_account(ssk, SDP_TX_REG_MR, 0, true);
-	return sdp_tx_submit(ssk, &wr.wr);
+	if (tx->reg_first)
+		tx->reg_last->next = &reg->wr;
+	else
+		tx->reg_first = &reg->wr;
+	tx->reg_last = &reg->wr;
+	sdp_tx_account(ssk, SDP_TX_REG_MR, 0, false);
 }
 
 /**

@@ -196,6 +196,9 @@ struct sdp_mch {
  * @ring_len: RingData: bytes that were written into the ring
  * @payload_off: where the payload starts, counted from behind the base header
  * @payload_len: bytes of payload, 0 unless Data, SrcAvail or SinkAvail
+ * @ends_key: a key is invalidated at the receiver when the message arrives; no
+ *	part of its bytes
+ * @key: which one
  */
 struct sdp_msg {
 	struct sdp_bsdh bsdh;
@@ -212,6 +215,8 @@ struct sdp_msg {
 	};
 	u32 payload_off;
 	u32 payload_len;
+	bool ends_key;
+	u32 key;
 };
 
 /**

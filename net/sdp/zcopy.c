@@ -54,15 +54,17 @@ void sdp_zcopy_begin(struct sdp_sock *ssk)
  * sdp_zcopy_choose() - the peer's Hello or HelloAck has come
  * @ssk: socket; the features of both ends are known
  * @ours: the peer has our extension, so that it would say if it took part
+ * @cap: SDP_CAP_* that it says
  * @max_adverts: advertisements that the peer says it holds
  */
-void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u32 max_adverts)
+void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u8 cap, u32 max_adverts)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	bool several = conn->features & SDP_FEAT_MULTI_ADVERT;
 
 	if (!several)
 		max_adverts = ours ? 0 : min(max_adverts, 1U);
+	conn->zcopy.ends_keys = conn->zcopy.on && cap & SDP_CAP_INVALIDATE;
 	sdp_zsource_init(&conn->zcopy.source, max_adverts);
 	sdp_zsink_init(&conn->zcopy.sink, several ? SDP_ZCOPY_ADVERTS : 1);
 }
@@ -76,6 +78,18 @@ void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u32 max_adverts)
 u32 sdp_zcopy_adverts(const struct sdp_conn *conn)
 {
 	return conn->zcopy.on ? SDP_ZCOPY_ADVERTS : 1;
+}
+
+/**
+ * sdp_zcopy_cap() - what else they are to say
+ * @conn: connection for which sdp_zcopy_begin() was called
+ *
+ * Return: SDP_CAP_*: devices that register memory by work requests let the peer
+ * invalidate it as well.
+ */
+u8 sdp_zcopy_cap(const struct sdp_conn *conn)
+{
+	return conn->zcopy.on ? SDP_CAP_INVALIDATE : 0;
 }
 
 /**

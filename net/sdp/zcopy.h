@@ -141,12 +141,14 @@ enum sdp_zsend_state {
  * @zp: the pages
  * @mr: lets the peer read them, allocated when first used
  * @state: how far they have come
+ * @key_ended: its key is not valid any more
  * @start: value of the source's counter before their first byte
  */
 struct sdp_zsend {
 	struct sdp_zpages *zp;
 	struct ib_mr *mr;
 	enum sdp_zsend_state state;
+	bool key_ended;
 	u32 start;
 };
 
@@ -166,6 +168,7 @@ struct sdp_zread {
  *	becomes of the connection
  * @writers: calls that sleep until more pages may be sent; likewise
  * @on: this end takes part
+ * @ends_keys: the peer wants its keys invalidated by who has read
  * @source: what is advertised
  * @sink: what the peer advertises
  * @sends: pages that are sent, in the order of the stream; @send_head and
@@ -189,6 +192,7 @@ struct sdp_zcopy {
 	u32 readers;
 	u32 writers;
 	bool on;
+	bool ends_keys;
 	struct sdp_zsource source;
 	struct sdp_zsink sink;
 	struct sdp_zsend sends[SDP_ZCOPY_ADVERTS];
@@ -239,6 +243,15 @@ static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
 	return sdp_zsend_busy(z) && !z->async_out;
 }
 
+/*
+ * Whether so many have left that a writer who waits for room is woken.  For each
+ * of them he would be woken, and the reader have to wait for him, in turns.
+ */
+static inline bool sdp_zsend_has_drained(const struct sdp_zcopy *z)
+{
+	return z->send_head - z->send_tail <= z->source.max / 2;
+}
+
 /* Those that were sent first, if there are any. */
 static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
 {
@@ -259,7 +272,8 @@ struct sdp_zmsg {
 
 /* zcopy.c */
 void sdp_zcopy_begin(struct sdp_sock *ssk);
-void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u32 max_adverts);
+void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u8 cap, u32 max_adverts);
+u8 sdp_zcopy_cap(const struct sdp_conn *conn);
 void sdp_zcopy_free(struct sdp_sock *ssk);
 u32 sdp_zcopy_adverts(const struct sdp_conn *conn);
 u32 sdp_zcopy_thresh(const struct sdp_sock *ssk);
@@ -296,7 +310,9 @@ void sdp_zmem_exit_module(void);
 u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len);
 bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
 bool sdp_zsend_may_add(const struct sdp_zcopy *z);
+bool sdp_zsend_revoke(struct sdp_sock *ssk);
 bool sdp_zsend_push(struct sdp_sock *ssk);
+void sdp_zsend_key_ended(struct sdp_sock *ssk, u32 key);
 void sdp_zsend_revoked(struct sdp_sock *ssk);
 bool sdp_zsend_nudge(struct sdp_sock *ssk);
 void sdp_zsend_finish(struct sdp_sock *ssk);

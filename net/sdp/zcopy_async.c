@@ -117,9 +117,10 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 
 static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
 {
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
 	const struct sock *sk = &ssk->sk;
 
-	return sdp_zsend_may_add(&ssk->conn.zcopy) || sk->sk_err ||
+	return (sdp_zsend_may_add(z) && sdp_zsend_has_drained(z)) || sk->sk_err ||
 	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
 	       !sdp_in_state(sk, SDPF_SEND);
 }

@@ -383,6 +383,9 @@ bool sdp_zrecv_push(struct sdp_sock *ssk)
 	       sdp_tx_may_send(ssk, msg.bsdh.mid, 0) &&
 	       sdp_tx_room(&conn->tx, 0)) {
 		msg.rdma_len = sink->unreported;
+		msg.ends_key = conn->zcopy.ends_keys &&
+			       msg.bsdh.mid == SDP_MID_RDMARDCOMPL &&
+			       sdp_zsink_spent(sink, &msg.key);
 		if (!sdp_tx_post_msg(ssk, &msg, false))
 			return false;
 		sdp_zsink_told(sink, msg.bsdh.mid, conn->credit.tx_mseq);

@@ -9,6 +9,9 @@
 #include "tx.h"
 #include "zcopy.h"
 
+/* Work requests for all that may be offered, and for taking it back. */
+#define SDP_ZSEND_WRS		(3 * SDP_ZCOPY_ADVERTS)
+
 static struct sdp_zsend *sdp_zsend_at(struct sdp_zcopy *z, u32 count)
 {
 	return &z->sends[count % SDP_ZCOPY_ADVERTS];
@@ -113,6 +116,7 @@ bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp)
 		return false;
 	s->zp = zp;
 	s->state = SDP_ZSEND_READY;
+	s->key_ended = false;
 	z->send_head++;
 	z->async_out += zp->async;
 	if (zp->async)
@@ -148,7 +152,7 @@ void sdp_zsend_finish(struct sdp_sock *ssk)
 	z->async_out--;
 	z->async_bytes -= zp->len;
 	sdp_zasync_over(ssk, zp);
-	if (z->writers)
+	if (z->writers && sdp_zsend_has_drained(z))
 		ssk->sk.sk_state_change(&ssk->sk);
 }
 
@@ -182,7 +186,7 @@ static bool sdp_zsend_tell(struct sdp_sock *ssk, struct sdp_zsend *s)
 	s->state = SDP_ZSEND_OUT;
 	s->start = z->advertised;
 	z->advertised += s->zp->len;
-	if (!sdp_tx_post_msg(ssk, &msg, true))
+	if (!sdp_tx_post_msg(ssk, &msg, !conn->dev->iwarp))
 		return false;
 	sdp_zsource_advertise(&z->source, conn->credit.tx_mseq, s->zp->len);
 	return true;
@@ -227,7 +231,8 @@ static bool sdp_zsend_may_offer(struct sdp_sock *ssk, const struct sdp_zsend *s)
 
 	return (s->zp->async || conn->tx.wait_head == conn->tx.wait_tail) &&
 	       sdp_zsource_may_advertise(&conn->zcopy.source) &&
-	       sdp_zsend_may_post(ssk, SDP_MID_SRCAVAIL) && sdp_tx_idle(ssk);
+	       sdp_tx_may_send(ssk, SDP_MID_SRCAVAIL, 0) &&
+	       sdp_tx_room(&conn->tx, SDP_ZSEND_WRS) && sdp_tx_idle(ssk);
 }
 
 /* How many offers may be made one after the other if one may be made. */
@@ -244,6 +249,7 @@ static u32 sdp_zsend_batch(const struct sdp_conn *conn)
 static bool sdp_zsend_advertise(struct sdp_sock *ssk)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct ib_reg_wr regs[SDP_ZCOPY_ADVERTS];
 	u32 first = sdp_zsend_next(z);
 	u32 end, i;
 
@@ -252,36 +258,11 @@ static bool sdp_zsend_advertise(struct sdp_sock *ssk)
 		return true;
 	end = first + min(z->send_head - first, sdp_zsend_batch(&ssk->conn));
 	for (i = first; i != end; i++)
-		if (!sdp_tx_post_reg_mr(ssk, sdp_zsend_at(z, i)->mr,
-					IB_ACCESS_REMOTE_READ))
-			return false;
+		sdp_tx_add_reg_mr(ssk, &regs[i - first], sdp_zsend_at(z, i)->mr,
+				  IB_ACCESS_REMOTE_READ);
 	for (i = first; i != end; i++)
 		if (!sdp_zsend_tell(ssk, sdp_zsend_at(z, i)))
 			return false;
-	return true;
-}
-
-/* Takes the pages back of which all was read, or the rest refused. */
-static bool sdp_zsend_revoke(struct sdp_sock *ssk)
-{
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	bool busy = sdp_zsource_busy(&z->source);
-	struct sdp_zsend *s;
-	u32 i;
-
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = sdp_zsend_at(z, i);
-		if (s->state != SDP_ZSEND_OUT)
-			continue;
-		s->zp->done = sdp_zsend_read(z, s);
-		s->zp->sent = s->zp->done;
-		if ((busy && s->zp->done != s->zp->len) ||
-		    !sdp_tx_room(&ssk->conn.tx, 0))
-			break;
-		s->state = SDP_ZSEND_REVOKED;
-		if (!sdp_tx_post_local_inv(ssk, s->mr))
-			return false;
-	}
 	return true;
 }
 
@@ -310,14 +291,67 @@ bool sdp_zsend_push(struct sdp_sock *ssk)
 	if (!sdp_zsend_busy(&ssk->conn.zcopy))
 		return true;
 	return sdp_zsend_advertise(ssk) && sdp_zsend_cancel(ssk) &&
-	       sdp_zsend_revoke(ssk) && sdp_tx_push_direct(ssk);
+	       sdp_tx_push_direct(ssk);
+}
+
+/* Lets go of pages that are taken back, or has the rest of them sent. */
+static void sdp_zsend_settle(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zsend *s;
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++) {
+		s = sdp_zsend_at(z, i);
+		if (s->state == SDP_ZSEND_DIRECT)
+			continue;
+		if (s->state != SDP_ZSEND_REVOKED || !s->key_ended)
+			return;
+		if (s->zp->async && s->zp->done != s->zp->len)
+			s->state = SDP_ZSEND_DIRECT;
+		else
+			sdp_zsend_finish(ssk);
+	}
 }
 
 /**
- * sdp_zsend_revoked() - the peer cannot read pages any more
+ * sdp_zsend_revoke() - take the pages back of which all was read, or the rest
+ *	refused
+ * @ssk: locked socket (by its owner or in softirq) with a queue pair
+ *
+ * What the program has written since may be behind those that are free now.
+ *
+ * Return: whether the connection lives.
+ */
+bool sdp_zsend_revoke(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	bool busy = sdp_zsource_busy(&z->source);
+	struct sdp_zsend *s;
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++) {
+		s = sdp_zsend_at(z, i);
+		if (s->state != SDP_ZSEND_OUT)
+			continue;
+		s->zp->done = sdp_zsend_read(z, s);
+		s->zp->sent = s->zp->done;
+		if ((busy && s->zp->done != s->zp->len) ||
+		    (!s->key_ended && !sdp_tx_room(&ssk->conn.tx, 0)))
+			break;
+		s->state = SDP_ZSEND_REVOKED;
+		if (!s->key_ended && !sdp_tx_post_local_inv(ssk, s->mr))
+			return false;
+	}
+	sdp_zsend_settle(ssk);
+	return true;
+}
+
+/**
+ * sdp_zsend_revoked() - the device has invalidated a key, as it was asked to
  * @ssk: locked socket (by its owner or in softirq) with a device
  *
- * They are the first that were taken back and are not known to be.
+ * It is the first that was taken back and is not known to be.
  */
 void sdp_zsend_revoked(struct sdp_sock *ssk)
 {
@@ -327,13 +361,30 @@ void sdp_zsend_revoked(struct sdp_sock *ssk)
 
 	for (i = z->send_tail; i != z->send_head; i++) {
 		s = sdp_zsend_at(z, i);
-		if (s->state != SDP_ZSEND_REVOKED)
+		if (s->state != SDP_ZSEND_REVOKED || s->key_ended)
 			continue;
-		if (s->zp->async && s->zp->done != s->zp->len)
-			s->state = SDP_ZSEND_DIRECT;
-		else
-			sdp_zsend_finish(ssk);
+		s->key_ended = true;
+		sdp_zsend_settle(ssk);
 		return;
+	}
+}
+
+/**
+ * sdp_zsend_key_ended() - the peer has invalidated a key
+ * @ssk: locked socket (by its owner or in softirq) with a device
+ * @key: any, for a peer may name what it likes: only those of pages that are
+ *	offered count
+ */
+void sdp_zsend_key_ended(struct sdp_sock *ssk, u32 key)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zsend *s;
+	u32 i;
+
+	for (i = z->send_tail; i != z->send_head; i++) {
+		s = sdp_zsend_at(z, i);
+		if (s->state == SDP_ZSEND_OUT && s->mr->rkey == key)
+			s->key_ended = true;
 	}
 }
 

@@ -331,8 +331,11 @@ void sdp_zsink_read_done(struct sdp_zsink *z, u32 len)
 	advert->vaddr += len;
 	z->unreported += len;
 	z->reading -= len;
-	if (!advert->left)
+	if (!advert->left) {
+		z->spent = true;
+		z->spent_rkey = advert->rkey;
 		z->fifo.tail++;
+	}
 	sdp_zsink_settle(z);
 }
 
@@ -366,6 +369,25 @@ enum sdp_mid sdp_zsink_due(const struct sdp_zsink *z)
 }
 
 /**
+ * sdp_zsink_spent() - whether a key is not needed any more
+ * @z: sink that is about to report what was read
+ * @rkey: set to the key
+ *
+ * Of several advertisements that are reported at once it is the last one's.
+ */
+bool sdp_zsink_spent(const struct sdp_zsink *z, u32 *rkey)
+{
+	u32 i;
+
+	for (i = z->fifo.tail; i != z->fifo.head; i++)
+		if (z->fifo.adverts[i % SDP_ZCOPY_ADVERTS].rkey ==
+		    z->spent_rkey)
+			return false;
+	*rkey = z->spent_rkey;
+	return z->spent;
+}
+
+/**
  * sdp_zsink_told() - the peer is told what was due
  * @z: sink
  * @mid: what sdp_zsink_due() said
@@ -375,6 +397,7 @@ void sdp_zsink_told(struct sdp_zsink *z, enum sdp_mid mid, u32 mseq)
 {
 	if (mid == SDP_MID_RDMARDCOMPL) {
 		z->unreported = 0;
+		z->spent = false;
 		return;
 	}
 	z->fifo.tail = z->fifo.head;

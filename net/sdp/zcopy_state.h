@@ -65,6 +65,8 @@ struct sdp_zsource {
  * @max: how many of these the peer may have outstanding
  * @reading: bytes that the device is reading, from the oldest on
  * @unreported: bytes that were read and the peer was not told of
+ * @spent: with these, an advertisement was read to its end
+ * @spent_rkey: its key
  * @refusing: SendSm is to be sent, unless all is read before
  * @voids: the peer may not have seen our SendSm, so that what it advertises
  *	is void
@@ -75,6 +77,8 @@ struct sdp_zsink {
 	u32 max;
 	u32 reading;
 	u32 unreported;
+	bool spent;
+	u32 spent_rkey;
 	bool refusing;
 	bool voids;
 	u32 refused_mseq;
@@ -114,6 +118,7 @@ struct sdp_zadvert sdp_zsink_read(struct sdp_zsink *z, u32 len);
 void sdp_zsink_read_done(struct sdp_zsink *z, u32 len);
 void sdp_zsink_refuse(struct sdp_zsink *z);
 enum sdp_mid sdp_zsink_due(const struct sdp_zsink *z);
+bool sdp_zsink_spent(const struct sdp_zsink *z, u32 *rkey);
 void sdp_zsink_told(struct sdp_zsink *z, enum sdp_mid mid, u32 mseq);
 
 #endif /* _SDP_ZCOPY_STATE_H */

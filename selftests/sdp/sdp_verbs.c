@@ -59,12 +59,21 @@ static void hello_encode(unsigned char *hello, uint16_t bufs,
 	put16(hello + 2, bufs);
 	put32(hello + 4, HELLO_LEN);
 	hello[16] = 0x22;
-	hello[17] = 4 << 4;
+	hello[17] = 4 << 4 | offer.cap;
 	hello[19] = offer.adverts;
 	put32(hello + 20, VERBS_SLOT);
 	put32(hello + 24, VERBS_SLOT);
 	memcpy(hello + 32, "SDPX\1\10", 6);
 	put16(hello + 38, offer.features);
+}
+
+/* What HelloAck, the private data of the answer, has at this place. */
+static uint8_t event_private(const struct rdma_cm_event *event, uint8_t at)
+{
+	const struct rdma_conn_param *param = &event->param.conn;
+
+	return at < param->private_data_len ?
+	       ((const uint8_t *)param->private_data)[at] : 0;
 }
 
 static void verbs_event(struct verbs_end *v, enum rdma_cm_event_type want)
@@ -76,6 +85,8 @@ static void verbs_event(struct verbs_end *v, enum rdma_cm_event_type want)
 		FAIL("expected %s, got %s with status %d",
 		     rdma_event_str(want), rdma_event_str(event->event),
 		     event->status);
+	if (want == RDMA_CM_EVENT_ESTABLISHED)
+		v->peer_cap = event_private(event, 17) & 0xf;
 	CHECK_OK(rdma_ack_cm_event(event));
 }
 
@@ -198,8 +209,9 @@ void verbs_post(struct verbs_end *v, unsigned int count)
 	}
 }
 
-void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
-		uint32_t len)
+/* The next message; the request's kind is the caller's affair. */
+static void verbs_post_message(struct verbs_end *v, struct ibv_send_wr *wr,
+			       uint8_t mid, const void *body, uint32_t len)
 {
 	unsigned char *msg = v->out[v->sent++ % VERBS_SLOTS];
 	struct ibv_sge sge = {
@@ -207,12 +219,10 @@ void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 		.length = BSDH_LEN + len,
 		.lkey = v->mr->lkey,
 	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-	};
+	struct ibv_send_wr *bad;
 
+	wr->sg_list = &sge;
+	wr->num_sge = 1;
 	msg[0] = mid;
 	msg[1] = 0;
 	put16(msg + 2, v->bufs);
@@ -220,7 +230,26 @@ void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 	put32(msg + 8, ++v->mseq);
 	put32(msg + 12, v->mseq_ack);
 	memcpy(msg + BSDH_LEN, body, len);
-	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
+	CHECK_EQ(ibv_post_send(v->id->qp, wr, &bad), 0);
+}
+
+void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
+		uint32_t len)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+
+	verbs_post_message(v, &wr, mid, body, len);
+}
+
+void verbs_send_ending(struct verbs_end *v, uint8_t mid, const void *body,
+		       uint32_t len, uint32_t key)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND_WITH_INV,
+		.invalidate_rkey = key,
+	};
+
+	verbs_post_message(v, &wr, mid, body, len);
 }
 
 static __be32 verbs_immediate(const struct verbs_end *v)
@@ -309,6 +338,16 @@ static struct ibv_wc verbs_completion(struct verbs_end *v)
 		if (wc.wr_id & WR_RECV)
 			return wc;
 	}
+}
+
+enum ibv_wc_status verbs_failure(struct verbs_end *v)
+{
+	struct ibv_wc wc;
+
+	do {
+		WAIT_FOR(ibv_poll_cq(v->cq, 1, &wc) > 0);
+	} while (!wc.status);
+	return wc.status;
 }
 
 enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
@@ -442,6 +481,9 @@ struct rogue rogue_accepted(int listener, uint16_t bufs, unsigned int posted,
 
 	verbs_connect_as(&r.peer, &addr, bufs, offer);
 	verbs_post(&r.peer, posted);
+	/* The module says nothing over iWARP before it was spoken to. */
+	if (over_iwarp())
+		verbs_send(&r.peer, MID_DATA, NULL, 0);
 	r.fd = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_OK(close(listener));
 	set_int(r.fd, SOL_TCP, TCP_NODELAY, 1);

@@ -17,6 +17,8 @@
 #define FEAT_ALL	0x0007
 #define FEAT_ADVERTS	0x0008
 #define FEAT_IMMEDIATE	0x0010
+/* A capability there: who has read invalidates the key. */
+#define CAP_INVALIDATE	0x1
 #define MID_DISCONN	0x02
 #define MID_SENDSM	0x04
 #define MID_RDMARDCOMPL	0x06
@@ -34,10 +36,11 @@
 #define VERBS_RING	4096
 #define VERBS_PIECE	512
 
-/* What Hello offers: features, and how many advertisements are held. */
+/* What Hello offers: features, how many advertisements are held, capabilities. */
 struct verbs_offer {
 	uint16_t features;
 	uint8_t adverts;
+	uint8_t cap;
 };
 
 /* Memory that is to be read, as SrcAvail describes it. */
@@ -67,6 +70,8 @@ struct verbs_end {
 	uint32_t mseq, mseq_ack;
 	/* What the next messages say of our receive buffers. */
 	uint16_t bufs;
+	/* What HelloAck says it can do. */
+	uint8_t peer_cap;
 	struct verbs_ring peer;
 	/* What the peer offered last. */
 	struct verbs_source source;
@@ -96,6 +101,9 @@ void verbs_post(struct verbs_end *v, unsigned int count);
 /* Send a message; the bytes behind the base header as they are. */
 void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 		uint32_t len);
+/* The same, and have the peer's device invalidate a key. */
+void verbs_send_ending(struct verbs_end *v, uint8_t mid, const void *body,
+		       uint32_t len, uint32_t key);
 /* Send this with immediate data as the header of a Data message. */
 void verbs_send_immediate(struct verbs_end *v, const void *data, uint32_t len);
 void verbs_send_ring(struct verbs_end *v, const struct verbs_ring *ring);
@@ -115,6 +123,8 @@ enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
 			      uint64_t vaddr, uint32_t len);
 /* Report so many bytes as read (RdmaRdCompl). */
 void verbs_send_read(struct verbs_end *v, uint32_t len);
+/* How the next request completes that does not go well. */
+enum ibv_wc_status verbs_failure(struct verbs_end *v);
 /*
  * The next message that comes; RingAvail and SrcAvail are noted in @peer and
  * @source as well.

@@ -23,14 +23,19 @@
 /* How long the peer may leave a question unanswered. */
 #define PATIENCE_MS	300
 
-static struct rogue rogue_connect(void)
+static struct rogue rogue_connect_as(uint8_t cap)
 {
-	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4 };
+	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4, cap };
 	struct rogue r = rogue_accepted(new_listener(1), BUFS, 3 * BUFS, offer);
 
 	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH);
 	CHECK(info_of(r.fd).sdpi_features & FEAT_ADVERTS);
 	return r;
+}
+
+static struct rogue rogue_connect(void)
+{
+	return rogue_connect_as(0);
 }
 
 /* One who breaks a rule is disconnected, and counted. */
@@ -83,6 +88,22 @@ static void read_offer(struct rogue *r, uint32_t pos, uint32_t len)
 	pattern_verify(r->peer.ring, len, SEED, pos);
 }
 
+/* Ends a key with this message, if a process can have that done. */
+static void send_ending(struct rogue *r, uint8_t mid, const void *body,
+			uint32_t len, uint32_t key)
+{
+	if (over_iwarp())
+		sdp_skip("not with a software iWARP device's verbs");
+	verbs_send_ending(&r->peer, mid, body, len, key);
+}
+
+/* iWARP ends the connection, and tells the other end why. */
+static void expect_no_access(struct rogue *r, uint64_t vaddr, uint32_t len)
+{
+	CHECK_EQ(verbs_read(&r->peer, r->peer.source.rkey, vaddr, len),
+		 over_iwarp() ? IBV_WC_WR_FLUSH_ERR : IBV_WC_REM_ACCESS_ERR);
+}
+
 static void read_in_pieces(void)
 {
 	struct blocked b;
@@ -128,23 +149,76 @@ static void read_after_the_write(void)
 {
 	struct blocked b;
 	struct rogue r = rogue_offered(&b);
-	const struct verbs_source *source = &r.peer.source;
 
 	verbs_send_read(&r.peer, OFFER);
 	CHECK_EQ(block_join(&b), OFFER);
-	CHECK_EQ(verbs_read(&r.peer, source->rkey, source->vaddr, 1),
-		 IBV_WC_REM_ACCESS_ERR);
+	expect_no_access(&r, r.peer.source.vaddr, 1);
 	rogue_close(&r);
+}
+
+/* The peer may do itself what the writer would do now. */
+static void key_ended_with_the_report(void)
+{
+	uint32_t len = htobe32(OFFER);
+	struct blocked b;
+	struct rogue r = rogue_offered(&b);
+	const struct verbs_source *source = &r.peer.source;
+
+	CHECK(r.peer.peer_cap & CAP_INVALIDATE);
+	read_offer(&r, 0, VERBS_RING);
+	read_offer(&r, VERBS_RING, OFFER - VERBS_RING);
+	send_ending(&r, MID_RDMARDCOMPL, &len, sizeof(len), source->rkey);
+	CHECK_EQ(block_join(&b), OFFER);
+	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, OFFER);
+	expect_no_access(&r, source->vaddr, 1);
+	rogue_close(&r);
+}
+
+/* Who ends the key and has not read does not get the memory any more. */
+static void key_ended_too_early(void)
+{
+	long before = pinned_pages();
+	struct blocked b;
+	struct rogue r = rogue_offered(&b);
+	struct verbs_msg msg;
+	uint32_t pos = 0;
+
+	send_ending(&r, MID_SENDSM, NULL, 0, r.peer.source.rkey);
+	while (pos < OFFER) {
+		msg = verbs_next(&r.peer);
+		if (msg.mid != MID_DATA)
+			continue;
+		pattern_verify(msg.payload, msg.len, SEED, pos);
+		pos += msg.len;
+	}
+	CHECK_EQ(block_join(&b), OFFER);
+	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, 0);
+	rogue_close(&r);
+	expect_pinned(before);
+}
+
+/* There is no such key: that is for the device to find out. */
+static void another_key_ended(void)
+{
+	uint32_t len = htobe32(OFFER);
+	long before = pinned_pages();
+	struct blocked b;
+	struct rogue r = rogue_offered(&b);
+
+	send_ending(&r, MID_RDMARDCOMPL, &len, sizeof(len),
+		    r.peer.source.rkey ^ 0x55);
+	CHECK_EQ(block_join(&b), -1);
+	CHECK_EQ(errno, ECONNRESET);
+	rogue_close(&r);
+	expect_pinned(before);
 }
 
 static void read_outside_of_the_offer(void)
 {
 	struct blocked b;
 	struct rogue r = rogue_offered(&b);
-	const struct verbs_source *source = &r.peer.source;
 
-	CHECK_EQ(verbs_read(&r.peer, source->rkey, source->vaddr + OFFER - 1,
-			    2), IBV_WC_REM_ACCESS_ERR);
+	expect_no_access(&r, r.peer.source.vaddr + OFFER - 1, 2);
 	CHECK_EQ(block_join(&b), -1);
 	rogue_close(&r);
 }
@@ -269,6 +343,31 @@ static void offered_to_a_reader(void)
 	CHECK_EQ(block_join(&b), VERBS_RING);
 	pattern_verify(in, VERBS_RING, SEED, 0);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_received, VERBS_RING);
+	rogue_close(&r);
+}
+
+/*
+ * A peer that wants its keys ended has to have such as can be; this one has not,
+ * which its device finds out.  A key that another offer needs is left alone.
+ */
+static void offered_with_a_key_to_end(void)
+{
+	struct rogue r = rogue_connect_as(CAP_INVALIDATE);
+	struct verbs_source source = verbs_own_source(&r.peer, SEED, 0,
+						      VERBS_RING);
+	uint64_t before = info_of(r.fd).sdpi_msgs_in;
+	uint32_t half = VERBS_RING / 2;
+
+	source.len = half;
+	verbs_send_source(&r.peer, &source, NULL, 0);
+	source.vaddr += half;
+	verbs_send_source(&r.peer, &source, NULL, 0);
+	WAIT_FOR(info_of(r.fd).sdpi_msgs_in == before + 2);
+	CHECK_EQ(recv(r.fd, in, half, 0), half);
+	verbs_expect(&r.peer, MID_RDMARDCOMPL);
+	CHECK_EQ(recv(r.fd, in + half, half, 0), half);
+	pattern_verify(in, VERBS_RING, SEED, 0);
+	CHECK_EQ(verbs_failure(&r.peer), IBV_WC_REM_INV_REQ_ERR);
 	rogue_close(&r);
 }
 
@@ -415,6 +514,9 @@ static const struct sdp_case cases[] = {
 	CASE(read_in_pieces, CASE_SDP_ONLY),
 	CASE(read_in_part_and_refused, CASE_SDP_ONLY),
 	CASE(read_after_the_write, CASE_SDP_ONLY),
+	CASE(key_ended_with_the_report, CASE_SDP_ONLY),
+	CASE(key_ended_too_early, CASE_SDP_ONLY),
+	CASE(another_key_ended, CASE_SDP_ONLY),
 	CASE(read_outside_of_the_offer, CASE_SDP_ONLY),
 	CASE(reported_too_much, CASE_SDP_ONLY),
 	CASE(reported_unoffered, CASE_SDP_ONLY),
@@ -424,6 +526,7 @@ static const struct sdp_case cases[] = {
 	CASE(cancel_unanswered, CASE_SDP_ONLY),
 	CASE(killed_unanswered, CASE_SDP_ONLY),
 	CASE(offered_to_a_reader, CASE_SDP_ONLY),
+	CASE(offered_with_a_key_to_end, CASE_SDP_ONLY),
 	CASE(offered_with_a_head, CASE_SDP_ONLY),
 	CASE(offer_cancelled, CASE_SDP_ONLY),
 	CASE(nothing_cancelled, CASE_SDP_ONLY),
