@@ -259,6 +259,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	u32 seen = rd->peek ? rd->pos - rx->copied : 0;
 
 	z->readers += zcopy;
+	z->takers += !rd->peek;
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, timeo,
@@ -269,6 +270,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	z->readers -= zcopy;
+	z->takers -= !rd->peek;
 }
 
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,

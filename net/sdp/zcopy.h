@@ -166,6 +166,8 @@ struct sdp_zread {
  * struct sdp_zcopy - zero copy of a connection (socket lock)
  * @readers: calls that sleep and could read without a copy; theirs, whatever
  *	becomes of the connection
+ * @takers: calls that sleep until there is something to read, which they take;
+ *	likewise
  * @writers: calls that sleep until more pages may be sent; likewise
  * @on: this end takes part
  * @ends_keys: the peer wants its keys invalidated by who has read
@@ -190,6 +192,7 @@ struct sdp_zread {
  */
 struct sdp_zcopy {
 	u32 readers;
+	u32 takers;
 	u32 writers;
 	bool on;
 	bool ends_keys;

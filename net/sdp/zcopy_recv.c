@@ -132,6 +132,23 @@ static void sdp_zrecv_refuse(struct sdp_sock *ssk)
 	sdp_zsink_refuse(sink);
 }
 
+/*
+ * Whether nobody sleeps but a read for which there is something already, so that
+ * it will not come to what is offered: the program's next call says what it
+ * wants.  Who begins to sleep now looks at the offer himself.
+ */
+static bool sdp_zrecv_is_served(const struct sdp_sock *ssk)
+{
+	bool alone;
+
+	if (!ssk->conn.rx.bytes || ssk->conn.zcopy.takers != 1)
+		return false;
+	rcu_read_lock();
+	alone = list_is_singular(&rcu_dereference(ssk->sk.sk_wq)->wait.head);
+	rcu_read_unlock();
+	return alone;
+}
+
 /**
  * sdp_zrecv_offered() - the peer lets us read its pages
  * @ssk: locked socket (by its owner or in softirq)
@@ -149,7 +166,7 @@ void sdp_zrecv_offered(struct sdp_sock *ssk)
 		ssk->sk.sk_data_ready(&ssk->sk);
 	else if (!z->on || sdp_zsend_waited_for(z) ||
 		 sock_flag(&ssk->sk, SOCK_FASYNC) ||
-		 sdp_tx_has_sleeper(&ssk->sk))
+		 (sdp_tx_has_sleeper(&ssk->sk) && !sdp_zrecv_is_served(ssk)))
 		sdp_zrecv_refuse(ssk);
 }
 

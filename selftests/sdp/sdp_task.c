@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -148,4 +149,20 @@ void kill_child(pid_t pid)
 	CHECK_OK(kill(pid, SIGKILL));
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+void run_idly(void)
+{
+	struct sched_param none = { 0 };
+
+	CHECK_OK(sched_setscheduler(0, SCHED_IDLE, &none));
+}
+
+void use_one_cpu(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	CHECK_OK(sched_setaffinity(0, sizeof(cpus), &cpus));
 }

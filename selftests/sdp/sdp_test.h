@@ -283,6 +283,11 @@ long op_send(int fd);
 long op_accept(int fd);
 long op_poll(int fd);
 
+/* This thread runs only while nobody else wants to. */
+void run_idly(void);
+/* This thread, and those that it starts, share a processor. */
+void use_one_cpu(void);
+
 void thread_start(pthread_t *t, void *(*fn)(void *), void *arg);
 void thread_join(pthread_t t);
 

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <poll.h>
-#include <sched.h>
 
 #include "sdp_memory.h"
 
@@ -392,22 +391,10 @@ static void *hog_thread(void *arg)
 	return arg;
 }
 
-/* A thread that runs only while nobody else wants to. */
 static long op_send_idly(int fd)
 {
-	struct sched_param none = { 0 };
-
-	CHECK_OK(sched_setscheduler(0, SCHED_IDLE, &none));
+	run_idly();
 	return op_send(fd);
-}
-
-static void use_one_cpu(void)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(sched_getcpu(), &cpus);
-	CHECK_OK(sched_setaffinity(0, sizeof(cpus), &cpus));
 }
 
 /*

@@ -137,6 +137,52 @@ static void reader_that_peeks(void)
 	close_pair(p);
 }
 
+#define HEADER		100
+
+/* What is read next. */
+static uint64_t record_at;
+
+static long op_read_record_idly(int fd)
+{
+	run_idly();
+	recv_pattern(fd, SEED_UP, record_at, HEADER, HEADER);
+	recv_pattern(fd, SEED_UP, record_at + HEADER, 2 * THRESH, 2 * THRESH);
+	return 0;
+}
+
+static void send_record(struct pair p)
+{
+	struct blocked reader;
+
+	block_start(&reader, op_read_record_idly, p.server);
+	WAIT_FOR(block_sleeps(&reader));
+	send_pattern(p.client, SEED_UP, record_at, HEADER, HEADER);
+	send_pattern(p.client, SEED_UP, record_at + HEADER, 2 * THRESH,
+		     2 * THRESH);
+	CHECK_EQ(block_join(&reader), 0);
+	record_at += HEADER + 2 * THRESH;
+}
+
+/*
+ * Who has slept for the header of a record, and does not run yet when its body
+ * is offered, will come and take it.
+ */
+static void reader_of_header_and_body(void)
+{
+	struct pair p = new_pair();
+	struct sdp_info before;
+
+	use_one_cpu();
+	record_at = 0;
+	WAIT_FOR(({
+		before = info_of(p.server);
+		send_record(p);
+		info_of(p.server).sdpi_zcopy_received -
+		before.sdpi_zcopy_received == 2 * THRESH;
+	}));
+	close_pair(p);
+}
+
 static void reader_that_polls(void)
 {
 	struct pair p = new_pair();
@@ -316,6 +362,7 @@ static const struct sdp_case cases[] = {
 	CASE(several_segments, CASE_SDP_ONLY),
 	CASE(reader_with_small_buffer, CASE_SDP_ONLY),
 	CASE(reader_that_peeks, CASE_SDP_ONLY),
+	CASE(reader_of_header_and_body, CASE_SDP_ONLY),
 	CASE(reader_that_polls, CASE_SDP_ONLY),
 	CASE(reader_that_is_not_there, CASE_SDP_ONLY),
 	CASE(both_write_first, CASE_SDP_ONLY),
