@@ -48,8 +48,11 @@ struct ubuf_info;
 /*
  * How long a peer may take to read some of what it is offered.  A program that
  * is not there costs its peer this once; then writes are copied for a while.
+ * One that has taken longer, because it or its host has much else to do, gets
+ * more time, up to a limit.
  */
 #define SDP_ZCOPY_PATIENCE	max(HZ / 20, 2)
+#define SDP_ZCOPY_PATIENCE_MAX	(10 * SDP_ZCOPY_PATIENCE)
 
 /**
  * struct sdp_backoff - how long to leave alone what has failed
@@ -143,6 +146,7 @@ enum sdp_zsend_state {
  * @state: how far they have come
  * @key_ended: its key is not valid any more
  * @start: value of the source's counter before their first byte
+ * @since: when the program has written them, jiffies
  */
 struct sdp_zsend {
 	struct sdp_zpages *zp;
@@ -150,6 +154,7 @@ struct sdp_zsend {
 	enum sdp_zsend_state state;
 	bool key_ended;
 	u32 start;
+	unsigned long since;
 };
 
 /**
@@ -184,9 +189,11 @@ struct sdp_zread {
  *	them by one call; @read_head and @read_tail count them
  * @read_cqe: their completion
  * @reads_done: how many have completed; written by the completion handler only
+ * @pace: how long the peer took to read pages, jiffies
  * @unread: large writes that are copied, because the peer did not read one
  * @async: large writes return at once
  * @watched: how far pages that nobody waits for had come at the last look
+ * @watched_at: when they were first seen there, jiffies
  * @touched: those that are copied, because the program has written to its
  *	memory before it was sent
  */
@@ -210,9 +217,11 @@ struct sdp_zcopy {
 	u32 read_tail;
 	struct ib_cqe read_cqe;
 	u32 reads_done;
+	struct sdp_zpace pace;
 	struct sdp_backoff unread;
 	bool async;
 	u32 watched;
+	unsigned long watched_at;
 	struct sdp_backoff touched;
 };
 
@@ -253,6 +262,13 @@ static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
 static inline bool sdp_zsend_has_drained(const struct sdp_zcopy *z)
 {
 	return z->send_head - z->send_tail <= z->source.max / 2;
+}
+
+/* How long the peer may read nothing before it is asked to give up. */
+static inline u32 sdp_zsend_patience(const struct sdp_zcopy *z)
+{
+	return clamp_t(u32, sdp_zpace_bound(&z->pace), SDP_ZCOPY_PATIENCE,
+		       SDP_ZCOPY_PATIENCE_MAX);
 }
 
 /* Those that were sent first, if there are any. */

@@ -141,7 +141,7 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
 	add_wait_queue(sk_sleep(sk), &wait);
 	do {
 		seen = sdp_zsend_passed(z);
-		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
+		time = min_t(long, sdp_zsend_patience(z), *timeo);
 		left = time;
 		while (left && !signal_pending(current) &&
 		       !sdp_zasync_may_go_on(ssk))
@@ -178,6 +178,8 @@ static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
 {
 	if (sdp_tx_outstanding(ssk) == len)
 		ssk->conn.tx.since = jiffies;
+	if (ssk->conn.zcopy.async_out == 1)
+		ssk->conn.zcopy.watched_at = jiffies;
 	sdp_alive_written(ssk);
 	sdp_alive_stalled(ssk);
 	sdp_timer_arm_once(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
@@ -244,9 +246,9 @@ static void sdp_zasync_cancel(struct sdp_sock *ssk, struct sdp_zsend *s)
  * sdp_zasync_watch() - look after pages that nobody waits for
  * @ssk: locked socket
  *
- * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing since the last
- * look gets the rest by copy, as far as it has buffers for that; so do those to
- * which the pages could not even be offered.
+ * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing for too long
+ * gets the rest by copy, as far as it has buffers for that; so do those to which
+ * the pages could not even be offered.
  */
 void sdp_zasync_watch(struct sdp_sock *ssk)
 {
@@ -255,9 +257,12 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
 
 	if (!z->async_out || !ssk->conn.qp)
 		return;
-	if (!sdp_zsend_nudge(ssk) && now == z->watched)
-		sdp_zasync_cancel(ssk, sdp_zsend_oldest(z));
+	if (now != z->watched)
+		z->watched_at = jiffies;
 	z->watched = now;
+	if (!sdp_zsend_nudge(ssk) &&
+	    time_after_eq(jiffies, z->watched_at + sdp_zsend_patience(z)))
+		sdp_zasync_cancel(ssk, sdp_zsend_oldest(z));
 	sdp_timer_arm(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 	sdp_tx_push(ssk);
 }

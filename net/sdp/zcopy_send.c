@@ -117,6 +117,7 @@ bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp)
 	s->zp = zp;
 	s->state = SDP_ZSEND_READY;
 	s->key_ended = false;
+	s->since = jiffies;
 	z->send_head++;
 	z->async_out += zp->async;
 	if (zp->async)
@@ -139,8 +140,11 @@ static void sdp_zsend_count(struct sdp_conn_stats *stats, u32 len)
 void sdp_zsend_finish(struct sdp_sock *ssk)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	struct sdp_zpages *zp = sdp_zsend_oldest(z)->zp;
+	const struct sdp_zsend *s = sdp_zsend_oldest(z);
+	struct sdp_zpages *zp = s->zp;
 
+	if (zp->done == zp->len)
+		sdp_zpace_learn(&z->pace, jiffies - s->since);
 	sdp_zsend_count(&ssk->conn.stats, zp->done);
 	sdp_zsend_unmap(ssk, zp);
 	z->send_tail++;

@@ -11,6 +11,37 @@
 
 #include "zcopy_state.h"
 
+/**
+ * sdp_zpace_learn() - the peer has read what was sent
+ * @pace: how long that took before
+ * @time: how long it took now, behind all that was sent before
+ *
+ * As TCP learns how long a segment and its answer travel (RFC 6298).
+ */
+void sdp_zpace_learn(struct sdp_zpace *pace, u32 time)
+{
+	s32 off = time - (pace->mean >> 3);
+
+	if (!pace->mean) {
+		pace->mean = time << 3;
+		pace->dev = time << 1;
+		return;
+	}
+	pace->mean += off;
+	pace->dev += (off < 0 ? -off : off) - (pace->dev >> 2);
+}
+
+/**
+ * sdp_zpace_bound() - how long a peer takes that goes on as it did
+ * @pace: how long it took
+ *
+ * Return: in the unit of what was learned; 0 if nothing was.
+ */
+u32 sdp_zpace_bound(const struct sdp_zpace *pace)
+{
+	return (pace->mean >> 3) + pace->dev;
+}
+
 static struct sdp_zadvert *sdp_zfifo_at(struct sdp_zfifo *fifo, u32 count)
 {
 	return &fifo->adverts[count % SDP_ZCOPY_ADVERTS];

@@ -84,6 +84,16 @@ struct sdp_zsink {
 	u32 refused_mseq;
 };
 
+/**
+ * struct sdp_zpace - how long the peer takes to read what is sent
+ * @mean: 8 times the smoothed time, in any unit
+ * @dev: 4 times the smoothed deviation from it
+ */
+struct sdp_zpace {
+	u32 mean;
+	u32 dev;
+};
+
 /* Whether advertisements are outstanding: nothing may be sent behind them. */
 static inline bool sdp_zsource_busy(const struct sdp_zsource *z)
 {
@@ -95,6 +105,9 @@ static inline bool sdp_zsink_busy(const struct sdp_zsink *z)
 {
 	return z->fifo.head != z->fifo.tail;
 }
+
+void sdp_zpace_learn(struct sdp_zpace *pace, u32 time);
+u32 sdp_zpace_bound(const struct sdp_zpace *pace);
 
 void sdp_zsource_init(struct sdp_zsource *z, u32 max);
 u32 sdp_zsource_room(const struct sdp_zsource *z);

@@ -66,11 +66,11 @@ static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
 				long *timeo)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	unsigned long since = jiffies;
+	u32 seen = z->source.done;
 	long time, left;
-	u32 seen;
 
 	do {
-		seen = z->source.done;
 		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
 		release_sock(&ssk->sk);
 		left = wait_for_completion_interruptible_timeout(&zp->over,
@@ -80,8 +80,12 @@ static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
 			*timeo -= time - max(left, 0L);
 		if (left > 0)
 			return true;
+		if (z->source.done != seen)
+			since = jiffies;
+		seen = z->source.done;
+		sdp_zsend_nudge(ssk);
 	} while (!left && *timeo && sdp_zsync_is_out(z, zp) &&
-		 z->source.done != seen);
+		 time_before(jiffies, since + sdp_zsend_patience(z)));
 	return false;
 }
 
