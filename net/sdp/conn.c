@@ -110,6 +110,9 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	if (conn->zcopy.on) {
+		attr.cap.max_send_sge =
+			clamp_t(u32, id->device->attrs.max_send_sge,
+				SDP_TX_MAX_SGE, SDP_ZCOPY_READ_SGE);
 		attr.cap.max_send_wr += SDP_ZCOPY_READS * SDP_ZCOPY_READ_WRS;
 		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
 		attr.port_num = id->port_num;

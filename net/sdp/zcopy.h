@@ -42,6 +42,8 @@ struct ubuf_info;
 #define SDP_ZCOPY_READS		4U
 /* Work requests for each, even if each page has a place of its own. */
 #define SDP_ZCOPY_READ_WRS	12U
+/* Pieces that one of them has where devices allow it: four do for a read then. */
+#define SDP_ZCOPY_READ_SGE	17U
 /* Those that register the memory to read to, where devices need that. */
 #define SDP_ZCOPY_REG_WRS	3U
 
