@@ -80,8 +80,11 @@ def human(size):
 
 
 def messages(size):
-    """Messages of a pass: enough for a steady state, few enough for an emulated node."""
-    return max(32, min(1000, (16 * MIB) // size))
+    """Messages of a pass: enough for a steady state, few enough for an emulated node.
+
+    Modes that hold small messages together send the first of a burst as they come.
+    """
+    return max(32, min(10000, (16 * MIB) // size))
 
 
 def _slow(size):
