@@ -115,15 +115,6 @@ void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
 }
 
 /**
- * sdp_inring_used() - bytes received and not read
- * @in: ring
- */
-u32 sdp_inring_used(const struct sdp_inring *in)
-{
-	return in->head - in->tail;
-}
-
-/**
  * sdp_inring_receive() - account for a piece that the peer has written
  * @in: ring, not changed on error
  * @len: bytes
@@ -140,25 +131,6 @@ int sdp_inring_receive(struct sdp_inring *in, u32 len)
 		return -EPROTO;
 	in->head += len;
 	return 0;
-}
-
-/**
- * sdp_inring_read() - account for bytes that were read
- * @in: ring
- * @len: bytes, not more than there are
- */
-void sdp_inring_read(struct sdp_inring *in, u32 len)
-{
-	in->tail += len;
-}
-
-/**
- * sdp_inring_untold() - bytes that were read since the peer was told
- * @in: ring
- */
-u32 sdp_inring_untold(const struct sdp_inring *in)
-{
-	return in->tail - in->told;
 }
 
 /**

@@ -64,6 +64,24 @@ struct sdp_inring {
 	u32 told;
 };
 
+/* Bytes received and not read. */
+static inline u32 sdp_inring_used(const struct sdp_inring *in)
+{
+	return in->head - in->tail;
+}
+
+/* Bytes that were read since the peer was told. */
+static inline u32 sdp_inring_untold(const struct sdp_inring *in)
+{
+	return in->tail - in->told;
+}
+
+/* Accounts for bytes that were read, not more than there are. */
+static inline void sdp_inring_read(struct sdp_inring *in, u32 len)
+{
+	in->tail += len;
+}
+
 int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece);
 u32 sdp_outring_offset(const struct sdp_outring *out);
 u32 sdp_outring_piece(const struct sdp_outring *out, u32 len);
@@ -72,10 +90,7 @@ void sdp_outring_write(struct sdp_outring *out, u32 len);
 int sdp_outring_free(struct sdp_outring *out, u32 tail);
 
 void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece);
-u32 sdp_inring_used(const struct sdp_inring *in);
 int sdp_inring_receive(struct sdp_inring *in, u32 len);
-void sdp_inring_read(struct sdp_inring *in, u32 len);
-u32 sdp_inring_untold(const struct sdp_inring *in);
 u32 sdp_inring_tell(struct sdp_inring *in);
 
 u32 sdp_rdma_fit(const struct sdp_outring *out, u32 len);

@@ -332,6 +332,40 @@ static int sdp_recv_inq(const struct sock *sk)
 	return sdp_sk(sk)->conn.rx.bytes ?: sock_flag(sk, SOCK_DONE);
 }
 
+/* What such a read may ask for; it does not matter whether it would wait. */
+#define SDP_RECV_QUICK	(MSG_DONTWAIT | MSG_WAITALL | MSG_NOSIGNAL)
+
+/*
+ * What all but the first of many small reads come to: the bytes lie together in
+ * the ring, and nothing but them is asked for.  Returns whether they were read;
+ * if not, nothing has happened.
+ */
+static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
+			   int flags)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_rx *rx = &ssk->conn.rx;
+	const void *from;
+	size_t copied;
+
+	if ((flags & ~SDP_RECV_QUICK) || !list_empty(&rx->queue) ||
+	    rx->oob.data || rx->ring.stamp_head != rx->ring.stamp_tail ||
+	    msg->msg_get_inq || ssk->conn.tx.stalled || !len ||
+	    sdp_rx_ring_peek(ssk, 0, &from) < len ||
+	    !user_backed_iter(&msg->msg_iter))
+		return false;
+	copied = copy_to_iter(from, len, &msg->msg_iter);
+	if (copied < len) {
+		iov_iter_revert(&msg->msg_iter, copied);
+		return false;
+	}
+	sdp_recv_consume_ring(ssk, len);
+	sk_peek_offset_bwd(sk, len);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_BYTESIN, len);
+	sdp_tx_update(ssk);
+	return true;
+}
+
 static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 			   int flags)
 {
@@ -383,7 +417,9 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		return sdp_zmsg_recv(sdp_sk(sk), msg);
 
 	lock_sock(sk);
-	if (sk->sk_state == TCP_LISTEN)
+	if (sdp_recv_quick(sk, msg, len, flags))
+		ret = len;
+	else if (sk->sk_state == TCP_LISTEN)
 		ret = -ENOTCONN;
 	else if (flags & MSG_OOB)
 		ret = sdp_oob_recv(sk, msg, len, flags);

@@ -112,7 +112,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 			break;
 		*done += ret;
 		/* The end of the write is looked at when it is known as such. */
-		if (msg_data_left(msg))
+		if (msg_data_left(msg) && !sdp_tx_may_append(ssk))
 			sdp_tx_push(ssk);
 	}
 	return min(ret, 0);
@@ -238,6 +238,10 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EOPNOTSUPP;
 
 	lock_sock(sk);
+	if (sdp_tx_join(sdp_sk(sk), msg, len)) {
+		release_sock(sk);
+		return len;
+	}
 	err = sdp_zmsg_begin(&zm, sk, msg, len);
 	if (!err)
 		err = sdp_send_error(sk);

@@ -86,6 +86,9 @@ void sdp_tx_close_message(struct sdp_sock *ssk);
 void sdp_tx_promised(struct sdp_sock *ssk);
 int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge);
 
+/* txjoin.c */
+bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len);
+
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 void sdp_splice_eof(struct socket *sock);
 

@@ -394,18 +394,21 @@ bool sdp_zrecv_push(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zsink *sink = &conn->zcopy.sink;
-	struct sdp_msg msg = {};
+	enum sdp_mid mid;
 
-	while ((msg.bsdh.mid = sdp_zsink_due(sink)) != SDP_MID_DATA &&
-	       sdp_tx_may_send(ssk, msg.bsdh.mid, 0) &&
-	       sdp_tx_room(&conn->tx, 0)) {
-		msg.rdma_len = sink->unreported;
+	while ((mid = sdp_zsink_due(sink)) != SDP_MID_DATA &&
+	       sdp_tx_may_send(ssk, mid, 0) && sdp_tx_room(&conn->tx, 0)) {
+		struct sdp_msg msg = {
+			.bsdh.mid = mid,
+			.rdma_len = sink->unreported,
+		};
+
 		msg.ends_key = conn->zcopy.ends_keys &&
-			       msg.bsdh.mid == SDP_MID_RDMARDCOMPL &&
+			       mid == SDP_MID_RDMARDCOMPL &&
 			       sdp_zsink_spent(sink, &msg.key);
 		if (!sdp_tx_post_msg(ssk, &msg, false))
 			return false;
-		sdp_zsink_told(sink, msg.bsdh.mid, conn->credit.tx_mseq);
+		sdp_zsink_told(sink, mid, conn->credit.tx_mseq);
 	}
 	return true;
 }

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "sdp_engine.h"
+#include "sdp_memory.h"
+
+#define SYSCTL_WAIT	"/proc/sys/net/sdp/coalesce_time"
 
 /* Of network devices, for receiving. */
 #define MAX_QUEUES	64
@@ -152,4 +155,57 @@ long device_counters(const char *names)
 long not_ready(void)
 {
 	return device_counters("*_rnr_*");
+}
+
+void flow_move(int from, int to, uint64_t seed, uint64_t *pos, size_t len)
+{
+	send_pattern(from, seed, *pos, len, len);
+	recv_pattern(to, seed, *pos, len, len);
+	*pos += len;
+}
+
+struct flow_pair flow_connect(const char *engine, int ring)
+{
+	struct flow_pair f = { .p = engine_pair(engine, engine, ring) };
+	struct sdp_info info = info_of(f.p.client);
+
+	if (info.sdpi_flow_reason == SDP_FLOW_REASON_DEVICE)
+		sdp_skip("the device cannot carry the engine %s", engine);
+	expect_flow(f.p.client, engine);
+	expect_flow(f.p.server, engine);
+	return f;
+}
+
+void flow_start(struct flow_pair *f, uint32_t ring)
+{
+	WAIT_FOR(({
+		flow_move(f->p.client, f->p.server, FLOW_UP, &f->up, 9000);
+		flow_move(f->p.server, f->p.client, FLOW_DOWN, &f->down, 9000);
+		info_of(f->p.client).sdpi_peer_ring &&
+			info_of(f->p.server).sdpi_peer_ring;
+	}));
+	CHECK_EQ(info_of(f->p.client).sdpi_peer_ring, ring);
+	CHECK_EQ(info_of(f->p.server).sdpi_rx_ring, ring);
+}
+
+struct flow_pair flow_open(const char *engine, int ring)
+{
+	struct flow_pair f = flow_connect(engine, ring);
+
+	flow_start(&f, ring);
+	return f;
+}
+
+static char wait_before[16];
+
+static void wait_as_before(void)
+{
+	CHECK_EQ(write_sysctl(SYSCTL_WAIT, wait_before), 0);
+}
+
+void with_long_wait(void (*run)(void))
+{
+	read_sysctl(SYSCTL_WAIT, wait_before, sizeof(wait_before));
+	CHECK_EQ(write_sysctl(SYSCTL_WAIT, "10000"), 0);
+	run_and_undo(run, wait_as_before);
 }

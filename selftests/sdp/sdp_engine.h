@@ -25,6 +25,29 @@ struct sdp_info info_of(int fd);
 int engine_listener(const char *engine, int ring);
 /* Two ends that want an engine each, and so many bytes of receive buffer. */
 struct pair engine_pair(const char *client, const char *server, int ring);
+
+/* ---- connections with rings ---- */
+
+#define FLOW_UP		11
+#define FLOW_DOWN	22
+
+/* A connection, and how far either direction has come. */
+struct flow_pair {
+	struct pair p;
+	uint64_t up, down;
+};
+
+/* Written in one go, and read. */
+void flow_move(int from, int to, uint64_t seed, uint64_t *pos, size_t len);
+/* Both ends want an engine and rings of so many bytes; skips without it. */
+struct flow_pair flow_connect(const char *engine, int ring);
+/* As much traffic as it takes until both directions have a ring. */
+void flow_start(struct flow_pair *f, uint32_t ring);
+/* Both directions have a ring, and nothing is in it. */
+struct flow_pair flow_open(const char *engine, int ring);
+/* Run with messages of a burst waiting as long as they ever do. */
+void with_long_wait(void (*run)(void));
+
 /* As sdp_main(), with a mode of zero copy for the cases. */
 int zcopy_main(const char *wanted, int argc, char **argv,
 	       const struct sdp_case *cases, size_t count);

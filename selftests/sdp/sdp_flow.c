@@ -13,63 +13,11 @@
 #include "sdp_engine.h"
 #include "sdp_memory.h"
 
-/* ---- connections with rings ---- */
-
 #define RING		(64 * KIB)
 #define TINY_RING	(4 * KIB)
-#define SYSCTL_WAIT	"/proc/sys/net/sdp/coalesce_time"
-#define SEED_UP		11
-#define SEED_DOWN	22
-
-/* A connection, and how far either direction has come. */
-struct flow {
-	struct pair p;
-	uint64_t up, down;
-};
-
-static void move(int from, int to, uint64_t seed, uint64_t *pos, size_t len)
-{
-	send_pattern(from, seed, *pos, len, len);
-	recv_pattern(to, seed, *pos, len, len);
-	*pos += len;
-}
-
-static struct flow flow_connect(const char *engine, int ring)
-{
-	struct flow f = { .p = engine_pair(engine, engine, ring) };
-	struct sdp_info info = info_of(f.p.client);
-
-	if (info.sdpi_flow_reason == SDP_FLOW_REASON_DEVICE)
-		sdp_skip("the device cannot carry the engine %s", engine);
-	expect_flow(f.p.client, engine);
-	expect_flow(f.p.server, engine);
-	return f;
-}
-
-/* As much traffic as it takes until both directions have a ring. */
-static void flow_start(struct flow *f, uint32_t ring)
-{
-	WAIT_FOR(({
-		move(f->p.client, f->p.server, SEED_UP, &f->up, 9000);
-		move(f->p.server, f->p.client, SEED_DOWN, &f->down, 9000);
-		info_of(f->p.client).sdpi_peer_ring &&
-			info_of(f->p.server).sdpi_peer_ring;
-	}));
-	CHECK_EQ(info_of(f->p.client).sdpi_peer_ring, ring);
-	CHECK_EQ(info_of(f->p.server).sdpi_rx_ring, ring);
-}
-
-/* Both directions have a ring, and nothing is in it. */
-static struct flow flow_open(const char *engine, int ring)
-{
-	struct flow f = flow_connect(engine, ring);
-
-	flow_start(&f, ring);
-	return f;
-}
 
 /* Written, and read to the last byte, in pieces of random length. */
-static void move_randomly(struct flow *f, size_t total, size_t most)
+static void move_randomly(struct flow_pair *f, size_t total, size_t most)
 {
 	uint32_t random = opts.seed;
 	uint64_t sent = f->up;
@@ -82,7 +30,7 @@ static void move_randomly(struct flow *f, size_t total, size_t most)
 		len = 1 + random_next(&random) % most;
 		if (len > total)
 			len = total;
-		pattern_fill(buf, len, SEED_UP, sent);
+		pattern_fill(buf, len, FLOW_UP, sent);
 		n = len ? send(f->p.client, buf, len, MSG_DONTWAIT) : 0;
 		if (n > 0) {
 			sent += n;
@@ -91,7 +39,7 @@ static void move_randomly(struct flow *f, size_t total, size_t most)
 		len = 1 + random_next(&random) % most;
 		n = recv(f->p.server, buf, len, n > 0 ? MSG_DONTWAIT : 0);
 		if (n > 0) {
-			pattern_verify(buf, n, SEED_UP, f->up);
+			pattern_verify(buf, n, FLOW_UP, f->up);
 			f->up += n;
 		}
 	}
@@ -100,7 +48,7 @@ static void move_randomly(struct flow *f, size_t total, size_t most)
 
 static void any_length(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 
 	move_randomly(&f, scaled(512 * KIB), 100);
 	move_randomly(&f, scaled(4 * MIB), 30000);
@@ -110,7 +58,7 @@ static void any_length(const char *engine)
 
 static void tiny_ring(const char *engine)
 {
-	struct flow f = flow_open(engine, TINY_RING);
+	struct flow_pair f = flow_open(engine, TINY_RING);
 
 	move_randomly(&f, scaled(512 * KIB), 50);
 	move_randomly(&f, scaled(MIB), 10000);
@@ -119,13 +67,13 @@ static void tiny_ring(const char *engine)
 
 static void byte_at_a_time(const char *engine)
 {
-	struct flow f = flow_open(engine, TINY_RING);
-	uint64_t sent = fill_pipe(f.p.client, SEED_UP);
+	struct flow_pair f = flow_open(engine, TINY_RING);
+	uint64_t sent = fill_pipe(f.p.client, FLOW_UP);
 	size_t part = scaled(64 * KIB) < sent ? scaled(64 * KIB) : sent;
 
 	/* The pattern starts anew with fill_pipe(). */
-	recv_pattern(f.p.server, SEED_UP, 0, part, 1);
-	recv_pattern(f.p.server, SEED_UP, part, sent - part, sent);
+	recv_pattern(f.p.server, FLOW_UP, 0, part, 1);
+	recv_pattern(f.p.server, FLOW_UP, part, sent - part, sent);
 	close_pair(f.p);
 }
 
@@ -137,27 +85,27 @@ static void reader_that_never_reads(const char *engine)
 	 * if a piece or a window, an eighth, does not fit in.
 	 */
 	uint32_t least = RING * 5 / 8;
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 	uint64_t sent = RING + 20480;
 
-	send_pattern(f.p.client, SEED_UP, f.up, sent, 512);
+	send_pattern(f.p.client, FLOW_UP, f.up, sent, 512);
 	WAIT_FOR(info_of(f.p.server).sdpi_rx_ring_used >= least);
 	CHECK(info_of(f.p.server).sdpi_rx_ring_used <= RING);
 	CHECK(info_of(f.p.client).sdpi_credit_stalls > 0);
-	recv_pattern(f.p.server, SEED_UP, f.up, sent, sent);
+	recv_pattern(f.p.server, FLOW_UP, f.up, sent, sent);
 	close_pair(f.p);
 }
 
 /* Sent on and on, while nobody reads, and while somebody does. */
 static void receiver_is_always_ready(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 	long before = not_ready();
-	uint64_t up = fill_pipe(f.p.client, SEED_UP);
-	uint64_t down = fill_pipe(f.p.server, SEED_DOWN);
+	uint64_t up = fill_pipe(f.p.client, FLOW_UP);
+	uint64_t down = fill_pipe(f.p.server, FLOW_DOWN);
 
-	recv_pattern(f.p.server, SEED_UP, 0, up, 500);
-	recv_pattern(f.p.client, SEED_DOWN, 0, down, 50000);
+	recv_pattern(f.p.server, FLOW_UP, 0, up, 500);
+	recv_pattern(f.p.client, FLOW_DOWN, 0, down, 50000);
 	f.up = 0;
 	move_randomly(&f, scaled(512 * KIB), 100);
 	CHECK_EQ(not_ready(), before);
@@ -167,7 +115,7 @@ static void receiver_is_always_ready(const char *engine)
 /* What a program or the administrator wants later is for later connections. */
 static void size_wanted_later(const char *engine)
 {
-	struct flow f = flow_connect(engine, TINY_RING);
+	struct flow_pair f = flow_connect(engine, TINY_RING);
 	int i;
 
 	set_int(f.p.client, SOL_SOCKET, SO_RCVBUFFORCE, MIB);
@@ -176,32 +124,32 @@ static void size_wanted_later(const char *engine)
 	flow_start(&f, TINY_RING);
 	/* More messages than there are receive buffers for a tiny ring. */
 	for (i = 0; i < 300; i++)
-		move(f.p.client, f.p.server, SEED_UP, &f.up, 1);
+		flow_move(f.p.client, f.p.server, FLOW_UP, &f.up, 1);
 	close_pair(f.p);
 }
 
 static void both_directions_full(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
-	uint64_t up = fill_pipe(f.p.client, SEED_UP);
-	uint64_t down = fill_pipe(f.p.server, SEED_DOWN);
+	struct flow_pair f = flow_open(engine, RING);
+	uint64_t up = fill_pipe(f.p.client, FLOW_UP);
+	uint64_t down = fill_pipe(f.p.server, FLOW_DOWN);
 
-	recv_pattern(f.p.server, SEED_UP, 0, up, 10000);
+	recv_pattern(f.p.server, FLOW_UP, 0, up, 10000);
 	/* This direction did not need the other one's reader. */
-	send_pattern(f.p.client, SEED_UP, 0, RING, RING);
-	recv_pattern(f.p.server, SEED_UP, 0, RING, RING);
-	recv_pattern(f.p.client, SEED_DOWN, 0, down, 10000);
+	send_pattern(f.p.client, FLOW_UP, 0, RING, RING);
+	recv_pattern(f.p.server, FLOW_UP, 0, RING, RING);
+	recv_pattern(f.p.client, FLOW_DOWN, 0, down, 10000);
 	exchange(f.p.client, f.p.server, scaled(4 * MIB));
 	close_pair(f.p);
 }
 
 /* Data that has left the program, but not this host, for lack of space. */
-static uint64_t hold_data(struct flow *f)
+static uint64_t hold_data(struct flow_pair *f)
 {
 	uint64_t sent = info_of(f->p.server).sdpi_rx_ring + 20000;
 	uint32_t unsent;
 
-	send_pattern(f->p.client, SEED_UP, f->up, sent, 3000);
+	send_pattern(f->p.client, FLOW_UP, f->up, sent, 3000);
 	/* Nothing moves any more. */
 	do {
 		unsent = info_of(f->p.client).sdpi_unsent;
@@ -213,34 +161,34 @@ static uint64_t hold_data(struct flow *f)
 
 static void close_with_held_data(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 	uint64_t sent = hold_data(&f);
 	int err;
 
 	CHECK_OK(close(f.p.client));
-	CHECK_EQ(recv_pattern_to_end(f.p.server, SEED_UP, f.up, &err), sent);
+	CHECK_EQ(recv_pattern_to_end(f.p.server, FLOW_UP, f.up, &err), sent);
 	CHECK_EQ(err, 0);
 	CHECK_OK(close(f.p.server));
 }
 
 static void shutdown_with_held_data(const char *engine)
 {
-	struct flow f = flow_open(engine, TINY_RING);
+	struct flow_pair f = flow_open(engine, TINY_RING);
 	uint64_t sent = hold_data(&f);
 	int err;
 
 	CHECK_OK(shutdown(f.p.client, SHUT_WR));
 	/* The other direction does not care. */
-	move(f.p.server, f.p.client, SEED_DOWN, &f.down, 3 * TINY_RING);
-	CHECK_EQ(recv_pattern_to_end(f.p.server, SEED_UP, f.up, &err), sent);
+	flow_move(f.p.server, f.p.client, FLOW_DOWN, &f.down, 3 * TINY_RING);
+	CHECK_EQ(recv_pattern_to_end(f.p.server, FLOW_UP, f.up, &err), sent);
 	CHECK_EQ(err, 0);
-	move(f.p.server, f.p.client, SEED_DOWN, &f.down, 3 * TINY_RING);
+	flow_move(f.p.server, f.p.client, FLOW_DOWN, &f.down, 3 * TINY_RING);
 	close_pair(f.p);
 }
 
 static void reset_with_held_data(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 
 	hold_data(&f);
 	set_linger(f.p.client, 1, 0);
@@ -251,37 +199,37 @@ static void reset_with_held_data(const char *engine)
 
 static void urgent_behind_held_data(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 	uint64_t sent = hold_data(&f);
 	char byte;
 
 	CHECK_OK(send(f.p.client, "!", 1, MSG_OOB));
-	send_pattern(f.p.client, SEED_UP, 0, 100, 100);
+	send_pattern(f.p.client, FLOW_UP, 0, 100, 100);
 	/* The word of it is faster than the data before it. */
 	WAIT_FOR(recv(f.p.server, &byte, 1, MSG_OOB) < 0 && errno == EAGAIN);
 	CHECK(info_of(f.p.client).sdpi_unsent > 0);
-	recv_pattern(f.p.server, SEED_UP, f.up, sent, 7000);
+	recv_pattern(f.p.server, FLOW_UP, f.up, sent, 7000);
 	WAIT_FOR(ioctl_int(f.p.server, SIOCATMARK));
 	expect_urgent(f.p.server, '!', 0);
-	recv_pattern(f.p.server, SEED_UP, 0, 100, 100);
+	recv_pattern(f.p.server, FLOW_UP, 0, 100, 100);
 	close_pair(f.p);
 }
 
 static void peeked_across_the_end(const char *engine)
 {
-	struct flow f = flow_open(engine, TINY_RING);
+	struct flow_pair f = flow_open(engine, TINY_RING);
 	char first[3000], again[3000];
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		send_pattern(f.p.client, SEED_UP, f.up, sizeof(first), 700);
+		send_pattern(f.p.client, FLOW_UP, f.up, sizeof(first), 700);
 		wait_inq(f.p.server, sizeof(first));
 		CHECK_EQ(recv(f.p.server, first, sizeof(first), MSG_PEEK),
 			 sizeof(first));
 		CHECK_EQ(recv(f.p.server, again, sizeof(again), MSG_WAITALL),
 			 sizeof(again));
-		pattern_verify(first, sizeof(first), SEED_UP, f.up);
-		pattern_verify(again, sizeof(again), SEED_UP, f.up);
+		pattern_verify(first, sizeof(first), FLOW_UP, f.up);
+		pattern_verify(again, sizeof(again), FLOW_UP, f.up);
 		f.up += sizeof(first);
 	}
 	close_pair(f.p);
@@ -289,7 +237,7 @@ static void peeked_across_the_end(const char *engine)
 
 static void small_writes_share_messages(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 	struct sdp_info before, after;
 	uint64_t sent;
 	int i;
@@ -298,37 +246,22 @@ static void small_writes_share_messages(const char *engine)
 	sent = hold_data(&f);
 	before = info_of(f.p.client);
 	for (i = 0; i < 500; i++)
-		send_pattern(f.p.client, SEED_UP, f.up + sent + 64 * i, 64, 64);
+		send_pattern(f.p.client, FLOW_UP, f.up + sent + 64 * i, 64, 64);
 	sent += 500 * 64;
 	/* However often somebody looks, it is one wait. */
 	CHECK_EQ(info_of(f.p.client).sdpi_credit_stalls,
 		 before.sdpi_credit_stalls);
-	recv_pattern(f.p.server, SEED_UP, f.up, sent, 5000);
+	recv_pattern(f.p.server, FLOW_UP, f.up, sent, 5000);
 	after = info_of(f.p.client);
 	CHECK(after.sdpi_coalesced - before.sdpi_coalesced > 450);
 	CHECK(after.sdpi_data_msgs_out - before.sdpi_data_msgs_out < 100);
 	close_pair(f.p);
 }
 
-static char wait_before[16];
-
-static void wait_as_before(void)
-{
-	CHECK_EQ(write_sysctl(SYSCTL_WAIT, wait_before), 0);
-}
-
-/* Slow machines do not write often in the time that is usual. */
-static void with_long_wait(void (*run)(void))
-{
-	read_sysctl(SYSCTL_WAIT, wait_before, sizeof(wait_before));
-	CHECK_EQ(write_sysctl(SYSCTL_WAIT, "10000"), 0);
-	run_and_undo(run, wait_as_before);
-}
-
 /* Not for lack of space, and to the last byte without any other call. */
 static void bursts_share_messages(const char *engine)
 {
-	struct flow f = flow_open(engine, RING);
+	struct flow_pair f = flow_open(engine, RING);
 	const uint64_t burst = 200 * 64;
 
 	set_int(f.p.client, SOL_TCP, TCP_NODELAY, 1);
@@ -336,8 +269,8 @@ static void bursts_share_messages(const char *engine)
 	WAIT_FOR(({
 		uint64_t before = info_of(f.p.client).sdpi_data_msgs_out;
 
-		send_pattern(f.p.client, SEED_UP, f.up, burst, 64);
-		recv_pattern(f.p.server, SEED_UP, f.up, burst, burst);
+		send_pattern(f.p.client, FLOW_UP, f.up, burst, 64);
+		recv_pattern(f.p.server, FLOW_UP, f.up, burst, burst);
 		f.up += burst;
 		info_of(f.p.client).sdpi_data_msgs_out - before < 60;
 	}));
@@ -347,31 +280,31 @@ static void bursts_share_messages(const char *engine)
 /* What was cut for small buffers is written in large pieces. */
 static void waiting_messages_are_joined(const char *engine)
 {
-	struct flow f = flow_connect(engine, 256 * KIB);
+	struct flow_pair f = flow_connect(engine, 256 * KIB);
 	const uint64_t sent = 200 * KIB;
 
-	send_pattern(f.p.client, SEED_UP, 0, sent, sent);
+	send_pattern(f.p.client, FLOW_UP, 0, sent, sent);
 	WAIT_FOR(info_of(f.p.server).sdpi_unread == sent);
 	/* Not more than 8 pages, and then eighths of the ring. */
 	CHECK(info_of(f.p.client).sdpi_data_msgs_out <= 16);
-	recv_pattern(f.p.server, SEED_UP, 0, sent, 7000);
+	recv_pattern(f.p.server, FLOW_UP, 0, sent, 7000);
 	close_pair(f.p);
 }
 
 /* A program that has written, and does something else. */
-static uint64_t flushes_while_away(struct flow *f, enum sdp_flush cause)
+static uint64_t flushes_while_away(struct flow_pair *f, enum sdp_flush cause)
 {
 	uint64_t before = info_of(f->p.client).sdpi_flushes[cause];
 	uint64_t sent = hold_data(f);
 
-	recv_pattern(f->p.server, SEED_UP, f->up, sent, 5000);
+	recv_pattern(f->p.server, FLOW_UP, f->up, sent, 5000);
 	f->up += sent;
 	return info_of(f->p.client).sdpi_flushes[cause] - before;
 }
 
 static void rdma_waits_for_a_call(void)
 {
-	struct flow f = flow_open("rdma", RING);
+	struct flow_pair f = flow_open("rdma", RING);
 
 	/* Nobody calls, so that the timer has to. */
 	CHECK(flushes_while_away(&f, SDP_FLUSH_TIMER) > 0);
@@ -381,7 +314,7 @@ static void rdma_waits_for_a_call(void)
 
 static void nic_goes_on_by_itself(void)
 {
-	struct flow f = flow_open("nic", RING);
+	struct flow_pair f = flow_open("nic", RING);
 
 	CHECK(flushes_while_away(&f, SDP_FLUSH_INTERRUPT) > 0);
 	CHECK_EQ(flushes_while_away(&f, SDP_FLUSH_TIMER), 0);
