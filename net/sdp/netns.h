@@ -38,8 +38,8 @@ struct sdp_mib;
 #define SDP_DEFAULT_RING_SIZE	(256U * 1024)
 /* Bytes of a virtual window. */
 #define SDP_MIN_WINDOW_SIZE	512U
-#define SDP_MAX_WINDOW_SIZE	(64U * 1024)
-#define SDP_DEFAULT_WINDOW_SIZE	(64U * 1024)
+#define SDP_MAX_WINDOW_SIZE	(256U * 1024)
+#define SDP_DEFAULT_WINDOW_SIZE	(128U * 1024)
 /* Bytes of a burst that the device is given as they come; 0 = all. */
 #define SDP_MIN_DEVICE_SHARE	0U
 #define SDP_MAX_DEVICE_SHARE	(1024U * 1024)

@@ -18,21 +18,6 @@ void sdp_ring_init(struct sdp_ring *ring, u32 size, u32 chunk)
 }
 
 /**
- * sdp_ring_contig() - how much of a range lies in one piece of memory
- * @ring: ring
- * @pos: position of the first byte
- * @len: bytes
- *
- * Return: bytes from @pos on that lie in its chunk, at most @len.
- */
-u32 sdp_ring_contig(const struct sdp_ring *ring, u32 pos, u32 len)
-{
-	u32 rest = ring->chunk - sdp_ring_offset(ring, pos);
-
-	return len < rest ? len : rest;
-}
-
-/**
  * sdp_ring_produce() - account for bytes put in
  * @ring: ring
  * @len: bytes

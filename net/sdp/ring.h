@@ -66,8 +66,15 @@ static inline u32 sdp_ring_offset(const struct sdp_ring *ring, u32 pos)
 	return pos & (ring->chunk - 1);
 }
 
+/* How many of @len bytes from @pos on lie in its chunk. */
+static inline u32 sdp_ring_contig(const struct sdp_ring *ring, u32 pos, u32 len)
+{
+	u32 rest = ring->chunk - sdp_ring_offset(ring, pos);
+
+	return len < rest ? len : rest;
+}
+
 void sdp_ring_init(struct sdp_ring *ring, u32 size, u32 chunk);
-u32 sdp_ring_contig(const struct sdp_ring *ring, u32 pos, u32 len);
 bool sdp_ring_produce(struct sdp_ring *ring, u32 len);
 bool sdp_ring_consume(struct sdp_ring *ring, u32 len);
 bool sdp_ring_release(struct sdp_ring *ring, u32 len);

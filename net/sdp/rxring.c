@@ -19,10 +19,14 @@
 #include "rx.h"
 #include "sock.h"
 
-/* Pieces of a ring that the page allocator gives readily. */
+/*
+ * Pieces of a ring: long ones, of which a long read copies few, or what the page
+ * allocator gives readily.
+ */
+#define SDP_RING_CHUNK_LONG	(64U * 1024)
 #define SDP_RING_CHUNK		(16U * 1024)
-/* A sender has so many pieces of its send ring for one of the receive ring. */
-#define SDP_RING_PIECE_MAX	(64U * 1024)
+/* A sender can gather so much, if its memory lies together. */
+#define SDP_RING_PIECE_MAX	(128U * 1024)
 
 /**
  * sdp_rx_ring_size() - decide how large a ring would be
@@ -77,14 +81,15 @@ static void sdp_rx_ring_free_memory(struct sdp_rx_ring *ring)
 	ring->sg = NULL;
 }
 
-static int sdp_rx_ring_alloc_memory(struct sdp_rx_ring *ring, u32 size)
+static int sdp_rx_ring_alloc_chunks(struct sdp_rx_ring *ring, u32 size,
+				    u32 chunk)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY | __GFP_ZERO;
 	struct page *page;
 	u32 i;
 
 	ring->size = size;
-	ring->chunk = min(size, SDP_RING_CHUNK);
+	ring->chunk = min(size, chunk);
 	ring->nr_sg = size / ring->chunk;
 	ring->sg = kvcalloc(ring->nr_sg, sizeof(*ring->sg), GFP_KERNEL);
 	if (!ring->sg)
@@ -99,6 +104,13 @@ static int sdp_rx_ring_alloc_memory(struct sdp_rx_ring *ring, u32 size)
 		sg_set_page(&ring->sg[i], page, ring->chunk, 0);
 	}
 	return 0;
+}
+
+static int sdp_rx_ring_alloc_memory(struct sdp_rx_ring *ring, u32 size)
+{
+	int err = sdp_rx_ring_alloc_chunks(ring, size, SDP_RING_CHUNK_LONG);
+
+	return err ? sdp_rx_ring_alloc_chunks(ring, size, SDP_RING_CHUNK) : 0;
 }
 
 static void sdp_rx_ring_unmap_pieces(struct sdp_sock *ssk, u32 count)

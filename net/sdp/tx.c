@@ -234,7 +234,7 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 			sdp_tx_held(ssk);
 			return true;
 		}
-		if (!sdp_tx_post_first(ssk, len))
+		if (!sdp_tx_post_first(ssk, sdp_tx_gatherable(ssk, len)))
 			return false;
 	}
 	return true;
@@ -375,8 +375,7 @@ int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah)
 	tx->out_addr = ravah->vaddr;
 	tx->out_rkey = ravah->rkey;
 	tx->burst.share = READ_ONCE(sn->device_share);
-	WRITE_ONCE(tx->max_payload,
-		   min(ravah->piece, (SDP_TX_MAX_SGE - 2) * tx->ring.chunk));
+	WRITE_ONCE(tx->max_payload, ravah->piece);
 	return 0;
 }
 

@@ -68,13 +68,17 @@ void sdp_tx_heard(struct sdp_sock *ssk);
 bool sdp_tx_silent(const struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
 
-/* txring.c */
+/* txmem.c */
 /* The ring's memory comes in pieces that the page allocator gives readily. */
 #define SDP_TX_CHUNK		(16U * 1024)
 
 int sdp_tx_init(struct sdp_sock *ssk);
 void sdp_tx_free(struct sdp_sock *ssk);
 void sdp_tx_trim(struct sdp_sock *ssk);
+int sdp_tx_alloc_chunks(struct sdp_sock *ssk, u32 index, u32 len);
+void sdp_tx_enlarge(struct sdp_sock *ssk);
+
+/* txring.c */
 u32 sdp_tx_limit(const struct sdp_sock *ssk);
 u32 sdp_tx_space(const struct sdp_sock *ssk);
 bool sdp_tx_writeable(const struct sdp_sock *ssk);
@@ -84,6 +88,7 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent);
 bool sdp_tx_may_append(const struct sdp_sock *ssk);
 void sdp_tx_close_message(struct sdp_sock *ssk);
 void sdp_tx_promised(struct sdp_sock *ssk);
+u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len);
 int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge);
 
 /* txjoin.c */

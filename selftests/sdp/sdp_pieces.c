@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Long pieces of large rings, and the send ring's memory that they are taken from. */
+#include "sdp_engine.h"
+
+/* Long writes become long pieces, an eighth of the ring each. */
+static void long_pieces(const char *engine)
+{
+	struct flow_pair f = flow_open(engine, MIB);
+	uint64_t before = info_of(f.p.client).sdpi_data_msgs_out;
+	uint64_t part = 512 * KIB;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		flow_move(f.p.client, f.p.server, FLOW_UP, &f.up, part);
+	/* A piece ends where the ring does. */
+	CHECK(info_of(f.p.client).sdpi_data_msgs_out - before <= 8 * part / (80 * KIB));
+	close_pair(f.p);
+}
+
+/* Writes what fits, so many bytes at most. */
+static void write_some(struct flow_pair *f, uint64_t *sent, size_t len)
+{
+	unsigned char buf[9000];
+	ssize_t n;
+
+	CHECK(len <= sizeof(buf));
+	pattern_fill(buf, len, FLOW_UP, *sent);
+	n = send(f->p.client, buf, len, MSG_DONTWAIT);
+	if (n > 0)
+		*sent += n;
+	else
+		CHECK_EQ(errno, EAGAIN);
+}
+
+/*
+ * Memory that two connections have got in turn does not lie together, and a long
+ * piece would have it in more places than a work request can name.
+ */
+static void scattered_memory(const char *engine)
+{
+	struct flow_pair f = flow_open(engine, MIB);
+	struct flow_pair other = flow_open(engine, MIB);
+	uint64_t sent = f.up, other_sent = other.up;
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		write_some(&f, &sent, 9000);
+		write_some(&other, &other_sent, 9000);
+	}
+	recv_pattern(f.p.server, FLOW_UP, f.up, sent - f.up, 50000);
+	f.up = sent;
+	for (i = 0; i < 8; i++)
+		flow_move(f.p.client, f.p.server, FLOW_UP, &f.up, 500000);
+	close_pair(f.p);
+	close_pair(other.p);
+}
+
+static void rdma_long_pieces(void)
+{
+	long_pieces("rdma");
+}
+
+static void nic_long_pieces(void)
+{
+	long_pieces("nic");
+}
+
+static void rdma_scattered_memory(void)
+{
+	scattered_memory("rdma");
+}
+
+static void nic_scattered_memory(void)
+{
+	scattered_memory("nic");
+}
+
+static const struct sdp_case cases[] = {
+	CASE(rdma_long_pieces, CASE_SDP_ONLY),
+	CASE(nic_long_pieces, CASE_SDP_ONLY),
+	CASE(rdma_scattered_memory, CASE_SDP_ONLY),
+	CASE(nic_scattered_memory, CASE_SDP_ONLY),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
