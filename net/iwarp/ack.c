@@ -16,72 +16,96 @@
 /* And begins anew so often, while more arrives. */
 #define IWP_ACK_AGAIN_MAX	4
 
-static ktime_t iwp_ack_delay(const struct iwp_qp *qp)
+static u64 iwp_ack_delay(const struct iwp_qp *qp)
 {
-	return ns_to_ktime(IWP_ACK_DELAY << qp->ack.shift);
+	return IWP_ACK_DELAY << qp->ack.shift;
 }
 
-/*
- * Who sends more does not wait to hear of what he has sent, so that one may do for
- * all of it.
- */
+static void iwp_ack_answers(struct iwp_qp *qp)
+{
+	if (qp->ack.shift < IWP_ACK_SHIFT_MAX)
+		qp->ack.shift++;
+}
+
+static void iwp_ack_note(struct iwp_qp *qp)
+{
+	const struct tcp_sock *tp = tcp_sk(qp->tx.sk);
+
+	qp->ack.again = 0;
+	qp->ack.received = tp->rcv_nxt;
+	qp->ack.sent = tp->snd_nxt;
+}
+
+static bool iwp_ack_sent(const struct iwp_qp *qp)
+{
+	return tcp_sk(qp->tx.sk)->snd_nxt != qp->ack.sent;
+}
+
+static bool iwp_ack_received(const struct iwp_qp *qp)
+{
+	return tcp_sk(qp->tx.sk)->rcv_nxt != qp->ack.received;
+}
+
+/* Who sends more does not wait to hear of what he has sent: one may do for all. */
 static bool iwp_ack_again(struct iwp_qp *qp)
 {
-	u32 received = tcp_sk(qp->tx.sk)->rcv_nxt;
-
-	if (received == qp->ack.received ||
-	    qp->ack.again == IWP_ACK_AGAIN_MAX)
+	if (!iwp_ack_received(qp) || qp->ack.again == IWP_ACK_AGAIN_MAX)
 		return false;
-	qp->ack.received = received;
+	qp->ack.received = tcp_sk(qp->tx.sk)->rcv_nxt;
 	qp->ack.again++;
 	return true;
 }
 
-/* Returns whether to look again after a while. */
-static bool iwp_ack_look(struct iwp_qp *qp)
+/* Returns after how many nanoseconds to look again, 0 = not before more comes. */
+static u64 iwp_ack_look(struct iwp_qp *qp)
 {
 	struct sock *sk = qp->tx.sk;
 
 	if (!inet_csk_ack_scheduled(sk)) {
-		if (tcp_sk(sk)->snd_nxt != qp->ack.sent &&
-		    qp->ack.shift < IWP_ACK_SHIFT_MAX)
-			qp->ack.shift++;
-		return false;
+		if (iwp_ack_sent(qp))
+			iwp_ack_answers(qp);
+		return 0;
+	}
+	/* What was there before is answered, and this may be about to be. */
+	if (iwp_ack_sent(qp) && iwp_ack_received(qp)) {
+		iwp_ack_answers(qp);
+		iwp_ack_note(qp);
+		return iwp_ack_delay(qp);
 	}
 	if (iwp_ack_again(qp))
-		return true;
+		return IWP_ACK_DELAY;
 	qp->ack.shift = 0;
 	tcp_send_ack(sk);
-	return false;
+	return 0;
 }
 
-/* Returns whether to come again: there is more to wait for, or the socket is in use. */
-static bool iwp_ack_run(struct iwp_qp *qp, struct iwp_ep *ep)
+/* Returns as above; if the socket is in use, it is looked at soon. */
+static u64 iwp_ack_run(struct iwp_qp *qp, struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
-	bool again = true;
+	u64 delay = IWP_ACK_DELAY;
 
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk)) {
-		again = ep->fpdu && iwp_ack_look(qp);
-		qp->ack.armed = again;
+		delay = ep->fpdu ? iwp_ack_look(qp) : 0;
+		qp->ack.armed = delay;
 	}
 	bh_unlock_sock(sk);
-	return again;
+	return delay;
 }
 
 static enum hrtimer_restart iwp_ack_due(struct hrtimer *timer)
 {
 	struct iwp_qp *qp = container_of(timer, struct iwp_qp, ack.timer);
 	struct iwp_ep *ep = iwp_qp_ep(qp);
-	bool again = false;
+	u64 delay = 0;
 
 	if (ep) {
-		again = iwp_ack_run(qp, ep);
+		delay = iwp_ack_run(qp, ep);
 		iwp_ep_put(ep);
 	}
-	if (again) {
-		hrtimer_forward_now(timer, ns_to_ktime(IWP_ACK_DELAY));
+	if (delay) {
+		hrtimer_forward_now(timer, ns_to_ktime(delay));
 		return HRTIMER_RESTART;
 	}
 	iwp_qp_put(qp);
@@ -106,16 +130,12 @@ void iwp_ack_init(struct iwp_qp *qp)
  */
 void iwp_ack_soon(struct iwp_qp *qp)
 {
-	struct tcp_sock *tp = tcp_sk(qp->tx.sk);
-
 	if (qp->ack.armed || !inet_csk_ack_scheduled(qp->tx.sk))
 		return;
 	qp->ack.armed = true;
-	qp->ack.again = 0;
-	qp->ack.received = tp->rcv_nxt;
-	qp->ack.sent = tp->snd_nxt;
+	iwp_ack_note(qp);
 	iwp_qp_get(qp);
-	hrtimer_start(&qp->ack.timer, iwp_ack_delay(qp),
+	hrtimer_start(&qp->ack.timer, ns_to_ktime(iwp_ack_delay(qp)),
 		      HRTIMER_MODE_REL_SOFT);
 }
 

@@ -82,10 +82,12 @@ static void iwp_sock_data_ready(struct sock *sk)
 
 	if (!ep)
 		return;
-	if (ep->fpdu)
-		iwp_rx_ready(ep->qp);
-	else
+	if (!ep->fpdu) {
 		iwp_ep_signal(ep, IWP_EV_SOCKET);
+		return;
+	}
+	iwp_tx_heard(ep->qp);
+	iwp_rx_ready(ep->qp);
 }
 
 /*
@@ -97,7 +99,7 @@ static void iwp_sock_write_space(struct sock *sk)
 {
 	struct iwp_ep *ep = sk->sk_user_data;
 
-	if (!ep || !ep->fpdu)
+	if (!ep || !ep->fpdu || iwp_tx_heard(ep->qp))
 		return;
 	if (sock_owned_by_user(sk) && !ep->qp->tx.busy)
 		iwp_tx_queue(ep->qp);

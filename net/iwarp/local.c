@@ -8,10 +8,10 @@
  * its own TCP connection.  Up to then neither has sent a segment: one has not
  * begun, the other has to wait for the first.
  *
- * Requests are executed in a tasklet.  It runs as soon as the consumer that
- * posts lets soft interrupts in, which is usually at once, and never below a
- * lock of his; what completion handlers post is executed after they have
- * returned.
+ * Requests are executed by whoever posts them, if he lets soft interrupts in, as
+ * if one came, and in a tasklet otherwise.  It runs as soon as he does, and so
+ * never below a lock of his; what completion handlers post is executed after they
+ * have returned.
  */
 #include <linux/hashtable.h>
 #include <linux/module.h>
@@ -122,21 +122,6 @@ static bool iwp_ends_meet(const struct sock *sk, const struct sock *peer)
 	       tcp_sk(peer)->write_seq == tcp_sk(sk)->rcv_nxt;
 }
 
-/* Soft interrupts must not be let in where interrupts are off. */
-static bool iwp_lane_kick(struct iwp_lane *lane)
-{
-	if (!lane)
-		return false;
-	if (irqs_disabled()) {
-		tasklet_schedule(&lane->task);
-		return true;
-	}
-	local_bh_disable();
-	tasklet_schedule(&lane->task);
-	local_bh_enable();
-	return true;
-}
-
 /* Whoever is in error leaves, and from then on looks after itself. */
 static void iwp_lane_leave(struct iwp_lane *lane)
 {
@@ -173,7 +158,7 @@ static bool iwp_qp_moves(const struct iwp_qp *qp)
  * iwp_lane_usable() - whether requests may be executed
  * @lane: where
  *
- * Context: the lane's tasklet, or while it is kept from running.
+ * Context: the lane's turn, or while it is kept from running.
  */
 bool iwp_lane_usable(const struct iwp_lane *lane)
 {
@@ -202,6 +187,37 @@ static void iwp_lane_run(struct tasklet_struct *task)
 		tasklet_schedule(task);
 	else if (iwp_lane_usable(lane))
 		iwp_lane_drained(lane);
+}
+
+/* Does what the tasklet would, in its place; returns whether that may be. */
+static bool iwp_lane_run_now(struct iwp_lane *lane)
+{
+	struct tasklet_struct *task = &lane->task;
+	bool may;
+
+	if (!tasklet_trylock(task))
+		return false;
+	may = !atomic_read(&task->count);
+	if (may)
+		iwp_lane_run(task);
+	tasklet_unlock(task);
+	return may;
+}
+
+/* Soft interrupts must not be let in where interrupts are off. */
+static bool iwp_lane_kick(struct iwp_lane *lane)
+{
+	if (!lane)
+		return false;
+	if (in_interrupt() || irqs_disabled()) {
+		tasklet_schedule(&lane->task);
+		return true;
+	}
+	local_bh_disable();
+	if (!iwp_lane_run_now(lane))
+		tasklet_schedule(&lane->task);
+	local_bh_enable();
+	return true;
 }
 
 static void iwp_lane_init(struct iwp_lane *lane, struct iwp_local *local,

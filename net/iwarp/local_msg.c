@@ -293,7 +293,7 @@ static void iwp_lane_count(const struct iwp_lane *lane,
  * @lane: which is usable
  * @budget: bytes that may be copied; lessened by what was
  *
- * Context: the lane's tasklet.
+ * Context: the lane's tasklet, or in its place.
  * Return: how it goes on.
  */
 enum iwp_lane_next iwp_lane_execute(struct iwp_lane *lane, u32 *budget)

@@ -44,18 +44,26 @@ static bool iwp_send_sum(struct iwp_send *send)
 	return length <= S32_MAX;
 }
 
-/* The library hands an inlined request over with one piece. */
+/*
+ * The library hands an inlined request over with one piece, behind which the data
+ * is.  Each field is read once.
+ */
 static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
-			    const struct siw_sqe *sqe)
+			    const struct siw_sqe *sqe, u16 flags)
 {
+	u8 pieces, i;
+
 	memset(send, 0, offsetof(struct iwp_send, sge));
-	send->id = sqe->id;
-	send->opcode = sqe->opcode;
-	send->flags = sqe->flags;
-	send->num_sge = sqe->num_sge;
-	send->rkey = sqe->rkey;
-	send->raddr = sqe->raddr;
-	memcpy(send->sge, sqe->sge, sizeof(send->sge));
+	send->id = READ_ONCE(sqe->id);
+	send->opcode = READ_ONCE(sqe->opcode);
+	send->flags = flags;
+	send->num_sge = READ_ONCE(sqe->num_sge);
+	send->rkey = READ_ONCE(sqe->rkey);
+	send->raddr = READ_ONCE(sqe->raddr);
+	pieces = flags & SIW_WQE_INLINE ?
+			 SIW_MAX_SGE : min_t(u8, send->num_sge, SIW_MAX_SGE);
+	for (i = 0; i < pieces; i++)
+		send->sge[i] = sqe->sge[i];
 	if (!iwp_send_sane(send, qp->sq.max_sge) || !iwp_send_sum(send))
 		iwp_send_reject(send);
 }
@@ -66,15 +74,16 @@ static bool iwp_sq_pull(struct iwp_qp *qp)
 	struct iwp_sq *sq = &qp->sq;
 	struct siw_sqe *ring = sq->shared.mem;
 	struct siw_sqe *sqe = &ring[sq->shared_get & (sq->size - 1)];
-	struct siw_sqe copy;
+	u16 flags;
 
-	if (sq->put - READ_ONCE(sq->done) == sq->size ||
-	    !(iwp_place_load(&sqe->flags) & SIW_WQE_VALID))
+	if (sq->put - READ_ONCE(sq->done) == sq->size)
 		return false;
-	copy = *sqe;
+	flags = iwp_place_load(&sqe->flags);
+	if (!(flags & SIW_WQE_VALID))
+		return false;
+	iwp_send_import(qp, &sq->ring[sq->put & (sq->size - 1)], sqe, flags);
 	iwp_place_store(&sqe->flags, 0);
 	sq->shared_get++;
-	iwp_send_import(qp, &sq->ring[sq->put & (sq->size - 1)], &copy);
 	iwp_index_store(&sq->put, sq->put + 1);
 	return true;
 }
@@ -83,17 +92,15 @@ static bool iwp_sq_pull(struct iwp_qp *qp)
  * iwp_sq_next() - the first request that is not begun
  * @qp: queue pair
  *
- * Context: socket's lock held; of one that is joined, its lane's tasklet.
+ * Context: socket's lock held; of one that is joined, its lane at work.
  * Return: the request, still in the queue, or NULL if there is none.
  */
 struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
 {
 	struct iwp_sq *sq = &qp->sq;
 
-	if (sq->shared.mem)
-		while (iwp_sq_pull(qp))
-			;
-	if (sq->next == iwp_index_load(&sq->put))
+	if (sq->next == iwp_index_load(&sq->put) &&
+	    (!sq->shared.mem || !iwp_sq_pull(qp)))
 		return NULL;
 	return &sq->ring[sq->next & (sq->size - 1)];
 }
@@ -216,7 +223,7 @@ bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
  * @rqe: filled in with a copy
  *
  * Context: socket's lock held, or the queue being flushed; of one that is
- * joined, the peer's lane's tasklet.
+ * joined, the peer's lane at work.
  * Return: false if there is none.
  */
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)

@@ -221,6 +221,12 @@ static int iwp_tx_write(struct iwp_qp *qp)
 	return n;
 }
 
+/* Whether the sender has nothing to do, but to wait for acknowledgements. */
+static bool iwp_tx_rests(struct iwp_qp *qp)
+{
+	return !qp->tx.send_rtr && iwp_tx_idle(qp);
+}
+
 /* Returns 0 if nothing is left, or why something is. */
 static int iwp_tx_loop(struct iwp_qp *qp)
 {
@@ -237,7 +243,7 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 			return n;
 		err = iwp_tx_push(&qp->tx, n >= iwp_tx_batch(qp) &&
 				  !iwp_tx_written(qp));
-		if (err || !n || qp->state == IWP_QP_ERROR)
+		if (err || !n || qp->state == IWP_QP_ERROR || iwp_tx_rests(qp))
 			return err;
 		if (n >= budget)
 			return -EBUSY;
@@ -250,8 +256,12 @@ static void iwp_tx_watch(struct iwp_qp *qp)
 {
 	struct socket *sock = qp->tx.sk->sk_socket;
 
-	if (sock && (qp->tx.nr_vecs || qp->sq.done != qp->sq.next))
+	if (!sock)
+		return;
+	if (qp->tx.nr_vecs || qp->sq.done != qp->sq.next)
 		set_bit(SOCK_NOSPACE, &sock->flags);
+	else
+		clear_bit(SOCK_NOSPACE, &sock->flags);
 }
 
 static void iwp_tx_run(struct iwp_qp *qp)
@@ -320,6 +330,28 @@ void iwp_tx_ready(struct iwp_qp *qp)
 		iwp_tx_acked(qp);
 		iwp_tx_drained(qp);
 	}
+}
+
+/**
+ * iwp_tx_heard() - the peer may have acknowledged something
+ * @qp: queue pair
+ *
+ * Most often all is sent by then, and all of it acknowledged by what brings the
+ * peer's answer.
+ *
+ * Context: socket's lock held, full operation.
+ * Return: whether there is nothing to send.
+ */
+bool iwp_tx_heard(struct iwp_qp *qp)
+{
+	if (qp->state == IWP_QP_ERROR || qp->local || qp->tx.busy)
+		return false;
+	iwp_tx_acked(qp);
+	if (!iwp_tx_rests(qp))
+		return false;
+	iwp_tx_watch(qp);
+	iwp_tx_drained(qp);
+	return true;
 }
 
 /* Takes what waits for receive requests, and sends what can be sent. */

@@ -155,6 +155,7 @@ void iwp_tx_queue(struct iwp_qp *qp);
 bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
 void iwp_tx_kick(struct iwp_qp *qp);
 void iwp_tx_ready(struct iwp_qp *qp);
+bool iwp_tx_heard(struct iwp_qp *qp);
 void iwp_tx_acked(struct iwp_qp *qp);
 void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len);
