@@ -55,7 +55,8 @@ static void find_wire(char *name, const struct addr *addr)
 
 static void find_wires(void)
 {
-	struct addr client = client_addr(0), server = server_addr(0);
+	struct addr client = make_addr(opts.client[0], 0);
+	struct addr server = make_addr(opts.server[0], 0);
 
 	find_wire(wires[0], &client);
 	find_wire(wires[1], &server);
@@ -465,7 +466,7 @@ static void as_it_is(void)
 
 static const struct sdp_case cases[] = {
 	CASE(as_it_is, 0),
-	CASE(loss, CASE_LONG),
+	CASE(loss, CASE_LONG | CASE_IPV6),
 	CASE(loss_without_crc, CASE_LONG),
 	CASE(nothing_early_without_markers, CASE_LONG),
 	CASE(nothing_early_if_switched_off, CASE_LONG),

@@ -29,6 +29,43 @@ sdp_apart() {
 	for program in sdp_data sdp_oob sdp_close sdp_zcopy; do rerun $program; done
 }
 
+wire() { ip -o -4 addr show to "$1" | awk '{ print $2; exit }'; }
+
+early_bytes() { cat /sys/class/infiniband/iwarp*/ports/1/hw_counters/rx_early_bytes | awk '{ sum += $1 } END { print sum }'; }
+
+good_wire() {
+	local end
+	for end in $client $server; do
+		tc qdisc del dev "$(wire "$end")" root 2> /dev/null || true
+		ip link set dev "$(wire "$end")" gso_max_segs 65535
+	done
+	restore_sysctls
+	restore_iwarp
+}
+
+# Requests of the kernel's own are placed early as well.
+# sdp_early ENGINE MODE
+sdp_early() {
+	local end before
+	for end in local=N markers=Y crc=Y; do ask_iwarp "${end%=*}" "${end#*=}"; done
+	trap good_wire EXIT
+	set_sysctl flow_control "$1"
+	set_sysctl zcopy "$2"
+	set_sysctl zcopy_threshold 4096
+	for end in $client $server; do
+		ip link set dev "$(wire "$end")" gso_max_segs 1
+		tc qdisc add dev "$(wire "$end")" root netem delay 1ms loss 1% limit 10000
+	done
+	before=$(early_bytes)
+	rerun sdp_data
+	sleep 0.02
+	[ "$(early_bytes)" -gt "$before" ] || fail "nothing was placed early"
+}
+
+early_credit() { sdp_early credit sync; }
+early_rdma() { sdp_early rdma async; }
+early_nic() { sdp_early nic async; }
+
 in_use() { rdma resource show qp 2> /dev/null | grep -q 'state RTS'; }
 listens() { rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*7174"; }
 
@@ -50,4 +87,4 @@ client_killed() {
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 [ -e $parameter ] || skip_all "no iWARP devices of our own"
 
-run_cases data_joined tools_apart sdp_apart client_killed
+run_cases data_joined tools_apart sdp_apart early_credit early_rdma early_nic client_killed
