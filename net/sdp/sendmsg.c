@@ -238,7 +238,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return -EOPNOTSUPP;
 
 	lock_sock(sk);
-	if (sdp_tx_join(sdp_sk(sk), msg, len)) {
+	if (!sdp_send_check(sk) && sdp_tx_join(sdp_sk(sk), msg, len)) {
 		release_sock(sk);
 		return len;
 	}

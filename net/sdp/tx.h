@@ -16,6 +16,7 @@ struct ib_mr;
 struct ib_sge;
 struct ib_wc;
 struct msghdr;
+struct sdp_conn;
 struct sdp_sock;
 struct sdp_tx;
 struct sock;
@@ -92,6 +93,8 @@ u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len);
 int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge);
 
 /* txjoin.c */
+bool sdp_tx_waits_by_itself(const struct sdp_conn *conn);
+void sdp_tx_count_joined(struct sdp_sock *ssk);
 bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len);
 
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);

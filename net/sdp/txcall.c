@@ -59,11 +59,8 @@ void sdp_tx_write_begins(struct sdp_sock *ssk)
 	tx->more = true;
 	tx->joined = false;
 	if (sdp_tx_may_append(ssk)) {
-		conn->stats.coalesced++;
-		SDP_SOCK_INC_STATS(ssk, SDP_MIB_COALESCEDWRITES);
-		sdp_burst_joined(&tx->burst);
-		tx->joined = tx->out.size && !tx->hold &&
-			     (conn->flow->async || !tx->stalled);
+		sdp_tx_count_joined(ssk);
+		tx->joined = sdp_tx_waits_by_itself(conn);
 	} else if (time_after(jiffies,
 			      conn->stats.last_out + SDP_TX_QUIET_WRITER)) {
 		sdp_burst_end(&tx->burst);

@@ -15,24 +15,29 @@
 /* What such a write may say; it does not matter whether it would wait. */
 #define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
 
-/* Whether the program may write, and has asked for nothing else. */
-static bool sdp_tx_join_allowed(const struct sock *sk, const struct msghdr *msg)
-{
-	return !(msg->msg_flags & ~SDP_JOIN_FLAGS) && !msg->msg_controllen &&
-	       sdp_in_state(sk, SDPF_SEND) && !sk->sk_err &&
-	       !(sk->sk_shutdown & SEND_SHUTDOWN);
-}
-
-/*
- * Whether the message that waits does so for something that comes by itself, or
- * may wait for the program's next call.
+/**
+ * sdp_tx_waits_by_itself() - whether what joins a message need not look after it
+ * @conn: connection with a message that waits
+ *
+ * Return: whether it waits for something that comes by itself, and not for the
+ * program's next call or for what that has promised.
  */
-static bool sdp_tx_join_waits(const struct sdp_conn *conn)
+bool sdp_tx_waits_by_itself(const struct sdp_conn *conn)
 {
 	const struct sdp_tx *tx = &conn->tx;
 
-	return tx->wait_head != tx->wait_tail && tx->out.size && !tx->hold &&
-	       (!tx->stalled || conn->flow->async);
+	return tx->out.size && !tx->hold && (conn->flow->async || !tx->stalled);
+}
+
+/**
+ * sdp_tx_count_joined() - a write joins a message that waits
+ * @ssk: locked socket
+ */
+void sdp_tx_count_joined(struct sdp_sock *ssk)
+{
+	ssk->conn.stats.coalesced++;
+	SDP_SOCK_INC_STATS(ssk, SDP_MIB_COALESCEDWRITES);
+	sdp_burst_joined(&ssk->conn.tx.burst);
 }
 
 /* Whether no limit that the program or the system has set is near. */
@@ -48,7 +53,7 @@ static bool sdp_tx_join_fits(const struct sdp_sock *ssk, u32 len)
 
 /**
  * sdp_tx_join() - add a write to a message that goes on waiting
- * @ssk: locked socket
+ * @ssk: locked socket whose program may write
  * @msg: what the program writes
  * @len: bytes
  *
@@ -68,8 +73,9 @@ bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
 	u32 at = sdp_ring_offset(ring, ring->head);
 
 	if (!len || len >= SDP_MIN_ZCOPY_THRESHOLD ||
-	    !sdp_tx_join_allowed(&ssk->sk, msg) ||
-	    !sdp_tx_join_waits(&ssk->conn) || !sdp_tx_join_fits(ssk, len))
+	    (msg->msg_flags & ~SDP_JOIN_FLAGS) || msg->msg_controllen ||
+	    tx->wait_head == tx->wait_tail ||
+	    !sdp_tx_waits_by_itself(&ssk->conn) || !sdp_tx_join_fits(ssk, len))
 		return false;
 	/* The chunk has memory if the byte before is in it, and still waits. */
 	if (!last->open || last->len + len >= tx->max_payload || !at ||
@@ -79,9 +85,7 @@ bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
 		return false;
 	last->len += len;
 	WRITE_ONCE(ring->head, ring->head + len);
-	sdp_burst_joined(&tx->burst);
-	ssk->conn.stats.coalesced++;
-	SDP_SOCK_INC_STATS(ssk, SDP_MIB_COALESCEDWRITES);
+	sdp_tx_count_joined(ssk);
 	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_BYTESOUT, len);
 	return true;
 }

@@ -4,14 +4,11 @@
  * cut.
  */
 #include <linux/jiffies.h>
-#include <linux/slab.h>
 
 #include "alive.h"
 #include "conn.h"
 #include "device.h"
-#include "mem.h"
 #include "sock.h"
-#include "timer.h"
 #include "tx.h"
 
 #define SDP_TX_RING_MIN		PAGE_SIZE
