@@ -13,8 +13,8 @@
 #include "timer.h"
 #include "tx.h"
 
-/* Most pieces of the ring's memory that are allocated as one. */
-#define SDP_TX_RUN		4U
+/* Most pieces of the ring's memory that are allocated as one, a power of two. */
+#define SDP_TX_RUN		8U
 
 /* A ring that is empty for so long gives its memory back. */
 #define SDP_TX_QUIET		(5 * HZ)
@@ -77,6 +77,12 @@ static void sdp_tx_uncharge(struct sdp_sock *ssk)
 	sdp_mem_uncharge(&ssk->sk, SDP_TX_CHUNK);
 }
 
+/* Each piece has a reference to what it was allocated with. */
+static void sdp_tx_put_chunk(void *addr)
+{
+	put_page(virt_to_head_page(addr));
+}
+
 static void sdp_tx_free_chunk(struct sdp_sock *ssk, u32 index)
 {
 	struct sdp_tx *tx = &ssk->conn.tx;
@@ -85,7 +91,7 @@ static void sdp_tx_free_chunk(struct sdp_sock *ssk, u32 index)
 		return;
 	ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->chunk_dma[index],
 			    SDP_TX_CHUNK, DMA_TO_DEVICE);
-	free_pages_exact(tx->chunks[index], SDP_TX_CHUNK);
+	sdp_tx_put_chunk(tx->chunks[index]);
 	tx->chunks[index] = NULL;
 	/* The first is charged whether it is there or not. */
 	if (--tx->nr_used)
@@ -158,7 +164,7 @@ static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index, void *addr)
 
 	dma = ib_dma_map_single(ibdev, addr, SDP_TX_CHUNK, DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(ibdev, dma)) {
-		free_pages_exact(addr, SDP_TX_CHUNK);
+		sdp_tx_put_chunk(addr);
 		return -ENOMEM;
 	}
 	tx->chunks[index] = addr;
@@ -176,7 +182,7 @@ static int sdp_tx_alloc_charged(struct sdp_sock *ssk, u32 index, void *addr)
 
 	if (!first) {
 		if (!sdp_mem_grow(&ssk->sk, SDP_TX_CHUNK)) {
-			free_pages_exact(addr, SDP_TX_CHUNK);
+			sdp_tx_put_chunk(addr);
 			return -ENOBUFS;
 		}
 		sk_wmem_queued_add(&ssk->sk, SDP_TX_CHUNK);
@@ -195,26 +201,36 @@ static u32 sdp_tx_run(const struct sdp_tx *tx, u32 index, u32 len)
 
 	while (n < most && !tx->chunks[index + n])
 		n++;
-	return n;
+	return rounddown_pow_of_two(n);
+}
+
+static struct page *sdp_tx_alloc_pages(gfp_t gfp, u32 n)
+{
+	return alloc_pages(gfp | __GFP_COMP | __GFP_NOWARN,
+			   get_order(n * SDP_TX_CHUNK));
 }
 
 /*
- * Memory for so many pieces that lie together, or for one.  Each of them is
- * freed by itself.
+ * Memory for so many pieces that lie together, or for fewer; only for the last
+ * other memory is moved or written away.  It goes back as a whole when the last
+ * of them does: freed in parts, it would reach programs in parts, and what they
+ * send without a copy would lie in more places.
  */
 static void *sdp_tx_alloc_run(const struct sdp_sock *ssk, u32 *n)
 {
-	gfp_t gfp = ssk->sk.sk_allocation | __GFP_NOWARN;
-	void *addr;
+	gfp_t gfp = ssk->sk.sk_allocation;
+	gfp_t easy = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NORETRY;
+	struct page *page;
 
-	if (*n > 1) {
-		addr = alloc_pages_exact(*n * SDP_TX_CHUNK,
-					 gfp | __GFP_NORETRY);
-		if (addr)
-			return addr;
-		*n = 1;
+	for (;; *n /= 2) {
+		page = sdp_tx_alloc_pages(*n > 1 ? easy : gfp, *n);
+		if (page || *n == 1)
+			break;
 	}
-	return alloc_pages_exact(SDP_TX_CHUNK, gfp);
+	if (!page)
+		return NULL;
+	page_ref_add(page, *n - 1);
+	return page_address(page);
 }
 
 /**
@@ -241,9 +257,8 @@ int sdp_tx_alloc_chunks(struct sdp_sock *ssk, u32 index, u32 len)
 	for (i = 0; i < n && !err; i++)
 		err = sdp_tx_alloc_charged(ssk, index + i,
 					   addr + i * SDP_TX_CHUNK);
-	if (i < n)
-		free_pages_exact(addr + i * SDP_TX_CHUNK,
-				 (n - i) * SDP_TX_CHUNK);
+	for (n -= i; n; n--)
+		sdp_tx_put_chunk(addr);
 	return i > 1 ? 0 : err;
 }
 

@@ -126,6 +126,15 @@ void sdp_tx_promised(struct sdp_sock *ssk)
 		sdp_tx_want(tx, tx->max_payload + 1);
 }
 
+/* Whether a piece goes on in the next, in what was allocated as one. */
+static bool sdp_tx_goes_on(const struct sdp_tx *tx, u32 index)
+{
+	void *next = tx->chunks[index] + tx->ring.chunk;
+
+	return tx->chunks[index + 1] == next &&
+	       virt_to_head_page(next) == virt_to_head_page(tx->chunks[index]);
+}
+
 /* How many bytes from the ring's head on lie together in memory, at most @len. */
 static u32 sdp_tx_contig(const struct sdp_tx *tx, u32 len)
 {
@@ -134,7 +143,7 @@ static u32 sdp_tx_contig(const struct sdp_tx *tx, u32 len)
 	u32 part = sdp_ring_contig(ring, ring->head, len);
 
 	for (; part < len && index + 1 < tx->nr_chunks; index++) {
-		if (tx->chunks[index + 1] != tx->chunks[index] + ring->chunk)
+		if (!sdp_tx_goes_on(tx, index))
 			break;
 		part += sdp_ring_contig(ring, ring->head + part, len - part);
 	}
