@@ -140,6 +140,8 @@ struct sdp_rx_stamp {
  * @pos: positions; its size is 0 until the peer is told of the ring
  * @size: bytes of the memory, or of what is wanted if there is no @mr
  * @told_at: when the peer was told of what was read
+ * @spare: receive buffers posted for which there is no window, because messages
+ *	took several
  * @wanted: it is to be allocated when the first buffers do not suffice
  * @chunk: bytes in each piece of the memory
  * @sg: the pieces
@@ -154,6 +156,7 @@ struct sdp_rx_ring {
 	struct sdp_inring pos;
 	ktime_t told_at;
 	u32 size;
+	u32 spare;
 	bool wanted;
 	u32 chunk;
 	struct scatterlist *sg;

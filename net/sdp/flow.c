@@ -38,6 +38,7 @@ static const struct sdp_flow_ops sdp_flows[] = {
 		.feature = SDP_FEAT_NIC,
 		.async = true,
 		.fit = sdp_nic_fit,
+		.windows = sdp_nic_windows,
 		.buffers = sdp_nic_buffers,
 		.want_update = sdp_nic_want_update,
 	},

@@ -33,6 +33,8 @@ struct sock;
  * @tells_space: the peer is told how far the ring was read
  * @fit: how many of so many bytes may be written into the peer's ring; NULL for
  *	an engine without rings
+ * @windows: how many credits a message takes that is written there, by what is
+ *	told of at least; NULL if it is one, as for all others
  * @buffers: how many receive buffers are to be posted for the ring
  * @want_update: whether the peer has to be told of the ring's space, even if
  *	the rules of credits do not say so
@@ -45,7 +47,9 @@ struct sdp_flow_ops {
 	u16 feature;
 	bool async;
 	bool tells_space;
-	u32 (*fit)(const struct sdp_outring *out, u32 len);
+	u32 (*fit)(const struct sdp_outring *out,
+		   const struct sdp_credit *credit, u32 len);
+	u32 (*windows)(u32 piece, u32 len);
 	u32 (*buffers)(const struct sdp_inring *in);
 	enum sdp_update (*want_update)(const struct sdp_credit *credit,
 				       const struct sdp_inring *in);
@@ -53,6 +57,16 @@ struct sdp_flow_ops {
 };
 
 extern const struct sdp_flow_ops *const sdp_flow_default;
+
+/*
+ * How many credits a message takes that is written into a ring, of which the
+ * other side is told so much at least; without a ring, or payload, one.
+ */
+static inline u32 sdp_flow_windows(const struct sdp_flow_ops *flow, u32 piece,
+				   u32 len)
+{
+	return flow->windows && piece && len ? flow->windows(piece, len) : 1;
+}
 
 const struct sdp_flow_ops *sdp_flow_find(const char *name);
 void sdp_flow_names(char *buf, size_t size);

@@ -93,16 +93,17 @@ bool sdp_credit_may_send(const struct sdp_credit *c, enum sdp_mid mid,
  * sdp_credit_receive() - check a received message and account for it
  * @c: credit state, not changed on error
  * @bsdh: the message's base header
+ * @n: credits that it takes, not 0
  *
  * Return: 0; -EPROTO if the message is out of sequence, acknowledges what was
  * never sent, takes back credits, or was sent without credit.
  */
-int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh)
+int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh, u32 n)
 {
 	u32 acked = bsdh->mseq_ack - c->tx_acked;
 	u32 unacked = c->tx_mseq - c->tx_acked;
 
-	if (!c->rx_advertised || bsdh->mseq != c->rx_mseq + 1 ||
+	if (c->rx_advertised < n || bsdh->mseq != c->rx_mseq + n ||
 	    acked > unacked)
 		return -EPROTO;
 	/* Neither side of this can wrap: both are counted from tx_acked. */
@@ -110,8 +111,8 @@ int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh)
 		return -EPROTO;
 
 	c->rx_mseq = bsdh->mseq;
-	c->rx_posted--;
-	c->rx_advertised--;
+	c->rx_posted -= n;
+	c->rx_advertised -= n;
 	c->tx_acked = bsdh->mseq_ack;
 	c->tx_bufs = bsdh->bufs;
 	return 0;
@@ -224,10 +225,12 @@ bool sdp_credit_want_answer(const struct sdp_credit *c)
  * sdp_credit_transmit() - account for a message that is about to be sent
  * @c: credit state, sdp_credit_may_send() said yes
  * @bsdh: base header, in which the sequence numbers and credits are filled in
+ * @n: credits that it takes, and sequence numbers, of which it has the last
  */
-void sdp_credit_transmit(struct sdp_credit *c, struct sdp_bsdh *bsdh)
+void sdp_credit_transmit(struct sdp_credit *c, struct sdp_bsdh *bsdh, u32 n)
 {
-	bsdh->mseq = ++c->tx_mseq;
+	c->tx_mseq += n;
+	bsdh->mseq = c->tx_mseq;
 	bsdh->mseq_ack = c->rx_mseq;
 	bsdh->bufs = c->rx_posted;
 	c->rx_advertised = c->rx_posted;

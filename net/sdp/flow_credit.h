@@ -31,9 +31,10 @@
  * @rx_advertised: of these, how many the peer has been told of
  * @rx_total: receive buffers in all
  *
- * Sequence numbers wrap.  Always @rx_advertised <= @rx_posted <= @rx_total,
- * and @tx_mseq never passes @tx_acked + @tx_bufs: a message always finds a
- * buffer.
+ * A message has a sequence number; one that takes several virtual windows has as
+ * many, and buffers are windows then.  Sequence numbers wrap.  Always
+ * @rx_advertised <= @rx_posted <= @rx_total, and @tx_mseq never passes
+ * @tx_acked + @tx_bufs: a message always finds a buffer.
  */
 struct sdp_credit {
 	u32 tx_mseq;
@@ -50,7 +51,7 @@ u32 sdp_credit_available(const struct sdp_credit *c);
 u32 sdp_credit_data(const struct sdp_credit *c);
 bool sdp_credit_may_send(const struct sdp_credit *c, enum sdp_mid mid,
 			 u32 payload_len);
-int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh);
+int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh, u32 n);
 bool sdp_credit_is_probe(const struct sdp_credit *c,
 			 const struct sdp_bsdh *bsdh);
 bool sdp_credit_may_probe(const struct sdp_credit *c);
@@ -60,6 +61,6 @@ void sdp_credit_resize(struct sdp_credit *c, u32 total);
 void sdp_credit_removed(struct sdp_credit *c);
 bool sdp_credit_want_update(const struct sdp_credit *c);
 bool sdp_credit_want_answer(const struct sdp_credit *c);
-void sdp_credit_transmit(struct sdp_credit *c, struct sdp_bsdh *bsdh);
+void sdp_credit_transmit(struct sdp_credit *c, struct sdp_bsdh *bsdh, u32 n);
 
 #endif /* _SDP_FLOW_CREDIT_H */

@@ -5,7 +5,8 @@
  * A receive buffer that is posted, beyond those that the rules of credits keep
  * back, guarantees a virtual window: so many bytes of the ring, wherever they
  * are.  Because every sender counts the buffers that it was told of, it need
- * not know the ring's fill.
+ * not know the ring's fill.  A message that is longer takes as many windows as it
+ * needs, but one buffer only; the others stand for the next windows.
  *
  * The device would hold back a message without a buffer by itself ("receiver
  * not ready"), but a device without end-to-end credits does so by a timer that
@@ -54,15 +55,31 @@ u32 sdp_nic_buffers(const struct sdp_inring *in)
 }
 
 /**
+ * sdp_nic_windows() - how many virtual windows a message takes
+ * @piece: bytes of one
+ * @len: bytes of the message, not 0
+ */
+u32 sdp_nic_windows(u32 piece, u32 len)
+{
+	return (len - 1) / piece + 1;
+}
+
+/**
  * sdp_nic_fit() - how much of a message may be written now
  * @out: ring
- * @len: bytes that it has; the peer has posted a buffer that data may use
+ * @credit: credit state
+ * @len: bytes that it has
  *
- * Return: bytes.
+ * Return: bytes; 0 if it has to wait for windows.
  */
-u32 sdp_nic_fit(const struct sdp_outring *out, u32 len)
+u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		u32 len)
 {
-	return sdp_outring_piece(out, len);
+	u32 windows = sdp_credit_data(credit);
+
+	len = sdp_outring_contig(out, len);
+	return windows < sdp_nic_windows(out->piece, len) ?
+	       windows * out->piece : len;
 }
 
 /**

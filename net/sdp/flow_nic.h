@@ -16,7 +16,9 @@ u32 sdp_nic_window(u32 size, u32 wish);
 u32 sdp_nic_buffers(const struct sdp_inring *in);
 enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 				    const struct sdp_inring *in);
-u32 sdp_nic_fit(const struct sdp_outring *out, u32 len);
+u32 sdp_nic_windows(u32 piece, u32 len);
+u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		u32 len);
 
 /**
  * struct sdp_burst - what has been handed to the device in one go

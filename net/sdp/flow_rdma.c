@@ -31,7 +31,7 @@ static u32 smaller(u32 a, u32 b)
  * sdp_outring_init() - the peer has told of its ring
  * @out: ring, of which nothing was known
  * @size: bytes
- * @piece: longest piece that may be written
+ * @piece: bytes of space that it tells of at least
  *
  * Return: 0 or -EPROTO if there cannot be such a ring.
  */
@@ -40,7 +40,12 @@ int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece)
 	if (size < SDP_RING_MIN || size > SDP_RING_MAX || size & (size - 1) ||
 	    !piece || piece > size / SDP_RING_PIECES)
 		return -EPROTO;
-	*out = (struct sdp_outring){ .size = size, .piece = piece };
+	*out = (struct sdp_outring){
+		.size = size,
+		.piece = piece,
+		.most = smaller(size / SDP_RING_MESSAGES,
+				SDP_RING_MESSAGE_MAX),
+	};
 	return 0;
 }
 
@@ -56,17 +61,17 @@ u32 sdp_outring_offset(const struct sdp_outring *out)
 }
 
 /**
- * sdp_outring_piece() - how much can be written by one request
+ * sdp_outring_contig() - how much can be written by one request
  * @out: ring
  * @len: bytes that there are to write
  *
  * A request describes memory without a gap, and so ends with the ring.
  */
-u32 sdp_outring_piece(const struct sdp_outring *out, u32 len)
+u32 sdp_outring_contig(const struct sdp_outring *out, u32 len)
 {
 	u32 rest = out->size - sdp_outring_offset(out);
 
-	return smaller(len, smaller(rest, out->piece));
+	return smaller(len, smaller(rest, out->most));
 }
 
 /**
@@ -107,7 +112,8 @@ int sdp_outring_free(struct sdp_outring *out, u32 tail)
  * sdp_inring_init() - start with an empty ring
  * @in: ring
  * @size: bytes, a power of two, SDP_RING_MIN to SDP_RING_MAX
- * @piece: longest piece that the peer may write, at most @size / SDP_RING_PIECES
+ * @piece: bytes of space that the peer is told of at least, at most
+ *	@size / SDP_RING_PIECES
  */
 void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
 {
@@ -119,15 +125,13 @@ void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
  * @in: ring, not changed on error
  * @len: bytes
  *
- * Return: 0; -EPROTO if it is empty, too long, has no room, or goes beyond the
- * ring's end.
+ * Return: 0; -EPROTO if it is empty, has no room, or goes beyond the ring's end.
  */
 int sdp_inring_receive(struct sdp_inring *in, u32 len)
 {
 	u32 rest = in->size - (in->head & (in->size - 1));
 
-	if (!len || len > in->piece || len > rest ||
-	    len > in->size - sdp_inring_used(in))
+	if (!len || len > rest || len > in->size - sdp_inring_used(in))
 		return -EPROTO;
 	in->head += len;
 	return 0;
@@ -148,17 +152,21 @@ u32 sdp_inring_tell(struct sdp_inring *in)
 /**
  * sdp_rdma_fit() - how much of a message may be written now
  * @out: ring
+ * @credit: credit state
  * @len: bytes that it has
  *
- * A piece leaves as a whole or waits, so that large ones are written when space
- * returns.
+ * What does not fit in as a whole leaves in whole pieces, so that large ones are
+ * written when space returns.
  *
  * Return: bytes; 0 if it has to wait for space.
  */
-u32 sdp_rdma_fit(const struct sdp_outring *out, u32 len)
+u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		 u32 len)
 {
-	len = sdp_outring_piece(out, len);
-	return len <= sdp_outring_space(out) ? len : 0;
+	u32 space = sdp_outring_space(out);
+
+	len = sdp_outring_contig(out, len);
+	return len <= space ? len : space - space % out->piece;
 }
 
 /**

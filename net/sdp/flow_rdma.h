@@ -16,11 +16,18 @@
 #define SDP_RING_MIN		4096U
 #define SDP_RING_MAX		(1024U * 1024 * 1024)
 /*
- * A ring is always made of at least so many of the longest pieces that may be
- * written into it.  The receive buffers that are posted when it comes into use,
- * SDP_RCVBUF_FIRST, then have a piece each.
+ * Space is told of in pieces, of which a ring has at least so many.  The receive
+ * buffers that are posted when it comes into use, SDP_RCVBUF_FIRST, then have a
+ * piece each.
  */
 #define SDP_RING_PIECES		8U
+/*
+ * A message has at most such a share of the ring, so that one can be written and
+ * another be read while the word of space travels, and not more than a sender
+ * can gather.
+ */
+#define SDP_RING_MESSAGES	4U
+#define SDP_RING_MESSAGE_MAX	(256U * 1024)
 
 /* Whether the peer should be told of space. */
 enum sdp_update {
@@ -32,7 +39,8 @@ enum sdp_update {
 /**
  * struct sdp_outring - what a sender knows of its peer's receive ring
  * @size: bytes, a power of two; 0 = there is none yet
- * @piece: longest piece that may be written
+ * @piece: bytes of space that the peer tells of at least
+ * @most: longest message that is written
  * @sent: bytes ever written
  * @freed: of these, how many the peer has said that it has read
  *
@@ -41,6 +49,7 @@ enum sdp_update {
 struct sdp_outring {
 	u32 size;
 	u32 piece;
+	u32 most;
 	u32 sent;
 	u32 freed;
 };
@@ -48,7 +57,7 @@ struct sdp_outring {
 /**
  * struct sdp_inring - a receive ring
  * @size: bytes, a power of two; 0 = there is none yet
- * @piece: longest piece that the peer may write
+ * @piece: bytes of space that the peer is told of at least
  * @head: bytes ever received
  * @tail: bytes ever read
  * @told: value of @tail that the peer knows
@@ -84,7 +93,7 @@ static inline void sdp_inring_read(struct sdp_inring *in, u32 len)
 
 int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece);
 u32 sdp_outring_offset(const struct sdp_outring *out);
-u32 sdp_outring_piece(const struct sdp_outring *out, u32 len);
+u32 sdp_outring_contig(const struct sdp_outring *out, u32 len);
 u32 sdp_outring_space(const struct sdp_outring *out);
 void sdp_outring_write(struct sdp_outring *out, u32 len);
 int sdp_outring_free(struct sdp_outring *out, u32 tail);
@@ -93,7 +102,8 @@ void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece);
 int sdp_inring_receive(struct sdp_inring *in, u32 len);
 u32 sdp_inring_tell(struct sdp_inring *in);
 
-u32 sdp_rdma_fit(const struct sdp_outring *out, u32 len);
+u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		 u32 len);
 enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
 				     const struct sdp_inring *in);
 bool sdp_rdma_full(const struct sdp_inring *in);

@@ -38,6 +38,16 @@ static void sdp_info_tcp_counters(const struct sdp_conn_stats *stats,
 	info->tcpi_data_segs_in = stats->data_in;
 }
 
+/* What the credits are worth, in bytes. */
+static u32 sdp_info_window(const struct sdp_conn *conn)
+{
+	u64 credits = sdp_credit_available(&conn->credit);
+	const struct sdp_outring *out = &conn->tx.out;
+
+	return out->size ? min(credits * out->piece, (u64)out->size) :
+			   credits * conn->tx.max_payload;
+}
+
 /* Messages stand for segments, and credits for the windows. */
 static void sdp_info_tcp_connection(struct sdp_sock *ssk,
 				    struct tcp_info *info)
@@ -57,8 +67,7 @@ static void sdp_info_tcp_connection(struct sdp_sock *ssk,
 	info->tcpi_rto = SDP_ACK_TIMEOUT_US;
 	info->tcpi_unacked = tx->wr_head - tx->wr_tail;
 	info->tcpi_snd_cwnd = conn->credit.tx_bufs;
-	info->tcpi_snd_wnd = sdp_credit_available(&conn->credit) *
-			     tx->max_payload;
+	info->tcpi_snd_wnd = sdp_info_window(conn);
 }
 
 static void sdp_info_tcp(struct sdp_sock *ssk, struct tcp_info *info)

@@ -279,6 +279,14 @@ static void sdp_rx_was_written(struct sdp_rx_buf *buf, struct sdp_msg *msg)
 	msg->payload_len = msg->ring_len;
 }
 
+/* How many credits a message has taken that says so much of what was written. */
+static u32 sdp_rx_windows(const struct sdp_conn *conn,
+			  const struct sdp_rx_buf *buf, u32 len)
+{
+	return buf->written ? sdp_flow_windows(conn->flow,
+					       conn->rx.ring.pos.piece, len) : 1;
+}
+
 /* What a message says, be it sent or written. */
 static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg)
@@ -289,7 +297,8 @@ static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 
 	if (buf->written) {
 		sdp_imm_parse(buf->imm, buf->byte_len,
-			      ssk->conn.credit.rx_mseq,
+			      ssk->conn.credit.rx_mseq +
+			      sdp_rx_windows(&ssk->conn, buf, buf->byte_len) - 1,
 			      ssk->conn.credit.tx_acked, msg);
 		return 0;
 	}
@@ -315,6 +324,7 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_msg msg;
+	u32 windows;
 	int err;
 
 	if (buf->page)
@@ -324,9 +334,11 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	err = sdp_rx_parse(ssk, buf, &msg);
 	if (!err) {
 		sdp_rx_note_question(ssk, &msg);
-		err = sdp_credit_receive(&conn->credit, &msg.bsdh);
+		windows = sdp_rx_windows(conn, buf, msg.payload_len);
+		err = sdp_credit_receive(&conn->credit, &msg.bsdh, windows);
 	}
 	if (!err) {
+		conn->rx.ring.spare += windows - 1;
 		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
 		if (buf->ends_key)
 			sdp_zsend_key_ended(ssk, buf->ended_key);

@@ -25,7 +25,7 @@
  */
 #define SDP_RING_CHUNK_LONG	(64U * 1024)
 #define SDP_RING_CHUNK		(16U * 1024)
-/* A sender can gather so much, if its memory lies together. */
+/* More at once only makes a sender wait for it. */
 #define SDP_RING_PIECE_MAX	(128U * 1024)
 
 /**
@@ -61,7 +61,7 @@ void sdp_rx_ring_want(struct sdp_sock *ssk)
 	ssk->conn.rx.ring.wanted = ssk->conn.flow->fit;
 }
 
-/* Longest piece that the peer may write. */
+/* How much space the peer is told of at least. */
 static u32 sdp_rx_ring_piece(const struct sdp_sock *ssk, u32 size)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
@@ -232,18 +232,24 @@ bool sdp_rx_ring_alloc(struct sdp_sock *ssk)
 	return false;
 }
 
-/* A receive buffer without memory. */
-static void sdp_rx_ring_post(struct sdp_sock *ssk)
+/* A receive buffer without memory; returns whether there is one. */
+static bool sdp_rx_ring_post(struct sdp_sock *ssk)
 {
 	struct sdp_rx *rx = &ssk->conn.rx;
 	struct sdp_rx_buf *buf;
 
-	buf = list_first_entry(&rx->unused, struct sdp_rx_buf, list);
+	if (rx->ring.spare) {
+		rx->ring.spare--;
+		return true;
+	}
+	buf = list_first_entry_or_null(&rx->unused, struct sdp_rx_buf, list);
+	if (!buf)
+		return false;
 	list_del_init(&buf->list);
-	if (sdp_rx_post(ssk, buf))
-		sdp_conn_end(ssk, -ECONNRESET);
-	else
-		sdp_credit_posted(&ssk->conn.credit, 1);
+	if (!sdp_rx_post(ssk, buf))
+		return true;
+	sdp_conn_end(ssk, -ECONNRESET);
+	return false;
 }
 
 static void sdp_rx_ring_refill(struct sdp_sock *ssk)
@@ -252,8 +258,8 @@ static void sdp_rx_ring_refill(struct sdp_sock *ssk)
 	u32 want = conn->flow->buffers(&conn->rx.ring.pos);
 
 	while (conn->credit.rx_posted < want && sdp_rx_may_post(conn) &&
-	       !list_empty(&conn->rx.unused))
-		sdp_rx_ring_post(ssk);
+	       sdp_rx_ring_post(ssk))
+		sdp_credit_posted(&conn->credit, 1);
 }
 
 /**

@@ -101,9 +101,11 @@ static void sdp_tx_held(struct sdp_sock *ssk)
 /* How much of a message the peer has room for; 0 = it has to wait. */
 static u32 sdp_tx_fit(const struct sdp_conn *conn, u32 len)
 {
+	const struct sdp_outring *out = &conn->tx.out;
+
 	if (!sdp_credit_may_send(&conn->credit, SDP_MID_DATA, len))
 		return 0;
-	return conn->tx.out.size ? conn->flow->fit(&conn->tx.out, len) : len;
+	return out->size ? conn->flow->fit(out, &conn->credit, len) : len;
 }
 
 static void sdp_tx_stall(struct sdp_sock *ssk)
@@ -375,7 +377,7 @@ int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah)
 	tx->out_addr = ravah->vaddr;
 	tx->out_rkey = ravah->rkey;
 	tx->burst.share = READ_ONCE(sn->device_share);
-	WRITE_ONCE(tx->max_payload, ravah->piece);
+	WRITE_ONCE(tx->max_payload, tx->out.most);
 	return 0;
 }
 

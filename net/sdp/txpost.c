@@ -258,7 +258,8 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 		wr.wr.send_flags |= IB_SEND_SOLICITED;
 	tx->empty_due = false;
 
-	sdp_credit_transmit(&conn->credit, &msg->bsdh);
+	sdp_credit_transmit(&conn->credit, &msg->bsdh,
+			    sdp_flow_windows(conn->flow, tx->out.piece, len));
 	if (!conn->flow->tells_space)
 		sdp_rx_ring_tell(ssk);
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {

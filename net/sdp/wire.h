@@ -154,7 +154,7 @@ struct sdp_sinkah {
 /**
  * struct sdp_ravah - RingAvail: a receive ring that the peer may write to
  * @size: bytes
- * @piece: longest piece that may be written
+ * @piece: bytes of space that the peer is told of at least
  * @rkey: key for the RDMA writes
  * @vaddr: remote address of the first byte
  */

@@ -285,8 +285,8 @@ static void waiting_messages_are_joined(const char *engine)
 
 	send_pattern(f.p.client, FLOW_UP, 0, sent, sent);
 	WAIT_FOR(info_of(f.p.server).sdpi_unread == sent);
-	/* Not more than 8 pages, and then eighths of the ring. */
-	CHECK(info_of(f.p.client).sdpi_data_msgs_out <= 16);
+	/* Not more than 8 pages, and then quarters of the ring. */
+	CHECK(info_of(f.p.client).sdpi_data_msgs_out <= 14);
 	recv_pattern(f.p.server, FLOW_UP, 0, sent, 7000);
 	close_pair(f.p);
 }

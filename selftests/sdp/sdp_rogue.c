@@ -23,6 +23,7 @@ static struct rogue rogue_connect(const char *engine, uint16_t bufs)
 	struct rogue r = rogue_accepted(listener, bufs, 0, offer);
 
 	expect_flow(r.fd, engine);
+	r.peer.windows = !strcmp(engine, "nic");
 	return r;
 }
 
@@ -66,7 +67,7 @@ static uint64_t take_piece(struct verbs_end *peer, uint64_t pos)
 
 	if (!msg.written)
 		return 0;
-	CHECK(msg.len <= VERBS_PIECE);
+	CHECK(msg.len <= VERBS_RING / 4);
 	CHECK(pos % VERBS_RING + msg.len <= VERBS_RING);
 	pattern_verify(peer->ring + pos % VERBS_RING, msg.len, SEED, pos);
 	return msg.len;
@@ -265,13 +266,35 @@ static void nothing_written(void)
 	expect_end(&r, before);
 }
 
-static void piece_too_long(void)
+/* A long message takes as many sequence numbers as windows. */
+static void several_windows(void)
+{
+	struct rogue r = module_ring("nic");
+	uint64_t written = 0;
+	int i;
+
+	/* With what the ring's first receive requests allow. */
+	for (i = 0; i < 3; i++) {
+		uint64_t before = written;
+
+		write_on(&r, &written, 2 * r.peer.peer.piece - i);
+		verbs_send(&r.peer, MID_DATA, NULL, 0);
+		recv_pattern(r.fd, SEED, i ? FEW_MESSAGES * FEW_BYTES + before : 0,
+			     (i ? 0 : FEW_MESSAGES * FEW_BYTES) + written - before,
+			     1000);
+	}
+	rogue_close(&r);
+}
+
+static void windows_without_numbers(void)
 {
 	struct rogue r = module_ring("nic");
 	long before = sdp_stat("ProtocolErrors");
 	uint64_t written = 0;
 
+	r.peer.windows = false;
 	write_on(&r, &written, r.peer.peer.piece + 1);
+	verbs_send(&r.peer, MID_DATA, NULL, 0);
 	expect_end(&r, before);
 }
 
@@ -349,7 +372,8 @@ static const struct sdp_case cases[] = {
 	CASE(space_taken_back, CASE_SDP_ONLY | CASE_LONG),
 	CASE(written_without_ring, CASE_SDP_ONLY),
 	CASE(nothing_written, CASE_SDP_ONLY),
-	CASE(piece_too_long, CASE_SDP_ONLY),
+	CASE(several_windows, CASE_SDP_ONLY),
+	CASE(windows_without_numbers, CASE_SDP_ONLY),
 	CASE(piece_without_space, CASE_SDP_ONLY),
 	CASE(piece_beyond_the_end, CASE_SDP_ONLY),
 	CASE(sent_after_it_was_written, CASE_SDP_ONLY),

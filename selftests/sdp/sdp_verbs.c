@@ -299,6 +299,13 @@ void verbs_send_ring(struct verbs_end *v, const struct verbs_ring *ring)
 	verbs_send(v, MID_RINGAVAIL, body, sizeof(body));
 }
 
+/* How many sequence numbers so many bytes take that are written into a ring. */
+static uint32_t verbs_numbers(const struct verbs_end *v, uint32_t piece,
+			      uint32_t len)
+{
+	return v->windows && len ? (len - 1) / piece + 1 : 1;
+}
+
 void verbs_write(struct verbs_end *v, uint64_t vaddr, uint64_t seed,
 		 uint64_t pos, uint32_t len)
 {
@@ -318,7 +325,7 @@ void verbs_write(struct verbs_end *v, uint64_t vaddr, uint64_t seed,
 	};
 
 	CHECK(len <= VERBS_SLOT);
-	v->mseq++;
+	v->mseq += verbs_numbers(v, v->peer.piece, len);
 	pattern_fill(v->out[slot], len, seed, pos);
 	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
 }
@@ -432,14 +439,16 @@ struct verbs_msg verbs_next(struct verbs_end *v)
 	struct ibv_wc wc = verbs_completion(v);
 	const unsigned char *msg = v->in[wc.wr_id % VERBS_SLOTS];
 
-	v->mseq_ack++;
-	if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+	if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+		v->mseq_ack += verbs_numbers(v, VERBS_PIECE, wc.byte_len);
 		return (struct verbs_msg){
 			.written = true,
 			.mid = MID_DATA,
 			.imm = be32toh(wc.imm_data),
 			.len = wc.byte_len,
 		};
+	}
+	v->mseq_ack++;
 	if (wc.wc_flags & IBV_WC_WITH_IMM)
 		return (struct verbs_msg){
 			.immediate = true,

@@ -68,6 +68,8 @@ struct verbs_end {
 	unsigned int posted, sent;
 	/* Sequence numbers of what was sent and received last. */
 	uint32_t mseq, mseq_ack;
+	/* Of what is written, each piece of a ring that it takes has a number. */
+	bool windows;
 	/* What the next messages say of our receive buffers. */
 	uint16_t bufs;
 	/* What HelloAck says it can do. */

@@ -115,7 +115,7 @@ public:
 		const Message message = sides_[1 - i].wire.front();
 
 		sides_[1 - i].wire.pop_front();
-		ASSERT_EQ(sdp_credit_receive(&to.credit, &message.bsdh), 0);
+		ASSERT_EQ(sdp_credit_receive(&to.credit, &message.bsdh, 1), 0);
 		if (message.payload)
 			to.unread++;
 		else
@@ -152,7 +152,7 @@ private:
 		ASSERT_GT(sides_[1 - i].posted, 0U) << "receiver not ready";
 		sides_[1 - i].posted--;
 		bsdh.mid = static_cast<u8>(mid);
-		sdp_credit_transmit(&sides_[i].credit, &bsdh);
+		sdp_credit_transmit(&sides_[i].credit, &bsdh, 1);
 		sides_[i].wire.push_back({bsdh, payload});
 	}
 

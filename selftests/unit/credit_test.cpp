@@ -30,14 +30,14 @@ sdp_bsdh from_peer(u32 mseq, u32 mseq_ack, u16 bufs)
 
 int receive(sdp_credit &c, const sdp_bsdh &bsdh)
 {
-	return sdp_credit_receive(&c, &bsdh);
+	return sdp_credit_receive(&c, &bsdh, 1);
 }
 
 sdp_bsdh transmit(sdp_credit &c)
 {
 	sdp_bsdh bsdh = {};
 
-	sdp_credit_transmit(&c, &bsdh);
+	sdp_credit_transmit(&c, &bsdh, 1);
 	return bsdh;
 }
 

@@ -16,6 +16,7 @@ extern "C" {
 #include "flow_credit.h"
 #include "flow_nic.h"
 #include "flow_rdma.h"
+#include "rcvbuf.h"
 }
 
 enum class Engine {
@@ -41,8 +42,9 @@ struct FlowSide {
 	/** The receive ring's memory, and for each byte whether it is unread. */
 	std::vector<u8> memory;
 	std::vector<bool> unread;
-	/** Receive buffers that the device holds. */
+	/** Receive buffers that the device holds; of these, those without a window. */
 	u32 posted;
+	u32 spare;
 	/** Bytes that the program has written; those up to sent have left. */
 	u64 written;
 	u64 sent;
@@ -84,15 +86,19 @@ public:
 			side.burst.share = share;
 			side.memory.resize(size);
 			side.unread.resize(size);
-			side.posted = buffers(side.in);
+			// The buffers of a connection that has no ring yet.
+			side.posted = first;
 		}
 		for (int i = 0; i < 2; i++) {
 			FlowSide &side = sides_.at(i);
 			const FlowSide &peer = sides_.at(1 - i);
 
-			sdp_credit_init(&side.credit, side.posted, peer.posted);
+			sdp_credit_init(&side.credit, first, first);
+			sdp_credit_resize(&side.credit, buffers(side.in));
 			EXPECT_EQ(sdp_outring_init(&side.out, peer.in.size, peer.in.piece), 0);
 		}
+		for (FlowSide &side : sides_)
+			repost(side);
 	}
 
 	/** Starts positions shortly before they wrap. */
@@ -133,7 +139,7 @@ public:
 			sdp_burst_joined(&side.burst);
 		side.written += len;
 		// What has only joined what waits, and would not leave in a call, waits with it.
-		if (!waits || engine_ != Engine::nic || side.written - side.sent >= side.out.piece)
+		if (!waits || engine_ != Engine::nic || side.written - side.sent >= side.out.most)
 			push(i);
 	}
 
@@ -163,14 +169,17 @@ public:
 		sdp_msg msg = {};
 
 		sides_[1 - i].wire.pop_front();
+		const u32 n = windows(side.in.piece, message.len);
+
 		if (message.len)
-			sdp_imm_parse(message.imm, message.len, side.credit.rx_mseq,
+			sdp_imm_parse(message.imm, message.len, side.credit.rx_mseq + n - 1,
 				      side.credit.tx_acked, &msg);
 		else
 			msg.bsdh = message.bsdh;
 		ASSERT_EQ(msg.bsdh.mseq, message.bsdh.mseq);
 		ASSERT_EQ(msg.bsdh.mseq_ack, message.bsdh.mseq_ack);
-		ASSERT_EQ(sdp_credit_receive(&side.credit, &msg.bsdh), 0);
+		ASSERT_EQ(sdp_credit_receive(&side.credit, &msg.bsdh, n), 0);
+		side.spare += n - 1;
 		if (message.len) {
 			ASSERT_EQ(sdp_inring_receive(&side.in, message.len), 0);
 			side.received += message.len;
@@ -227,8 +236,13 @@ private:
 
 	[[nodiscard]] u32 fit(const FlowSide &side, u32 len) const
 	{
-		return engine_ == Engine::nic ? sdp_nic_fit(&side.out, len)
-					      : sdp_rdma_fit(&side.out, len);
+		return engine_ == Engine::nic ? sdp_nic_fit(&side.out, &side.credit, len)
+					      : sdp_rdma_fit(&side.out, &side.credit, len);
+	}
+
+	[[nodiscard]] u32 windows(u32 piece, u32 len) const
+	{
+		return engine_ == Engine::nic && len ? sdp_nic_windows(piece, len) : 1;
 	}
 
 	[[nodiscard]] bool want_update(const FlowSide &side) const
@@ -244,7 +258,10 @@ private:
 	{
 		while (side.credit.rx_posted < buffers(side.in)) {
 			sdp_credit_posted(&side.credit, 1);
-			side.posted++;
+			if (side.spare)
+				side.spare--;
+			else
+				side.posted++;
 			ASSERT_LE(side.credit.rx_posted, side.credit.rx_total);
 		}
 	}
@@ -256,7 +273,7 @@ private:
 		FlowSide &peer = sides_[1 - i];
 
 		ASSERT_LE(sdp_outring_offset(&side.out) + len, peer.in.size) << "beyond the ring";
-		ASSERT_LE(len, peer.in.piece) << "longer than a window";
+		ASSERT_LE(len, peer.in.size / SDP_RING_MESSAGES) << "too large a share of the ring";
 		for (u32 n = 0; n < len; n++) {
 			const u32 at = sdp_outring_offset(&side.out) + n;
 
@@ -276,7 +293,7 @@ private:
 		ASSERT_GT(peer.posted, 0U) << "receiver not ready";
 		peer.posted--;
 		message.bsdh.mid = SDP_MID_DATA;
-		sdp_credit_transmit(&side.credit, &message.bsdh);
+		sdp_credit_transmit(&side.credit, &message.bsdh, windows(side.out.piece, len));
 		message.imm = sdp_imm_encode(&message.bsdh);
 		if (!len || engine_ == Engine::nic)
 			message.tail = sdp_inring_tell(&side.in);
@@ -291,12 +308,12 @@ private:
 
 		while (side.written > side.sent && !testing::Test::HasFatalFailure()) {
 			const auto want = static_cast<u32>(
-				std::min<u64>(side.written - side.sent, side.out.piece));
+				std::min<u64>(side.written - side.sent, side.out.most));
 			const u32 len = fit(side, want);
 
 			if (!sdp_credit_may_send(&side.credit, SDP_MID_DATA, want) || !len)
 				return;
-			if (want < side.out.piece && sdp_burst_hold(&side.burst)) {
+			if (want < side.out.most && sdp_burst_hold(&side.burst)) {
 				sdp_burst_wait(&side.burst);
 				side.held++;
 				return;
@@ -326,6 +343,8 @@ private:
 		side.updates++;
 		transmit(i, 0);
 	}
+
+	static constexpr u32 first = SDP_RCVBUF_FIRST;
 
 	Engine engine_;
 	bool late_ = false;

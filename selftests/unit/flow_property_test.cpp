@@ -193,14 +193,17 @@ TEST(OutRing, FitsAsAWholeOrNotAtAll)
 	sdp_outring_write(&out, 4000);
 	ASSERT_EQ(sdp_outring_free(&out, 296), 0);
 	EXPECT_EQ(sdp_outring_space(&out), 392U);
-	EXPECT_EQ(sdp_rdma_fit(&out, 96), 96U);
-	EXPECT_EQ(sdp_rdma_fit(&out, 500), 96U) << "it ends with the ring";
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 96), 96U);
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 500), 96U) << "it ends with the ring";
 	sdp_outring_write(&out, 96);
-	EXPECT_EQ(sdp_rdma_fit(&out, 296), 296U);
-	EXPECT_EQ(sdp_rdma_fit(&out, 297), 0U) << "a byte more than there is space";
-	EXPECT_EQ(sdp_rdma_fit(&out, 600), 0U);
-	ASSERT_EQ(sdp_outring_free(&out, 512), 0);
-	EXPECT_EQ(sdp_rdma_fit(&out, 600), 512U);
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 296), 296U);
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 297), 0U) << "a byte more than there is space";
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 600), 0U);
+	ASSERT_EQ(sdp_outring_free(&out, 600), 0);
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 600), 600U);
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 601), 512U) << "a whole piece";
+	ASSERT_EQ(sdp_outring_free(&out, 2000), 0);
+	EXPECT_EQ(sdp_rdma_fit(&out, nullptr, 5000), 1024U) << "a quarter of the ring";
 }
 
 TEST(InRing, RefusesWhatHasNoRoom)
@@ -209,9 +212,9 @@ TEST(InRing, RefusesWhatHasNoRoom)
 
 	sdp_inring_init(&in, 4096, 512);
 	EXPECT_LT(sdp_inring_receive(&in, 0), 0);
-	EXPECT_LT(sdp_inring_receive(&in, 513), 0);
-	for (int n = 0; n < 8; n++)
-		EXPECT_EQ(sdp_inring_receive(&in, 512), 0);
+	EXPECT_LT(sdp_inring_receive(&in, 4097), 0);
+	for (int n = 0; n < 4; n++)
+		EXPECT_EQ(sdp_inring_receive(&in, 1024), 0);
 	EXPECT_LT(sdp_inring_receive(&in, 1), 0);
 	sdp_inring_read(&in, 512);
 	EXPECT_EQ(sdp_inring_receive(&in, 500), 0);
@@ -231,6 +234,42 @@ TEST(Nic, WindowsMoveUp)
 	for (int n = 1; n < 8; n++)
 		ASSERT_EQ(sdp_inring_receive(&in, 1024), 0);
 	EXPECT_EQ(sdp_nic_buffers(&in), 7U + 2) << "8 messages have taken one window";
+}
+
+TEST(Nic, LongMessagesTakeSeveralWindows)
+{
+	sdp_credit credit;
+	sdp_outring out;
+	sdp_bsdh bsdh = {};
+
+	EXPECT_EQ(sdp_nic_windows(512, 1), 1U);
+	EXPECT_EQ(sdp_nic_windows(512, 512), 1U);
+	EXPECT_EQ(sdp_nic_windows(512, 513), 2U);
+	ASSERT_EQ(sdp_outring_init(&out, 4096, 512), 0);
+	sdp_credit_init(&credit, 8, 5);
+	EXPECT_EQ(sdp_nic_fit(&out, &credit, 5000), 1024U) << "a quarter of the ring";
+	sdp_credit_transmit(&credit, &bsdh, sdp_nic_windows(512, 1024));
+	sdp_outring_write(&out, 1024);
+	EXPECT_EQ(sdp_nic_fit(&out, &credit, 5000), 512U) << "the last window";
+	sdp_credit_transmit(&credit, &bsdh, 1);
+	EXPECT_EQ(sdp_nic_fit(&out, &credit, 5000), 0U) << "two are kept back";
+	EXPECT_EQ(bsdh.mseq, 3U);
+}
+
+TEST(Credit, RefusesMoreWindowsThanThereAre)
+{
+	sdp_credit credit;
+	sdp_bsdh bsdh = {};
+
+	sdp_credit_init(&credit, 4, 4);
+	bsdh.bufs = 4;
+	bsdh.mseq = 5;
+	EXPECT_LT(sdp_credit_receive(&credit, &bsdh, 5), 0);
+	bsdh.mseq = 1;
+	EXPECT_LT(sdp_credit_receive(&credit, &bsdh, 2), 0) << "out of sequence";
+	bsdh.mseq = 2;
+	EXPECT_EQ(sdp_credit_receive(&credit, &bsdh, 2), 0);
+	EXPECT_EQ(credit.rx_posted, 2U);
 }
 
 TEST(Nic, KeepsBuffersForControlMessages)
@@ -342,7 +381,8 @@ TEST(Rdma, TellsSeldomWhoKeepsUp)
 		link.settle();
 	}
 	EXPECT_EQ(link.side(1).read, 80U * 8192);
-	EXPECT_LE(link.side(1).updates, 20U);
+	// Of half of the ring each, and one of the receive requests that a ring has.
+	EXPECT_LE(link.side(1).updates, 20U + 1);
 }
 
 TEST(Burst, GivesTheDeviceItsShare)

@@ -131,7 +131,7 @@ public:
 		const Parcel parcel = ends_[1 - i].wire.front();
 
 		ends_[1 - i].wire.pop_front();
-		ASSERT_EQ(sdp_credit_receive(&end.credit, &parcel.bsdh), 0);
+		ASSERT_EQ(sdp_credit_receive(&end.credit, &parcel.bsdh, 1), 0);
 		sdp_rcvbuf_consumed(&end.rb, parcel.buffer);
 		act(i, parcel);
 		if (end.credit.rx_advertised < SDP_PEER_BUFS_MIN && !end.pressure &&
@@ -263,7 +263,7 @@ private:
 		ASSERT_FALSE(to.device.empty()) << "receiver not ready";
 		ASSERT_LE(len, to.device.front()) << "the message is longer than its buffer";
 		bsdh.mid = static_cast<u8>(mid);
-		sdp_credit_transmit(&ends_[i].credit, &bsdh);
+		sdp_credit_transmit(&ends_[i].credit, &bsdh, 1);
 		ends_[i].wire.push_back({bsdh, len, size, to.device.front()});
 		to.device.pop_front();
 	}

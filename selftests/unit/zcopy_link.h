@@ -202,7 +202,7 @@ public:
 		const sdp_msg &msg = message.msg;
 
 		sides_.at(1 - i).wire.pop_front();
-		ASSERT_EQ(sdp_credit_receive(&side.credit, &msg.bsdh), 0);
+		ASSERT_EQ(sdp_credit_receive(&side.credit, &msg.bsdh, 1), 0);
 		sdp_zsink_heard(&side.sink, msg.bsdh.mseq_ack);
 		dispatch(i, message);
 		if (message.payload.empty())
@@ -290,7 +290,7 @@ private:
 	{
 		ZcopySide &side = sides_.at(i);
 
-		sdp_credit_transmit(&side.credit, &msg.bsdh);
+		sdp_credit_transmit(&side.credit, &msg.bsdh, 1);
 		msg.payload_len = static_cast<u32>(payload.size());
 		side.wire.push_back({msg, std::move(payload)});
 		return msg.bsdh.mseq;
