@@ -69,7 +69,7 @@ static bool iwp_cq_wants_event(struct iwp_cq *cq, bool solicited)
 	return true;
 }
 
-static void iwp_cq_overrun(struct iwp_cq *cq)
+static noinline void iwp_cq_overrun(struct iwp_cq *cq)
 {
 	struct ib_event event = {
 		.device = cq->ibcq.device,

@@ -86,7 +86,8 @@ static void iwp_sock_data_ready(struct sock *sk)
 		iwp_ep_signal(ep, IWP_EV_SOCKET);
 		return;
 	}
-	iwp_tx_heard(ep->qp);
+	if (iwp_tx_unheard(&ep->qp->tx))
+		iwp_tx_heard(ep->qp);
 	iwp_rx_ready(ep->qp);
 }
 
@@ -99,9 +100,10 @@ static void iwp_sock_write_space(struct sock *sk)
 {
 	struct iwp_ep *ep = sk->sk_user_data;
 
-	if (!ep || !ep->fpdu || iwp_tx_heard(ep->qp))
+	/* Who is sending looks when he is done. */
+	if (!ep || !ep->fpdu || ep->qp->tx.busy || iwp_tx_heard(ep->qp))
 		return;
-	if (sock_owned_by_user(sk) && !ep->qp->tx.busy)
+	if (sock_owned_by_user(sk))
 		iwp_tx_queue(ep->qp);
 	else
 		iwp_tx_ready(ep->qp);

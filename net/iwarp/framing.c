@@ -6,6 +6,7 @@
  * marker can be between any two fields, and inside of the header and of the
  * payload, but it splits neither ULPDU_Length nor the checksum.
  */
+#include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -51,7 +52,7 @@ static u32 iwarp_rx_fail(struct iwarp_rx *rx, enum iwarp_error error)
 /* Whether the checksum of what comes now is computed. */
 static bool iwarp_rx_wants_crc(const struct iwarp_rx *rx)
 {
-	return rx->use_crc && !rx->skip && !rx->verified;
+	return rx->use_crc && !rx->skip;
 }
 
 /* Go over some bytes that the checksum covers; to @to if that is not NULL. */
@@ -86,7 +87,7 @@ static u32 iwarp_rx_take_marker(struct iwarp_rx *rx,
 	if (rx->marker_len < IWARP_MARKER_LEN)
 		return len;
 	rx->marker_len = 0;
-	if (!rx->verified && !iwarp_rx_marker_ok(rx, rx->marker, pos))
+	if (!iwarp_rx_marker_ok(rx, rx->marker, pos))
 		return iwarp_rx_fail(rx, IWARP_E_MPA_MARKER);
 	return len;
 }
@@ -109,27 +110,35 @@ static enum iwarp_error iwarp_rx_verify_markers(const struct iwarp_rx *rx,
 	return IWARP_OK;
 }
 
-/* Look at the rest of the FPDU, if all of it is here. */
-static enum iwarp_error iwarp_rx_verify(struct iwarp_rx *rx,
-					const struct iwarp_source *src,
-					u32 off, u32 len)
+static enum iwarp_error iwarp_rx_verify_rest(struct iwarp_rx *rx,
+					     const struct iwarp_source *src,
+					     u32 off, u32 rest)
 {
-	u32 rest = rx->end - rx->pos - IWARP_CRC_LEN, crc;
 	u8 trailer[IWARP_CRC_LEN];
-	enum iwarp_error error;
+	u32 crc;
 
-	if (len < rest + IWARP_CRC_LEN || rx->marker_len)
-		return IWARP_OK;
 	if (rx->use_crc) {
 		crc = src->crc(src, off, rest, rx->crc);
 		src->copy(src, off + rest, trailer, sizeof(trailer));
 		if (!iwarp_crc_ok(crc, trailer))
 			return IWARP_E_MPA_CRC;
 	}
-	error = iwarp_rx_verify_markers(rx, src, off);
-	if (!error)
-		rx->verified = true;
-	return error;
+	return iwarp_rx_verify_markers(rx, src, off);
+}
+
+/* Look at the rest of the FPDU, if all of it is here. */
+static enum iwarp_error iwarp_rx_verify(struct iwarp_rx *rx,
+					const struct iwarp_source *src,
+					u32 off, u32 len)
+{
+	u32 rest = rx->end - rx->pos - IWARP_CRC_LEN;
+
+	if (len < rest + IWARP_CRC_LEN || rx->marker_len)
+		return IWARP_OK;
+	rx->verified = true;
+	if (!rx->use_crc && !rx->interval)
+		return IWARP_OK;
+	return iwarp_rx_verify_rest(rx, src, off, rest);
 }
 
 /* The header is refused, unless it is the checksum that is wrong. */
@@ -142,20 +151,41 @@ static u32 iwarp_rx_bad_header(struct iwarp_rx *rx, enum iwarp_error error,
 	return iwarp_rx_fail(rx, error);
 }
 
+/* Returns how much was taken; all of the header may be here, or only a part. */
+static u32 iwarp_rx_copy_header(struct iwarp_rx *rx,
+				const struct iwarp_source *src, u32 off,
+				u32 len, bool *whole)
+{
+	u32 need = IWARP_CTRL_LEN;
+
+	if (!rx->fpdu_len && len >= IWARP_HDR_MAX) {
+		/* A few bytes too many do no harm. */
+		iwarp_source_peek(src, off, rx->fpdu, IWARP_HDR_MAX);
+		len = iwarp_hdr_peek_len(rx->fpdu);
+		rx->fpdu_len = len;
+		*whole = true;
+		return iwarp_rx_take(rx, src, off, len, NULL);
+	}
+	if (rx->fpdu_len >= IWARP_CTRL_LEN)
+		need = iwarp_hdr_peek_len(rx->fpdu);
+	len = iwarp_rx_take(rx, src, off, min(len, need - rx->fpdu_len),
+			    rx->fpdu + rx->fpdu_len);
+	rx->fpdu_len += len;
+	*whole = rx->fpdu_len > IWARP_CTRL_LEN &&
+		 rx->fpdu_len == iwarp_hdr_peek_len(rx->fpdu);
+	return len;
+}
+
 static u32 iwarp_rx_take_header(struct iwarp_rx *rx,
 				const struct iwarp_source *src, u32 off,
 				u32 len)
 {
-	u32 need = rx->fpdu_len < IWARP_CTRL_LEN ?
-			   IWARP_CTRL_LEN : iwarp_hdr_peek_len(rx->fpdu);
 	enum iwarp_error error;
+	bool whole;
 	u32 taken;
 
-	taken = iwarp_rx_take(rx, src, off, min(len, need - rx->fpdu_len),
-			      rx->fpdu + rx->fpdu_len);
-	rx->fpdu_len += taken;
-	if (rx->fpdu_len < IWARP_CTRL_LEN ||
-	    rx->fpdu_len < iwarp_hdr_peek_len(rx->fpdu))
+	taken = iwarp_rx_copy_header(rx, src, off, len, &whole);
+	if (!whole)
 		return taken;
 	rx->end = rx->start +
 		  iwarp_fpdu_wire_len(rx->interval, rx->start,
@@ -236,17 +266,25 @@ static void iwarp_unmarked_copy(const struct iwarp_source *src, u32 off,
 	}
 }
 
-/* Whether the rest of the payload can be placed at once, for all is here. */
-static bool iwarp_rx_at_once(const struct iwarp_rx *rx)
+/* Returns what is wrong; the rest of the FPDU is payload, and what ends it. */
+static enum iwarp_error iwarp_rx_place(struct iwarp_rx *rx,
+				       const struct iwarp_source *src, u32 off)
 {
-	return rx->state == IWARP_RX_PAYLOAD && rx->verified && rx->interval &&
-	       !iwarp_opcode_control(rx->hdr.opcode);
+	u32 len = rx->hdr.payload_len;
+
+	if (iwarp_opcode_control(rx->hdr.opcode)) {
+		src->copy(src, off, rx->fpdu + rx->fpdu_len, len);
+		rx->fpdu_len += len;
+		return IWARP_OK;
+	}
+	return len ? rx->ops->data(rx, src, off, len, 0) : IWARP_OK;
 }
 
-static u32 iwarp_rx_take_marked(struct iwarp_rx *rx,
-				const struct iwarp_source *src, u32 off)
+/* The same, if there are markers in it. */
+static noinline enum iwarp_error
+iwarp_rx_place_marked(struct iwarp_rx *rx, const struct iwarp_source *src,
+		      u32 off)
 {
-	u32 left = rx->hdr.payload_len - rx->done, wire;
 	struct iwarp_unmarked un = {
 		.src.copy = iwarp_unmarked_copy,
 		.src.ctx = &un,
@@ -255,16 +293,26 @@ static u32 iwarp_rx_take_marked(struct iwarp_rx *rx,
 		.interval = rx->interval,
 		.first = iwarp_marker_dist(rx->interval, rx->pos),
 	};
+
+	return iwarp_rx_place(rx, &un.src, 0);
+}
+
+/* All of the FPDU is here and right, and nothing behind its header is taken. */
+static u32 iwarp_rx_take_rest(struct iwarp_rx *rx,
+			      const struct iwarp_source *src, u32 off)
+{
+	u32 rest = rx->end - rx->pos;
 	enum iwarp_error error;
 
-	error = rx->ops->data(rx, &un.src, 0, left, rx->done);
+	error = rx->interval ? iwarp_rx_place_marked(rx, src, off) :
+			       iwarp_rx_place(rx, src, off);
+	rx->pos = rx->end;
+	if (!error)
+		error = rx->ops->end(rx);
 	if (error)
 		return iwarp_rx_fail(rx, error);
-	wire = left + IWARP_MARKER_LEN * iwarp_marker_count(rx->interval,
-							    rx->pos, left);
-	rx->done += left;
-	rx->pos += wire;
-	return wire;
+	iwarp_rx_next(rx);
+	return rest;
 }
 
 static u32 iwarp_rx_take_pad(struct iwarp_rx *rx,
@@ -317,13 +365,15 @@ static void iwarp_rx_advance(struct iwarp_rx *rx)
 static u32 iwarp_rx_step(struct iwarp_rx *rx, const struct iwarp_source *src,
 			 u32 off, u32 len)
 {
-	if (rx->state == IWARP_RX_BEGIN && !iwarp_rx_begin(rx, src, off, len))
-		return 0;
+	if (rx->state == IWARP_RX_BEGIN) {
+		if (!iwarp_rx_begin(rx, src, off, len))
+			return 0;
+		if (rx->verified)
+			return iwarp_rx_take_rest(rx, src, off);
+	}
 	if (rx->marker_len || iwarp_marker_at(rx->interval, rx->pos))
 		return iwarp_rx_take_marker(rx, src, off, len);
 	iwarp_rx_advance(rx);
-	if (iwarp_rx_at_once(rx))
-		return iwarp_rx_take_marked(rx, src, off);
 	if (rx->interval)
 		len = min(len, iwarp_marker_dist(rx->interval, rx->pos));
 	switch (rx->state) {

@@ -10,6 +10,7 @@
 #ifndef _IWARP_FRAMING_H
 #define _IWARP_FRAMING_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
@@ -37,6 +38,8 @@ static inline bool iwarp_crc_ok(u32 crc, const u8 trailer[IWARP_CRC_LEN])
  * @copy: copy some; they are known to be there
  * @crc: CRC32C of some, continued from @crc
  * @ctx: whatever these need
+ * @flat: where offset 0 would be, if all that is fed lies together in memory, or
+ *	NULL
  *
  * Offsets are the source's own: only their differences matter.  A source of
  * payload, as @data of struct iwarp_rx_ops gets it, has no @crc.
@@ -46,7 +49,18 @@ struct iwarp_source {
 		     u32 len);
 	u32 (*crc)(const struct iwarp_source *src, u32 off, u32 len, u32 crc);
 	const void *ctx;
+	const u8 *flat;
 };
+
+/* Some bytes of a header, of which the compiler knows how many they are. */
+static inline void iwarp_source_peek(const struct iwarp_source *src, u32 off,
+				     void *to, u32 len)
+{
+	if (src->flat)
+		memcpy(to, src->flat + off, len);
+	else
+		src->copy(src, off, to, len);
+}
 
 /* What to do with a segment; any enum iwarp_error ends the stream instead. */
 enum iwarp_rx_verdict {

@@ -204,20 +204,24 @@ static bool iwp_lane_run_now(struct iwp_lane *lane)
 	return may;
 }
 
-/* Soft interrupts must not be let in where interrupts are off. */
-static bool iwp_lane_kick(struct iwp_lane *lane)
+/**
+ * iwp_lane_kick() - there may be something to do
+ * @lane: where
+ *
+ * Soft interrupts must not be let in where interrupts are off.
+ *
+ * Context: any.
+ */
+void iwp_lane_kick(struct iwp_lane *lane)
 {
-	if (!lane)
-		return false;
 	if (in_interrupt() || irqs_disabled()) {
 		tasklet_schedule(&lane->task);
-		return true;
+		return;
 	}
 	local_bh_disable();
 	if (!iwp_lane_run_now(lane))
 		tasklet_schedule(&lane->task);
 	local_bh_enable();
-	return true;
 }
 
 static void iwp_lane_init(struct iwp_lane *lane, struct iwp_local *local,
@@ -307,30 +311,6 @@ void iwp_local_ready(struct iwp_qp *qp, bool active)
 	if (active)
 		WRITE_ONCE(qp->local->open, true);
 	iwp_local_look(qp->local);
-}
-
-/**
- * iwp_local_send() - there may be something to send
- * @qp: queue pair
- *
- * Context: any.
- * Return: false if it is not joined, or not any more.
- */
-bool iwp_local_send(struct iwp_qp *qp)
-{
-	return iwp_lane_kick(READ_ONCE(qp->out));
-}
-
-/**
- * iwp_local_receive() - have what receives look at the queue pair's state
- * @qp: queue pair
- *
- * Context: any.
- * Return: false if it is not joined, or not any more.
- */
-bool iwp_local_receive(struct iwp_qp *qp)
-{
-	return iwp_lane_kick(READ_ONCE(qp->in));
 }
 
 /**

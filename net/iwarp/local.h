@@ -81,8 +81,7 @@ void iwp_local_offer(struct iwp_ep *ep);
 void iwp_local_withdraw(struct iwp_ep *ep);
 bool iwp_local_join(struct iwp_ep *ep);
 void iwp_local_ready(struct iwp_qp *qp, bool active);
-bool iwp_local_send(struct iwp_qp *qp);
-bool iwp_local_receive(struct iwp_qp *qp);
+void iwp_lane_kick(struct iwp_lane *lane);
 void iwp_local_fed(struct iwp_qp *qp);
 void iwp_local_put(struct iwp_local *local);
 void iwp_local_fail(struct iwp_lane *lane, struct iwp_qp *qp,

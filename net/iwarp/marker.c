@@ -98,19 +98,6 @@ u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room)
 }
 
 /**
- * iwarp_gap_init() - begin to write an FPDU
- * @gap: where markers go
- * @interval: distance of the markers, or %IWARP_NO_MARKERS
- * @pos: where the FPDU begins
- */
-void iwarp_gap_init(struct iwarp_gap *gap, u32 interval, u32 pos)
-{
-	gap->interval = interval;
-	gap->pos = pos;
-	gap->head = iwarp_marker_head(interval, pos);
-}
-
-/**
  * iwarp_gap_marker() - write the marker that is due, if one is
  * @gap: where markers go; moved on behind the marker
  * @out: room for the marker
@@ -130,29 +117,6 @@ u32 iwarp_gap_marker(struct iwarp_gap *gap, u8 out[IWARP_MARKER_LEN])
 	put_unaligned_be32(fpduptr, out);
 	gap->pos += IWARP_MARKER_LEN;
 	return IWARP_MARKER_LEN;
-}
-
-/**
- * iwarp_gap_room() - how much can be written before the next marker
- * @gap: where markers go, not at a marker
- *
- * Return: bytes.
- */
-u32 iwarp_gap_room(const struct iwarp_gap *gap)
-{
-	if (!gap->interval)
-		return ~0U;
-	return iwarp_marker_dist(gap->interval, gap->pos);
-}
-
-/**
- * iwarp_gap_advance() - some of the FPDU was written
- * @gap: where markers go
- * @len: bytes, at most iwarp_gap_room()
- */
-void iwarp_gap_advance(struct iwarp_gap *gap, u32 len)
-{
-	gap->pos += len;
 }
 
 /**

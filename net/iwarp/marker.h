@@ -52,15 +52,32 @@ struct iwarp_gap {
 	u32 head;
 };
 
+/* Begin to write an FPDU at a position. */
+static inline void iwarp_gap_init(struct iwarp_gap *gap, u32 interval, u32 pos)
+{
+	gap->interval = interval;
+	gap->pos = pos;
+	gap->head = iwarp_marker_head(interval, pos);
+}
+
+/* How many bytes can be written before the next marker; not asked at one. */
+static inline u32 iwarp_gap_room(const struct iwarp_gap *gap)
+{
+	return gap->interval ? iwarp_marker_dist(gap->interval, gap->pos) : ~0U;
+}
+
+/* Some of the FPDU was written, at most iwarp_gap_room(). */
+static inline void iwarp_gap_advance(struct iwarp_gap *gap, u32 len)
+{
+	gap->pos += len;
+}
+
 u32 iwarp_marker_count(u32 interval, u32 pos, u32 len);
 u32 iwarp_fpdu_wire_len(u32 interval, u32 pos, u32 ulpdu_len);
 u32 iwarp_mulpdu(u32 interval, u32 emss);
 u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room);
 
-void iwarp_gap_init(struct iwarp_gap *gap, u32 interval, u32 pos);
 u32 iwarp_gap_marker(struct iwarp_gap *gap, u8 out[IWARP_MARKER_LEN]);
-u32 iwarp_gap_room(const struct iwarp_gap *gap);
-void iwarp_gap_advance(struct iwarp_gap *gap, u32 len);
 u32 iwarp_gap_copy(struct iwarp_gap *gap, u8 *to, const u8 *from, u32 len);
 
 u32 iwarp_marker_parse(const u8 marker[IWARP_MARKER_LEN]);

@@ -176,10 +176,12 @@ int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad_wr = wr;
 		return -EINVAL;
 	}
-	spin_lock_irqsave(&qp->sq.lock, flags);
-	for (; wr && !err; wr = err ? wr : wr->next)
-		err = iwp_sq_add(qp, wr);
-	spin_unlock_irqrestore(&qp->sq.lock, flags);
+	if (wr) {
+		spin_lock_irqsave(&qp->sq.lock, flags);
+		for (; wr && !err; wr = err ? wr : wr->next)
+			err = iwp_sq_add(qp, wr);
+		spin_unlock_irqrestore(&qp->sq.lock, flags);
+	}
 	if (err)
 		*bad_wr = wr;
 	iwp_sq_posted(qp);

@@ -228,6 +228,26 @@ static inline bool iwp_qp_kernel(const struct iwp_qp *qp)
 	return rdma_is_kernel_res(&qp->ibqp.res);
 }
 
+/* If it is joined, have one of its lanes look; false if it is not, or not now. */
+static inline bool iwp_local_kick(struct iwp_lane *lane)
+{
+	if (lane)
+		iwp_lane_kick(lane);
+	return lane;
+}
+
+/* There may be something to send. */
+static inline bool iwp_local_send(const struct iwp_qp *qp)
+{
+	return iwp_local_kick(READ_ONCE(qp->out));
+}
+
+/* What receives is to look at the queue pair's state. */
+static inline bool iwp_local_receive(const struct iwp_qp *qp)
+{
+	return iwp_local_kick(READ_ONCE(qp->in));
+}
+
 /* Between who fills a place in a ring and who empties it: an index. */
 static inline u32 iwp_index_load(const u32 *index)
 {
@@ -252,6 +272,33 @@ static inline void iwp_place_store(__u16 *flags, u16 value)
 {
 	/* Pairs with iwp_place_load(), and with the process's like. */
 	smp_store_release(flags, value);
+}
+
+/* Whether there is a request that is not begun, be it in a process's queue. */
+static inline bool iwp_sq_pending(const struct iwp_sq *sq)
+{
+	const struct siw_sqe *ring = sq->shared.mem;
+
+	if (sq->next != iwp_index_load(&sq->put))
+		return true;
+	return ring && iwp_place_load(&ring[sq->shared_get &
+					    (sq->size - 1)].flags) &
+		       SIW_WQE_VALID;
+}
+
+/* Whether everything is in segments.  The socket's lock is held. */
+static inline bool iwp_tx_written(const struct iwp_qp *qp)
+{
+	const struct iwp_tx *tx = &qp->tx;
+
+	return tx->msg.source == IWP_MSG_NONE && !tx->send_rtr &&
+	       tx->reads_get == tx->reads_put && !iwp_sq_pending(&qp->sq);
+}
+
+/* Whether TCP has all of it, too: what remains is to be acknowledged. */
+static inline bool iwp_tx_idle(const struct iwp_qp *qp)
+{
+	return !qp->tx.nr_vecs && iwp_tx_written(qp);
 }
 
 /* qp.c */

@@ -13,6 +13,24 @@
 #include "qp.h"
 #include "stats.h"
 
+/* Where some of a buffer is, or NULL if it is in pieces; usually it is not. */
+static const u8 *iwp_skb_flat(const struct sk_buff *skb, u32 off, u32 len)
+{
+	u32 start = skb_headlen(skb);
+	int i;
+
+	if (off + len <= start)
+		return skb->data + off;
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= start; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		if (off + len <= start + skb_frag_size(frag))
+			return skb_frag_address(frag) + off - start;
+		start += skb_frag_size(frag);
+	}
+	return NULL;
+}
+
 /**
  * iwp_skb_copy() - copy some of what TCP has received
  * @src: its @ctx is the buffer
@@ -22,22 +40,13 @@
  */
 void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 {
-	const struct sk_buff *skb = src->ctx;
-	u32 start = skb_headlen(skb);
-	int i;
+	const u8 *from = iwp_skb_flat(src->ctx, off, len);
 
-	/* Payload is usually in one piece. */
-	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= start; i++) {
-		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
-
-		if (off + len <= start + skb_frag_size(frag)) {
-			iwp_copy(to, skb_frag_address(frag) + off - start, len);
-			return;
-		}
-		start += skb_frag_size(frag);
-	}
 	/* The receiver asks only for what is there. */
-	WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
+	if (from)
+		iwp_copy(to, from, len);
+	else
+		WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
 }
 
 /**
@@ -73,11 +82,13 @@ u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 			unsigned int offset, size_t len)
 {
+	const u8 *flat = iwp_skb_flat(skb, offset, len);
 	struct iwp_qp *qp = desc->arg.data;
 	struct iwarp_source src = {
 		.copy = iwp_skb_copy,
 		.crc = iwp_skb_crc,
 		.ctx = skb,
+		.flat = flat ? flat - offset : NULL,
 	};
 	u32 taken;
 

@@ -3,6 +3,7 @@
  * Segments that arrive: where their payload goes, and what happens when they
  * are complete.
  */
+#include "copy.h"
 #include "device.h"
 #include "early.h"
 #include "qp.h"
@@ -17,7 +18,10 @@ static int iwp_copy_span(void *ctx, void *span, size_t len)
 {
 	struct iwp_copy *copy = ctx;
 
-	copy->src->copy(copy->src, copy->off, span, len);
+	if (copy->src->flat)
+		iwp_copy(span, copy->src->flat + copy->off, len);
+	else
+		copy->src->copy(copy->src, copy->off, span, len);
 	copy->off += len;
 	return 0;
 }
@@ -411,6 +415,7 @@ static enum iwarp_error iwp_end_response(struct iwp_qp *qp,
 	qp->rx.sink.stag = 0;
 	iwp_rx_expect(qp);
 	send->state = IWP_SEND_DONE;
+	tx->reap = true;
 	iwp_tx_acked(qp);
 	return IWARP_OK;
 }

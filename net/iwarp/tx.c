@@ -74,7 +74,9 @@ static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
 	}
 	tx->nr_vecs -= gone;
 	tx->due -= gone;
-	memmove(tx->vecs, tx->vecs + gone, tx->nr_vecs * sizeof(*tx->vecs));
+	if (tx->nr_vecs)
+		memmove(tx->vecs, tx->vecs + gone,
+			tx->nr_vecs * sizeof(*tx->vecs));
 }
 
 /* Returns 0 if TCP has taken all, or a negative error number. */
@@ -152,17 +154,22 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 
 	if (!tx->nr_vecs)
 		tx->seg_used = iwp_tx_unsent(tx->sk);
+	tx->more = true;
 	while (tx->pos - from < iwp_tx_batch(qp) && tx->nr_vecs <= room) {
 		int err;
 
-		if (qp->state == IWP_QP_ERROR ||
-		    (tx->msg.source == IWP_MSG_NONE && !iwp_tx_next_msg(qp)))
+		tx->more = tx->msg.source != IWP_MSG_NONE ||
+			   iwp_tx_next_msg(qp);
+		if (!tx->more)
 			break;
 		err = iwp_tx_segment(qp);
 		if (err == -ENOMEM)
 			return tx->pos == from ? err : (int)(tx->pos - from);
 		if (err)
 			iwp_tx_refused(qp, err);
+		tx->more = qp->state != IWP_QP_ERROR && !iwp_tx_written(qp);
+		if (!tx->more)
+			break;
 	}
 	return tx->pos - from;
 }
@@ -209,7 +216,8 @@ static int iwp_tx_write(struct iwp_qp *qp)
 	u32 segs = qp->tx.segs;
 	int n;
 
-	if (!iwp_tx_engine_done(&qp->tx))
+	qp->tx.more = false;
+	if (qp->state == IWP_QP_ERROR || !iwp_tx_engine_done(&qp->tx))
 		return 0;
 	if (offloaded)
 		iwp_engine_enter(qp);
@@ -219,12 +227,6 @@ static int iwp_tx_write(struct iwp_qp *qp)
 	if (n >= 0)
 		iwp_tx_hand_over(qp, n, qp->tx.segs - segs);
 	return n;
-}
-
-/* Whether the sender has nothing to do, but to wait for acknowledgements. */
-static bool iwp_tx_rests(struct iwp_qp *qp)
-{
-	return !qp->tx.send_rtr && iwp_tx_idle(qp);
 }
 
 /* Returns 0 if nothing is left, or why something is. */
@@ -241,9 +243,8 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 		n = iwp_tx_write(qp);
 		if (n < 0)
 			return n;
-		err = iwp_tx_push(&qp->tx, n >= iwp_tx_batch(qp) &&
-				  !iwp_tx_written(qp));
-		if (err || !n || qp->state == IWP_QP_ERROR || iwp_tx_rests(qp))
+		err = iwp_tx_push(&qp->tx, qp->tx.more && n >= iwp_tx_batch(qp));
+		if (err || !qp->tx.more || qp->state == IWP_QP_ERROR)
 			return err;
 		if (n >= budget)
 			return -EBUSY;
@@ -251,35 +252,19 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 	}
 }
 
-/* The acknowledgements of what is under way have to be noticed. */
-static void iwp_tx_watch(struct iwp_qp *qp)
+/* Whether TCP is to tell when it has got rid of something. */
+static void iwp_tx_watch(struct iwp_qp *qp, bool on)
 {
 	struct socket *sock = qp->tx.sk->sk_socket;
 
-	if (!sock)
-		return;
-	if (qp->tx.nr_vecs || qp->sq.done != qp->sq.next)
-		set_bit(SOCK_NOSPACE, &sock->flags);
-	else
-		clear_bit(SOCK_NOSPACE, &sock->flags);
+	if (sock && on != test_bit(SOCK_NOSPACE, &sock->flags))
+		assign_bit(SOCK_NOSPACE, &sock->flags, on);
 }
 
-static void iwp_tx_run(struct iwp_qp *qp)
+/* The acknowledgements of what is under way have to be noticed. */
+static void iwp_tx_await(struct iwp_qp *qp)
 {
-	struct iwp_tx *tx = &qp->tx;
-	int err;
-
-	do {
-		tx->again = false;
-		err = iwp_tx_loop(qp);
-	} while (tx->again && !err);
-	if (qp->state == IWP_QP_ERROR)
-		return;
-	if (err == -EBUSY || err == -ENOMEM)
-		iwp_tx_queue(qp);
-	else if (err && err != -EAGAIN)
-		iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
-	iwp_tx_watch(qp);
+	iwp_tx_watch(qp, qp->tx.nr_vecs || qp->sq.done != qp->sq.next);
 }
 
 /**
@@ -287,16 +272,45 @@ static void iwp_tx_run(struct iwp_qp *qp)
  * @qp: queue pair; nothing happens if it is joined with its peer
  *
  * Context: socket's lock held.
+ * Return: whether there is something new.
  */
-void iwp_tx_acked(struct iwp_qp *qp)
+bool iwp_tx_acked(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
+	u32 more;
 
 	if (qp->local)
-		return;
-	tx->acked += (u32)(tcp_sk(tx->sk)->snd_una -
-			   (tx->start_seq + (u32)tx->acked));
+		return false;
+	more = iwp_tx_unheard(tx);
+	if (!more && !tx->reap)
+		return false;
+	tx->acked += more;
+	tx->reap = false;
 	iwp_sq_reap(qp, tx->acked);
+	return true;
+}
+
+static void iwp_tx_run(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	int err;
+
+	/* What happens meanwhile is looked at behind it. */
+	iwp_tx_watch(qp, false);
+	do {
+		tx->again = false;
+		err = iwp_tx_loop(qp);
+		if (qp->state == IWP_QP_ERROR)
+			return;
+		/* That may have made room. */
+		if (iwp_tx_acked(qp) && !iwp_tx_written(qp))
+			tx->again = true;
+	} while (tx->again && !err);
+	if (err == -EBUSY || err == -ENOMEM)
+		iwp_tx_queue(qp);
+	else if (err && err != -EAGAIN)
+		iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
+	iwp_tx_await(qp);
 }
 
 static void iwp_tx_drained(struct iwp_qp *qp)
@@ -318,7 +332,6 @@ void iwp_tx_ready(struct iwp_qp *qp)
 
 	if (qp->state == IWP_QP_ERROR || iwp_local_send(qp))
 		return;
-	iwp_tx_acked(qp);
 	if (tx->busy) {
 		tx->again = true;
 		return;
@@ -326,10 +339,8 @@ void iwp_tx_ready(struct iwp_qp *qp)
 	tx->busy = true;
 	iwp_tx_run(qp);
 	tx->busy = false;
-	if (qp->state != IWP_QP_ERROR) {
-		iwp_tx_acked(qp);
+	if (qp->state != IWP_QP_ERROR)
 		iwp_tx_drained(qp);
-	}
 }
 
 /**
@@ -347,9 +358,9 @@ bool iwp_tx_heard(struct iwp_qp *qp)
 	if (qp->state == IWP_QP_ERROR || qp->local || qp->tx.busy)
 		return false;
 	iwp_tx_acked(qp);
-	if (!iwp_tx_rests(qp))
+	if (!iwp_tx_idle(qp))
 		return false;
-	iwp_tx_watch(qp);
+	iwp_tx_await(qp);
 	iwp_tx_drained(qp);
 	return true;
 }

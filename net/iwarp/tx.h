@@ -11,7 +11,7 @@
 
 #include <linux/bvec.h>
 #include <linux/mm_types.h>
-#include <net/sock.h>
+#include <net/tcp.h>
 
 #include "marker.h"
 #include "mem.h"
@@ -83,12 +83,14 @@ struct iwp_msg {
  * @use_crc: checksums are in use
  * @busy: somebody below us in the call stack is sending
  * @again: he has to look once more
+ * @more: there may be more to send than is in segments
  * @wait_first: nothing may be sent before something was received
  * @send_rtr: an empty write is to be sent first, so that the peer may send
  * @start_seq: TCP's number of the first byte
  * @pos: place in the stream behind the last segment
  * @seg_used: how much of a segment of TCP is in use behind the last whole one
  * @acked: place up to which the peer's TCP has everything
+ * @reap: a request is done that no acknowledgment tells of
  * @frag: page in which the next segment begins
  * @gather: pages of users go to TCP, and not copies
  * @vecs: pieces that TCP has not taken
@@ -114,12 +116,14 @@ struct iwp_tx {
 	bool use_crc;
 	bool busy;
 	bool again;
+	bool more;
 	bool wait_first;
 	bool send_rtr;
 	u32 start_seq;
 	u64 pos;
 	u32 seg_used;
 	u64 acked;
+	bool reap;
 	struct page_frag frag;
 	bool gather;
 	struct bio_vec vecs[IWP_TX_VECS];
@@ -145,6 +149,12 @@ static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
 	return tx->orq[nr % tx->stream.ord.max] << 8 | 1;
 }
 
+/* How many bytes the peer has acknowledged that we do not know of. */
+static inline u32 iwp_tx_unheard(const struct iwp_tx *tx)
+{
+	return tcp_sk(tx->sk)->snd_una - (tx->start_seq + (u32)tx->acked);
+}
+
 /* tx.c */
 enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
 int iwp_tx_init(void);
@@ -156,7 +166,7 @@ bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
 void iwp_tx_kick(struct iwp_qp *qp);
 void iwp_tx_ready(struct iwp_qp *qp);
 bool iwp_tx_heard(struct iwp_qp *qp);
-void iwp_tx_acked(struct iwp_qp *qp);
+bool iwp_tx_acked(struct iwp_qp *qp);
 void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len);
 void iwp_tx_last(struct iwp_qp *qp);
@@ -169,8 +179,6 @@ void iwp_tx_msg_sent(struct iwp_qp *qp);
 enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send);
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status);
-bool iwp_tx_written(struct iwp_qp *qp);
-bool iwp_tx_idle(struct iwp_qp *qp);
 
 /* tx_seg.c */
 int iwp_tx_segment(struct iwp_qp *qp);

@@ -148,6 +148,7 @@ static bool iwp_send_done_here(struct iwp_qp *qp, struct iwp_send *send)
 		return false;
 	}
 	send->state = IWP_SEND_DONE;
+	qp->tx.reap = true;
 	return true;
 }
 
@@ -268,31 +269,4 @@ void iwp_tx_msg_sent(struct iwp_qp *qp)
 		iwp_send_sent(tx, msg->send);
 	}
 	memset(msg, 0, offsetof(struct iwp_msg, control));
-}
-
-/**
- * iwp_tx_written() - is everything in segments?
- * @qp: queue pair
- *
- * Context: socket's lock held.
- * Return: true if so.
- */
-bool iwp_tx_written(struct iwp_qp *qp)
-{
-	struct iwp_tx *tx = &qp->tx;
-
-	return tx->msg.source == IWP_MSG_NONE &&
-	       tx->reads_get == tx->reads_put && !iwp_sq_next(qp);
-}
-
-/**
- * iwp_tx_idle() - is everything sent?
- * @qp: queue pair
- *
- * Context: socket's lock held.
- * Return: true if so, and TCP has all of it.
- */
-bool iwp_tx_idle(struct iwp_qp *qp)
-{
-	return !qp->tx.nr_vecs && iwp_tx_written(qp);
 }

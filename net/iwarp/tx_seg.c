@@ -107,8 +107,10 @@ static void iwp_out_marker(struct iwp_out *out)
 {
 	u8 marker[IWARP_MARKER_LEN];
 
-	if (iwarp_gap_marker(&out->gap, marker))
-		iwp_out_raw(out, marker, sizeof(marker));
+	if (!iwarp_marker_at(out->gap.interval, out->gap.pos))
+		return;
+	iwarp_gap_marker(&out->gap, marker);
+	iwp_out_raw(out, marker, sizeof(marker));
 }
 
 /* With markers in between. */
@@ -156,11 +158,27 @@ static int iwp_out_pages(void *ctx, void *from, size_t len)
 	return out->err;
 }
 
-/* How payload of memory regions is taken. */
-static iwp_span_fn iwp_out_span(const struct iwp_out *out)
+/* Where all of the segment fits, and nothing comes in between. */
+static int iwp_out_flat(void *ctx, void *from, size_t len)
 {
-	return out->tx->gather ? iwp_out_pages : iwp_out_bytes;
+	u8 **at = ctx;
+
+	iwp_copy(*at, from, len);
+	*at += len;
+	return 0;
 }
+
+/**
+ * struct iwp_to - where payload goes
+ * @copy: takes what has to be copied, as it does not stay where it is
+ * @span: takes what is in memory regions
+ * @ctx: for both
+ */
+struct iwp_to {
+	iwp_span_fn copy;
+	iwp_span_fn span;
+	void *ctx;
+};
 
 static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 {
@@ -180,7 +198,7 @@ static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 
 static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 				      struct iwp_send *send, u32 at, u32 len,
-				      struct iwp_out *out)
+				      const struct iwp_to *to)
 {
 	struct iwp_pieces pieces = {
 		.pd = qp->ibqp.pd,
@@ -190,31 +208,30 @@ static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 	};
 
 	if (send->flags & SIW_WQE_INLINE) {
-		iwp_out_bytes(out, (u8 *)&send->sge[1] + at, len);
+		to->copy(to->ctx, (u8 *)&send->sge[1] + at, len);
 		return IWP_MEM_OK;
 	}
-	return iwp_pieces_walk(&pieces, at, len, iwp_out_span(out), out);
+	return iwp_pieces_walk(&pieces, at, len, to->span, to->ctx);
 }
 
 static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,
-				       struct iwp_out *out)
+				       const struct iwp_to *to)
 {
 	struct iwp_msg *msg = &qp->tx.msg;
 	struct iwarp_read_req *req;
 
 	switch (msg->source) {
 	case IWP_MSG_SEND:
-		return iwp_tx_gather(qp, msg->send, msg->at, len, out);
+		return iwp_tx_gather(qp, msg->send, msg->at, len, to);
 	case IWP_MSG_READ:
 		req = &qp->tx.reads[qp->tx.reads_get % qp->tx.reads_size].req;
 		if (len && !req->src_stag)
 			return IWP_MEM_STAG;
 		return iwp_mem_walk(qp->ibqp.pd, req->src_stag,
 				    req->src_to + msg->at, len,
-				    IB_ACCESS_REMOTE_READ, iwp_out_span(out),
-				    out);
+				    IB_ACCESS_REMOTE_READ, to->span, to->ctx);
 	default:
-		iwp_out_bytes(out, msg->control + msg->at, len);
+		to->copy(to->ctx, msg->control + msg->at, len);
 		return IWP_MEM_OK;
 	}
 }
@@ -275,18 +292,83 @@ static void iwp_vec_cut(struct iwp_tx *tx, u32 nr, u32 last_len)
 		tx->vecs[nr - 1].bv_len = last_len;
 }
 
-static enum iwp_mem_err iwp_seg_write(struct iwp_qp *qp,
-				      const struct iwarp_hdr *hdr,
-				      struct iwp_out *out)
+/* Returns 0, or what iwp_tx_segment() does. */
+static int iwp_seg_pieces(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+			  u32 *len)
 {
+	struct iwp_tx *tx = &qp->tx;
+	struct iwp_out out = { .tx = tx, .crc = IWARP_CRC_SEED };
+	struct iwp_to to = {
+		.copy = iwp_out_bytes,
+		.span = tx->gather ? iwp_out_pages : iwp_out_bytes,
+		.ctx = &out,
+	};
 	u8 head[IWARP_HDR_MAX];
 	enum iwp_mem_err err;
 
-	iwarp_gap_init(&out->gap, out->tx->interval, out->tx->pos);
-	iwp_out_bytes(out, head, iwarp_hdr_encode(hdr, head));
-	err = iwp_tx_payload(qp, hdr->payload_len, out);
-	if (!err)
-		iwp_out_trailer(out, iwarp_ulpdu_len(hdr));
+	iwarp_gap_init(&out.gap, tx->interval, tx->pos);
+	iwp_out_bytes(&out, head, iwarp_hdr_encode(hdr, head));
+	err = iwp_tx_payload(qp, hdr->payload_len, &to);
+	if (err)
+		return err;
+	iwp_out_trailer(&out, iwarp_ulpdu_len(hdr));
+	*len = out.gap.pos - (u32)tx->pos;
+	return out.err;
+}
+
+/* Whether the page of @tx has so much room in one piece. */
+static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
+{
+	struct page_frag *frag = &tx->frag;
+
+	if (frag->page && frag->size - frag->offset >= len)
+		return true;
+	return skb_page_frag_refill(len, frag, GFP_ATOMIC) &&
+	       frag->size - frag->offset >= len;
+}
+
+/* The same, if all of it lies together, and there is room for it. */
+static int iwp_seg_flat(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len)
+{
+	struct page_frag *frag = &qp->tx.frag;
+	u8 *start = page_address(frag->page) + frag->offset;
+	u8 *at = start + iwarp_hdr_encode(hdr, start);
+	u8 *trailer = start + len - IWARP_CRC_LEN;
+	struct iwp_to to = {
+		.copy = iwp_out_flat,
+		.span = iwp_out_flat,
+		.ctx = &at,
+	};
+	enum iwp_mem_err err;
+
+	err = iwp_tx_payload(qp, hdr->payload_len, &to);
+	if (err)
+		return err;
+	/* What pads it, and the checksum if none is in use. */
+	put_unaligned_le32(0, at);
+	put_unaligned_le32(0, trailer);
+	if (qp->tx.use_crc)
+		iwarp_crc_encode(crc32c(IWARP_CRC_SEED, start, trailer - start),
+				 trailer);
+	iwp_vec_add(&qp->tx, frag->page, frag->offset, len);
+	frag->offset += len;
+	return 0;
+}
+
+static int iwp_seg_write(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+			 u32 *len)
+{
+	struct iwp_tx *tx = &qp->tx;
+	u32 last_len, nr = tx->nr_vecs;
+	int err;
+
+	*len = iwarp_fpdu_len(iwarp_ulpdu_len(hdr));
+	if (!tx->interval && !tx->gather && iwp_frag_fits(tx, *len))
+		return iwp_seg_flat(qp, hdr, *len);
+	last_len = nr ? tx->vecs[nr - 1].bv_len : 0;
+	err = iwp_seg_pieces(qp, hdr, len);
+	if (err)
+		iwp_vec_cut(tx, nr, last_len);
 	return err;
 }
 
@@ -301,20 +383,16 @@ static enum iwp_mem_err iwp_seg_write(struct iwp_qp *qp,
 int iwp_tx_segment(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
-	struct iwp_out out = { .tx = tx, .crc = IWARP_CRC_SEED };
-	u32 nr = tx->nr_vecs;
-	u32 last_len = nr ? tx->vecs[nr - 1].bv_len : 0;
 	struct iwarp_hdr hdr;
+	u32 len;
 	int err;
 
 	iwp_seg_header(tx, &hdr);
-	err = iwp_seg_write(qp, &hdr, &out) ?: out.err;
-	if (err) {
-		iwp_vec_cut(tx, nr, last_len);
+	err = iwp_seg_write(qp, &hdr, &len);
+	if (err)
 		return err;
-	}
-	tx->seg_used += out.gap.pos - (u32)tx->pos;
-	tx->pos += (u32)(out.gap.pos - (u32)tx->pos);
+	tx->seg_used += len;
+	tx->pos += len;
 	tx->msg.at += hdr.payload_len;
 	iwp_count(qp->dev, IWP_STAT_TX_FPDUS, 1);
 	if (!iwp_design_offloaded(qp->design))

@@ -110,8 +110,11 @@ struct Memory {
 	iwarp_source source;
 	Bytes bytes;
 
-	explicit Memory(Bytes b) : source{copy, crc, this}, bytes(std::move(b))
+	explicit Memory(Bytes b) : source{copy, crc, this, nullptr}, bytes(std::move(b))
 	{
+		// Both kinds of sources, and the same input always has the same.
+		if ((bytes.size() & 4) != 0)
+			source.flat = bytes.data();
 	}
 
 	static const u8 *at(const iwarp_source *src, u32 off, u32 len)

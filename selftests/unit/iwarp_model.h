@@ -126,6 +126,9 @@ public:
 		source_.copy = copy;
 		source_.crc = crc;
 		source_.ctx = this;
+		// Both kinds of sources, and the same bytes always have the same.
+		if ((bytes_.size() & 4) != 0)
+			source_.flat = bytes_.data();
 	}
 
 	IwarpMemory(const IwarpMemory &) = delete;

