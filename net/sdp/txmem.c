@@ -193,10 +193,14 @@ static int sdp_tx_alloc_charged(struct sdp_sock *ssk, u32 index, void *addr)
 	return err;
 }
 
-/* How many pieces from one without memory on a long write may get at once. */
+/*
+ * How many pieces from one without memory on a long write may get at once: what
+ * is allocated as one has 1, 2, 4, ... of them, and the last is used anyhow.
+ */
 static u32 sdp_tx_run(const struct sdp_tx *tx, u32 index, u32 len)
 {
-	u32 most = min3(len / SDP_TX_CHUNK, SDP_TX_RUN, tx->nr_chunks - index);
+	u32 wish = roundup_pow_of_two(DIV_ROUND_UP(len, SDP_TX_CHUNK));
+	u32 most = min3(wish, SDP_TX_RUN, tx->nr_chunks - index);
 	u32 n = 1;
 
 	while (n < most && !tx->chunks[index + n])
