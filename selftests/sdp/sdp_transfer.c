@@ -9,6 +9,8 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
+#define HUGE	(2 * MIB)
+
 void *read_job(void *arg)
 {
 	struct job *j = arg;
@@ -33,6 +35,15 @@ unsigned char *memory(size_t len, size_t offset)
 
 	CHECK(p != MAP_FAILED);
 	return (unsigned char *)p + offset;
+}
+
+unsigned char *advised(size_t len, int advice)
+{
+	unsigned char *p = memory(len + HUGE, 0);
+
+	p += HUGE - (uintptr_t)p % HUGE;
+	CHECK_OK(madvise(p, len, advice));
+	return p;
 }
 
 /* Writes all, with as many calls as it takes. */

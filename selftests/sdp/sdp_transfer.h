@@ -24,6 +24,8 @@ void *write_memory_job(void *arg);
 void both_ways(struct job jobs[4], void *(*write)(void *arg));
 /* Memory that starts so many bytes behind the start of a page. */
 unsigned char *memory(size_t len, size_t offset);
+/* Memory for which huge pages are welcome, or not, at the start of one. */
+unsigned char *advised(size_t len, int advice);
 /* Write all, with as many calls as it takes. */
 void write_all(int fd, const unsigned char *buf, size_t len);
 /* One write from memory that is not aligned, while a reader waits. */

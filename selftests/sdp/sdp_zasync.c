@@ -15,18 +15,7 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
-#define HUGE	(2 * MIB)
 #define SYSCTL_FAULT_LIMIT	"/proc/sys/net/sdp/zcopy_fault_limit"
-
-/* Page-aligned memory that huge pages are welcome in, or not. */
-static unsigned char *advised(size_t len, int advice)
-{
-	unsigned char *p = memory(len + HUGE, 0);
-
-	p += HUGE - (uintptr_t)p % HUGE;
-	CHECK_OK(madvise(p, len, advice));
-	return p;
-}
 
 /* ---- the program writes to its memory at once ---- */
 
@@ -53,7 +42,7 @@ static void part_of_a_huge_page(size_t offset, size_t len)
 {
 	struct pair p = new_pair();
 
-	overwritten(p, advised(HUGE, MADV_HUGEPAGE) + offset, len, 0);
+	overwritten(p, advised(2 * MIB, MADV_HUGEPAGE) + offset, len, 0);
 	close_pair(p);
 }
 
@@ -407,17 +396,25 @@ static void memlock_limit(void)
 	close_pair(p);
 }
 
-/* What a program writes that always overwrites it too early is copied. */
+/*
+ * What a program writes that always overwrites it too early is copied.  It does
+ * so on one processor: new pages that another has in a list of its own look used.
+ */
 static void early_writes_are_noticed(void)
 {
-	struct pair p = new_pair();
-	unsigned char *buf = advised(8 * THRESH, MADV_NOHUGEPAGE);
 	struct sdp_info info;
+	unsigned char *buf;
+	struct pair p;
 
+	use_one_cpu();
+	p = new_pair();
+	buf = advised(8 * THRESH, MADV_NOHUGEPAGE);
 	overwritten(p, buf, 8 * THRESH, 0);
 	WAIT_FOR(info_of(p.client).sdpi_guard_faults > 0);
 	info = info_of(p.client);
-	CHECK(info.sdpi_guard_faults >= 8 * THRESH / 4096 - 2);
+	/* Pages that were given up before it came to them were not touched. */
+	if (!info.sdpi_zcopy_cancels)
+		CHECK(info.sdpi_guard_faults >= 8 * THRESH / 4096 - 2);
 	one_way(p.client, p.server, THRESH, 0, 8 * THRESH);
 	CHECK_EQ(info_of(p.client).sdpi_zcopy_sent, info.sdpi_zcopy_sent);
 	/* And given another chance. */
