@@ -67,6 +67,9 @@ int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
 int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 			 int __user *optlen);
 
+/* guard_give.c */
+u32 sdp_guard_give(unsigned long addr, u32 len);
+
 /* guard_share.c */
 extern const struct sdp_guard_ops sdp_guard_share;
 

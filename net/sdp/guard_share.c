@@ -20,6 +20,7 @@
 #include <asm/tlbflush.h>
 
 #include "guard.h"
+#include "guard_walk.h"
 #include "guard_watch.h"
 
 /* How often what is not there is faulted in: memory may be short. */
@@ -131,24 +132,6 @@ static int sdp_share_huge(struct sdp_share_walk *walk, pmd_t *pmdp,
 }
 #endif
 
-/* The entry of a page table, or of a huge page; NULL if there is none. */
-static pmd_t *sdp_share_pmd(struct mm_struct *mm, unsigned long addr)
-{
-	pgd_t *pgd = pgd_offset(mm, addr);
-	p4d_t *p4d;
-	pud_t *pud;
-
-	if (pgd_none(*pgd))
-		return NULL;
-	p4d = p4d_offset(pgd, addr);
-	if (p4d_none(*p4d))
-		return NULL;
-	pud = pud_offset(p4d, addr);
-	if (!pud_present(*pud) || pud_leaf(*pud))
-		return NULL;
-	return pmd_offset(pud, addr);
-}
-
 /*
  * A range within one page table.  With mmap_lock held a table does not become
  * a huge page, and what is neither may become either.
@@ -157,7 +140,7 @@ static int sdp_share_table(struct sdp_share_walk *walk, unsigned long addr,
 			   unsigned long end)
 {
 	u32 before = walk->nr;
-	pmd_t *pmdp = sdp_share_pmd(walk->mm, addr);
+	pmd_t *pmdp = sdp_guard_pmd(walk->mm, addr);
 	pmd_t pmd;
 	int err;
 
@@ -213,15 +196,10 @@ static void sdp_share_flush(struct mm_struct *mm)
 	smp_mb__after_atomic();
 	on_each_cpu_mask(mm_cpumask(mm), sdp_share_flush_cpu, NULL, true);
 }
-
-#define SDP_SHARE_WORKS		true
 #else
 static void sdp_share_flush(struct mm_struct *mm)
 {
 }
-
-/* Nobody has tried yet how a module flushes the TLB there. */
-#define SDP_SHARE_WORKS		false
 #endif
 
 static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
@@ -259,7 +237,7 @@ static struct sdp_guard *sdp_share_protect(unsigned long addr, u32 nr,
 	size_t len = (size_t)nr << PAGE_SHIFT;
 	int tries, err;
 
-	if (!SDP_SHARE_WORKS || !walk.mm)
+	if (!SDP_GUARD_WORKS || !walk.mm)
 		return ERR_PTR(-EOPNOTSUPP);
 	for (tries = 0; tries < SDP_SHARE_TRIES; tries++) {
 		if (tries && fault_in_readable((const char __user *)addr, len))

@@ -198,6 +198,7 @@ struct sdp_zread {
  * @watched_at: when they were first seen there, jiffies
  * @touched: those that are copied, because the program has written to its
  *	memory before it was sent
+ * @unsent: reads to memory that is not looked at, because it was not sent before
  */
 struct sdp_zcopy {
 	u32 readers;
@@ -225,6 +226,7 @@ struct sdp_zcopy {
 	u32 watched;
 	unsigned long watched_at;
 	struct sdp_backoff touched;
+	struct sdp_backoff unsent;
 };
 
 /* Whether there are pages that are being read into. */

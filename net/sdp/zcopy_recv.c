@@ -8,6 +8,7 @@
 
 #include "conn.h"
 #include "device.h"
+#include "guard.h"
 #include "mib.h"
 #include "oob.h"
 #include "provider.h"
@@ -21,6 +22,9 @@
  * peer answers some of them now and then.
  */
 #define SDP_ZRECV_LIMIT	(30 * HZ)
+
+/* One page in so many that was protected is worth a look at the others. */
+#define SDP_ZRECV_GIVEN	8U
 
 static_assert(DIV_ROUND_UP(SDP_ZCOPY_READ_PAGES, SDP_TX_MAX_SGE) <=
 	      SDP_ZCOPY_READ_WRS);
@@ -291,6 +295,24 @@ static u32 sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 	return read;
 }
 
+/*
+ * Memory that was sent from is as it was protected for that until it is written
+ * to, so that whoever writes, we or the device, would take a page fault for each
+ * page.  What finds no such pages is left alone for a while: a look at a page
+ * takes a tenth of a fault.
+ */
+static void sdp_zrecv_unguard(struct sdp_sock *ssk, unsigned long addr, u32 len)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	u32 nr;
+
+	if (!z->async || sdp_backoff_skips(&z->unsent))
+		return;
+	nr = sdp_guard_give(addr, len);
+	sdp_backoff_learn(&z->unsent,
+			  nr && nr * SDP_ZRECV_GIVEN >= len >> PAGE_SHIFT);
+}
+
 /* Begins another read; returns whether there was one to begin. */
 static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 {
@@ -304,6 +326,7 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 	len = sdp_zrecv_fit(call, &addr);
 	if (!len)
 		return false;
+	sdp_zrecv_unguard(ssk, addr, len);
 	if (sdp_zrecv_at_once(call, len))
 		return true;
 	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_RECV);

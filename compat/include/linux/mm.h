@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SDP_COMPAT_LINUX_MM_H
+#define _SDP_COMPAT_LINUX_MM_H
+
+#include_next <linux/mm.h>
+
+/* Older kernels have no shadow stacks. */
+#ifndef VM_SHADOW_STACK
+#define VM_SHADOW_STACK	VM_NONE
+#endif
+
+#endif /* _SDP_COMPAT_LINUX_MM_H */
