@@ -134,6 +134,10 @@ public:
 	{
 		return step(GUARDCOST_RELEASE, memory, "cannot let go");
 	}
+	[[nodiscard]] double give(const Memory &memory) const
+	{
+		return step(GUARDCOST_GIVE, memory, "cannot give back");
+	}
 
 private:
 	[[nodiscard]] double step(unsigned long request, const Memory &memory,
@@ -176,6 +180,7 @@ void measure_guard(Columns &columns, const Device &device, bool huge, bool early
 	const double cold = device.protect(memory);
 	evict();
 	note(columns, "cold", cold + device.release(memory));
+	note(columns, "given", device.give(memory));
 	static_cast<void>(memory.write());
 	if (!early)
 		return;

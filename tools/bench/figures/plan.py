@@ -254,7 +254,7 @@ EXPERIMENTS["profile"] = _over_wire(
 EXPERIMENTS["guard"] = Experiment(
     "guard", "Copying memory, or protecting it and letting it go, each 4 KiB, by the size of pages",
     "guard", "warm", "ns", "smaller", GUARDS, (4 * KIB, 2 * MIB), "message",
-    more=("cold", "after", "early"))
+    more=("cold", "after", "given", "early"))
 
 EXPERIMENTS |= {experiment.name: experiment for experiment in _zcopy_experiments()}
 
@@ -329,6 +329,8 @@ FIGURES = {figure.name: figure for figure in (
            yardstick="guard_off"),
     Figure("zguard-after", "Guards: writing to the memory after it was sent", "guard", GUARDS,
            "after", "ns"),
+    Figure("zguard-given", "Guards: giving the memory back before it is read into", "guard",
+           ("guard_copy", "guard_block"), "given", "ns"),
     Figure("zguard-early", "Guards: writing to the memory before it was sent", "guard",
            ("guard_copy",), "early", "ns"),
     Figure("cpu", "Processor time for a message", "peers", MODES + ("rsockets", "smc", "tcp"),

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "guard_give.c"
 #include "guard_share.c"
 #include "guard_watch.c"
 #include "guard_block.c"
@@ -76,6 +77,12 @@ static int guardcost_release(struct guardcost_file *file,
 	return 0;
 }
 
+static int guardcost_give(struct guardcost_file *file, struct guardcost *step)
+{
+	sdp_guard_give(step->addr, GUARDCOST_PAGES * PAGE_SIZE);
+	return 0;
+}
+
 static long guardcost_ioctl(struct file *filp, unsigned int cmd,
 			    unsigned long arg)
 {
@@ -94,6 +101,9 @@ static long guardcost_ioctl(struct file *filp, unsigned int cmd,
 		break;
 	case GUARDCOST_RELEASE:
 		action = guardcost_release;
+		break;
+	case GUARDCOST_GIVE:
+		action = guardcost_give;
 		break;
 	default:
 		return -ENOTTY;

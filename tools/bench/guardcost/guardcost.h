@@ -28,5 +28,6 @@ struct guardcost {
 #define GUARDCOST_COPY _IOWR('z', 1, struct guardcost)
 #define GUARDCOST_PROTECT _IOWR('z', 2, struct guardcost)
 #define GUARDCOST_RELEASE _IOWR('z', 3, struct guardcost)
+#define GUARDCOST_GIVE _IOWR('z', 4, struct guardcost)
 
 #endif /* _GUARDCOST_H */
