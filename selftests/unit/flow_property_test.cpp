@@ -185,7 +185,7 @@ TEST(OutRing, RefusesFreedWhatWasNotSent)
 	EXPECT_EQ(sdp_outring_space(&out), 4096U - 40);
 }
 
-TEST(OutRing, FitsAsAWholeOrNotAtAll)
+TEST(OutRing, FitsAsAWholeOrInWholePieces)
 {
 	sdp_outring out;
 
