@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <thread>
@@ -119,6 +120,25 @@ TEST(stream, the_client_computes_after_each_message)
 	// 31 messages, less what the server's answer is taken to need.
 	ASSERT_EQ(passes.size(), 2U);
 	EXPECT_GE(passes[0].seconds, 30 * 0.001);
+}
+
+TEST(stream, uneven_computation_is_the_same_on_average)
+{
+	const std::chrono::microseconds average(1000);
+	const Request even{Kind::bandwidth, false, true, 1, 1, 1, average};
+	Request uneven = even;
+	uneven.uneven = true;
+	std::vector<std::chrono::microseconds> times(1000);
+	std::generate(times.begin(), times.end(), [&] { return next_computation(uneven); });
+	const auto [least, most] = std::minmax_element(times.begin(), times.end());
+
+	EXPECT_EQ(next_computation(even), average);
+	EXPECT_LT(*least, average / 10);
+	EXPECT_GT(*most, average * 19 / 10);
+	EXPECT_LE(*most, average * 2);
+	EXPECT_NEAR(
+		std::accumulate(times.begin(), times.end(), std::chrono::microseconds(0)).count(),
+		1000.0 * 1000, 50.0 * 1000);
 }
 
 // The bytes of the first pass are checked, so that none may be sent from memory

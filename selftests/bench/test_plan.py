@@ -69,6 +69,11 @@ class Commands(unittest.TestCase):
             command, "sdp 0 ring_size=65536,num_buffers=8,buffer_size=8192,flow_control=nic "
             f"progress 4096 {plan.EXCHANGES} --compute 1500")
 
+    def test_samples_are_out_of_step_with_messages(self):
+        """Small messages are in bursts, so that as many bytes lie between pauses."""
+        command = plan.EXPERIMENTS["profile"].command("bsdp", 65536)
+        self.assertTrue(command.endswith("--burst 16 --compute 100 --uneven"), command)
+
     def test_a_peer_has_no_settings(self):
         """They are AF_SDP's."""
         command = plan.EXPERIMENTS["peers"].command("verbs", 65536)

@@ -142,7 +142,8 @@ double one_way_of_verdict(Stream &stream, bool nodelay)
 
 Request request_of(const Plan &plan, bool verify, std::uint64_t total)
 {
-	return {plan.test, verify, plan.nodelay, plan.message, total, plan.burst, plan.computation};
+	return {plan.test, verify,     plan.nodelay,	 plan.message,
+		total,	   plan.burst, plan.computation, plan.uneven};
 }
 
 // It warms the connection up as well.

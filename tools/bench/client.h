@@ -26,6 +26,7 @@ struct Plan {
 	std::chrono::microseconds computation; /**< after each burst */
 	unsigned repeat;		       /**< timed passes */
 	unsigned connections = 1;
+	bool uneven = false; /**< computation takes a random time, that one on average */
 };
 
 /** What one timed pass gave. */

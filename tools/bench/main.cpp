@@ -59,6 +59,7 @@ struct Options {
 	std::uint64_t burst = 0;
 	unsigned connections = 1;
 	std::uint64_t computation = 0;
+	bool uneven = false;
 	std::string nodelay = "on";
 	unsigned repeat = 1;
 	std::string json;
@@ -124,7 +125,8 @@ void describe_test(CLI::App &app, Options &options)
 		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
 		->excludes(iterations);
 	app.add_option("--burst", options.burst,
-		       "messages of a burst: 100 for progress, 1 for touch, unless told otherwise")
+		       "messages of a burst: 100 for progress, 1 for touch and bw, unless told "
+		       "otherwise")
 		->type_name("COUNT")
 		->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
 	app.add_option("--connections", options.connections,
@@ -133,11 +135,13 @@ void describe_test(CLI::App &app, Options &options)
 		->check(CLI::Range(1, 1000))
 		->capture_default_str();
 	app.add_option("--compute", options.computation,
-		       "computation, done by sleeping: of the client after a message for bw, of "
+		       "computation, done by sleeping: of the client after a burst for bw, of "
 		       "the server for fill, of both after a burst for progress")
 		->type_name("MICROSECONDS")
 		->check(CLI::Range(std::uint64_t{0}, std::uint64_t{60'000'000}))
 		->capture_default_str();
+	app.add_flag("--uneven", options.uneven,
+		     "computation takes a random time, from none to twice what --compute says");
 	app.add_option("--nodelay", options.nodelay, "TCP_NODELAY at both ends")
 		->check(CLI::IsMember({"on", "off"}))
 		->capture_default_str();
@@ -193,7 +197,8 @@ std::uint64_t burst_of(const Options &options, Test test)
 {
 	if (test == Test::progress)
 		return options.burst != 0 ? options.burst : 100;
-	return test == Test::touch && options.burst != 0 ? options.burst : 1;
+	const bool has_bursts = test == Test::touch || test == Test::bandwidth;
+	return has_bursts && options.burst != 0 ? options.burst : 1;
 }
 
 Plan plan_for(const Options &options, std::uint64_t size)
@@ -209,7 +214,8 @@ Plan plan_for(const Options &options, std::uint64_t size)
 		.burst = burst,
 		.computation = std::chrono::microseconds(options.computation),
 		.repeat = options.repeat,
-		.connections = options.connections};
+		.connections = options.connections,
+		.uneven = options.uneven};
 }
 
 // Connections of its own for each size: none inherits what another one warmed up.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <thread>
@@ -66,7 +67,7 @@ std::optional<Greeting> Greeting::receive(Stream &stream)
 
 void Request::send(Stream &stream) const
 {
-	const std::uint64_t flags = (verify ? 1U : 0U) | (nodelay ? 2U : 0U);
+	const std::uint64_t flags = (verify ? 1U : 0U) | (nodelay ? 2U : 0U) | (uneven ? 4U : 0U);
 
 	send_words<7>(stream, {magic, static_cast<std::uint64_t>(test), flags, message, total,
 			       burst, static_cast<std::uint64_t>(computation.count())});
@@ -89,7 +90,8 @@ std::optional<Request> Request::receive(Stream &stream)
 		       message,
 		       total,
 		       burst,
-		       std::chrono::microseconds(computation)};
+		       std::chrono::microseconds(computation),
+		       (flags & 4) != 0};
 }
 
 void Verdict::send(Stream &stream) const
@@ -109,13 +111,23 @@ Verdict Verdict::receive(Stream &stream)
 	return {wrong, unread};
 }
 
+std::chrono::microseconds next_computation(const Request &request)
+{
+	static thread_local std::minstd_rand random;
+	using Distribution = std::uniform_int_distribution<std::chrono::microseconds::rep>;
+
+	if (!request.uneven)
+		return request.computation;
+	return std::chrono::microseconds(Distribution(0, 2 * request.computation.count())(random));
+}
+
 void compute(const Request &request)
 {
 	if (request.computation.count() == 0)
 		return;
 	// Sleepers are gathered for up to 50 us otherwise.
 	::prctl(PR_SET_TIMERSLACK, 1UL);
-	std::this_thread::sleep_for(request.computation);
+	std::this_thread::sleep_for(next_computation(request));
 }
 
 } // namespace sdpbench

@@ -61,6 +61,7 @@ struct Request {
 	std::uint64_t total;		       /**< bytes of the pass in each direction used */
 	std::uint64_t burst;		       /**< messages to one side before any to the other */
 	std::chrono::microseconds computation; /**< after each burst; whose, the test says */
+	bool uneven = false;		       /**< it takes a random time, that one on average */
 
 	void send(Stream &stream) const;
 	/** @return nothing if the client has no more. @throw std::runtime_error if it is garbled.
@@ -112,6 +113,15 @@ template <typename Action> void for_each_burst(const Request &request, Action ac
 	for (std::uint64_t offset = 0; offset < request.total; offset += size)
 		action(Range{offset, std::min(offset + size, request.total)});
 }
+
+/**
+ * @return how long the next computation takes.
+ *
+ * Uneven computation takes up to twice as long as is said, by numbers that are
+ * random and the same in each run: what looks at the program from time to time
+ * must not fall into step with it.
+ */
+[[nodiscard]] std::chrono::microseconds next_computation(const Request &request);
 
 /**
  * Stand for the computation of a program on a processor of its own: let the

@@ -55,8 +55,10 @@ ZCOPY = ("bsdp", "zsdp", "azsdp", "azblock")
 
 _MANY = 3000
 _GUARD_TIMES = 5
+# Between bursts, so that samples are not taken at the same place of each message.
+_OUT_OF_STEP = "--compute 100 --uneven"
 # Of the shorter of two runs; the other is five times as long.
-_PROFILE_BYTES = 12 * MIB
+_PROFILE_BYTES = 48 * MIB
 DEFAULT_BUFFERS = "16x65536"
 PAPER_BUFFERS = "8x8192"
 # An exchange is a burst to and fro; few of them make a long pass.
@@ -144,6 +146,8 @@ class Experiment:
         """What else sdpbench is told."""
         if self.test == "guard":
             return "--huge" if point > 4 * KIB else ""
+        if self.test == "profile":
+            return f"--burst {max(1, MIB // size)} {_OUT_OF_STEP}"
         if self.passes:
             return f"--compute {_slow(size)}"
         if self.axis in _OPTIONS:
