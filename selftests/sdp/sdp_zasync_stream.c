@@ -19,6 +19,9 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
+/* How long a writer waits at first for a peer that reads nothing. */
+#define PATIENCE_MS	50
+
 /* ---- the stream ---- */
 
 static void closed_at_once(void)
@@ -344,6 +347,45 @@ static void both_write_first(void)
 	close_pair(p);
 }
 
+/*
+ * Sends what is read after so many milliseconds.  Returns whether the reader got
+ * it as it was offered, however long he took.
+ */
+static bool waits_for_reader(struct pair p, unsigned int ms, uint64_t *pos)
+{
+	struct sdp_info before = info_of(p.client), after;
+	unsigned char *buf = memory(2 * THRESH, 0);
+	uint64_t since = now_ms();
+
+	write_async(p.client, buf, 2 * THRESH, *pos);
+	while (now_ms() - since < ms)
+		pause_a_bit();
+	recv_pattern(p.server, SEED_UP, *pos, 2 * THRESH, 2 * THRESH);
+	*pos += 2 * THRESH;
+	WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
+	munmap(buf, 2 * THRESH);
+	after = info_of(p.client);
+	return after.sdpi_zcopy_sent > before.sdpi_zcopy_sent &&
+	       after.sdpi_zcopy_cancels == before.sdpi_zcopy_cancels;
+}
+
+/* A reader who becomes slower by and by is waited for longer than others. */
+static void slow_reader_is_waited_for(void)
+{
+	unsigned int ms = 10, slow = 3 * PATIENCE_MS;
+	struct pair p = new_pair();
+	bool waited = false;
+	uint64_t pos = 0;
+
+	WAIT_FOR(({
+		waited = waits_for_reader(p, ms, &pos);
+		if (waited && ms < slow)
+			ms += ms / 4;
+		waited && ms >= slow;
+	}));
+	close_pair(p);
+}
+
 /* A peer that does not come gets it by copy, and keeps what it was offered. */
 static void given_up_after_a_while(void)
 {
@@ -468,6 +510,7 @@ static const struct sdp_case cases[] = {
 	CASE(reads_over_many_writes, CASE_SDP_ONLY),
 	CASE(two_readers, CASE_SDP_ONLY),
 	CASE(both_write_first, CASE_SDP_ONLY),
+	CASE(slow_reader_is_waited_for, CASE_SDP_ONLY),
 	CASE(given_up_after_a_while, CASE_SDP_ONLY),
 	CASE(polled_later, CASE_SDP_ONLY),
 	CASE(end_polled_later, CASE_SDP_ONLY),
