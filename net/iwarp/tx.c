@@ -20,8 +20,6 @@
 #define IWP_TX_ENGINE_BATCH	16384
 /* What the engine fetches at a time, where it is free to choose. */
 #define IWP_TX_ENGINE_CHUNK	2048
-/* When to look again if the socket is in use. */
-#define IWP_TX_RETRY		(20 * NSEC_PER_USEC)
 /* How much one call sends before others get the processor. */
 #define IWP_TX_BUDGET		(8 * IWP_TX_BATCH)
 
@@ -410,21 +408,26 @@ void iwp_tx_kick(struct iwp_qp *qp)
 	iwp_ep_put(ep);
 }
 
-/* Who destroys the queue pair waits for this, so it needs no reference. */
+/*
+ * Who destroys the queue pair waits for this, after it has lost its last
+ * reference.  Whoever has the socket may start the timer anew at any time: so it
+ * never starts itself, and a work item waits for the socket.
+ */
 static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
 {
 	struct iwp_qp *qp = container_of(timer, struct iwp_qp, tx_timer);
-	struct iwp_ep *ep = iwp_qp_ep(qp);
-	bool done;
+	struct iwp_ep *ep;
 
-	if (!ep)
+	if (!refcount_inc_not_zero(&qp->refs))
 		return HRTIMER_NORESTART;
-	done = iwp_tx_try(ep, qp);
-	iwp_ep_put(ep);
-	if (done)
-		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(IWP_TX_RETRY));
-	return HRTIMER_RESTART;
+	ep = iwp_qp_ep(qp);
+	if (ep) {
+		if (!iwp_tx_try(ep, qp))
+			iwp_tx_queue(qp);
+		iwp_ep_put(ep);
+	}
+	iwp_qp_put(qp);
+	return HRTIMER_NORESTART;
 }
 
 /**
