@@ -56,14 +56,13 @@ engine_works() {
 	[ "$(< "${devices[0]}/engine_cpu_ns")" -gt 0 ] || fail "nobody did its work"
 }
 
-listening() { rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*7174"; }
 has_queue_pairs() { rdma resource show qp link iwarp0/1 2> /dev/null | grep -q "link iwarp0"; }
 
 busy_with_queue_pairs() {
 	local server client
 	rping -s -a 10.0.0.2 > /dev/null 2>&1 &
 	server=$!
-	wait_for "$BOUND" listening || fail "the server does not listen"
+	wait_for "$BOUND" listening 7174 || fail "the server does not listen"
 	rping -c -a 10.0.0.2 -I 10.0.0.1 > /dev/null 2>&1 &
 	client=$!
 	# shellcheck disable=SC2064

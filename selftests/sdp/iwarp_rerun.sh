@@ -67,7 +67,6 @@ early_rdma() { sdp_early rdma async; }
 early_nic() { sdp_early nic async; }
 
 in_use() { rdma resource show qp 2> /dev/null | grep -q 'state RTS'; }
-listens() { rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*7174"; }
 
 # A process that has one of the ends dies in the middle of its transfers.
 client_killed() {
@@ -75,7 +74,7 @@ client_killed() {
 	for _ in 1 2 3; do
 		rping -s -a $server -S 60000 > "$work/server.out" 2>&1 &
 		server_pid=$!
-		wait_for "$BOUND" listens || fail "the server does not listen"
+		wait_for "$BOUND" listening 7174 || fail "the server does not listen"
 		rping -c -a $server -I $client -S 60000 > "$work/client.out" 2>&1 &
 		client_pid=$!
 		wait_for "$BOUND" in_use || fail "nothing moves"

@@ -65,6 +65,8 @@ gone() { ! kill -0 "$1" 2> /dev/null; }
 end_children() {
 	local job
 	for job in $(jobs -p); do
+		# timeout(1) would leave what it has started.
+		pkill -KILL -P "$job" 2> /dev/null || true
 		kill -KILL "$job" 2> /dev/null || true
 	done
 	wait 2> /dev/null || true
@@ -257,7 +259,18 @@ have_family() {
 
 # ---- tools of rdma-core and perftest ----
 
-listening() { rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*$1"; }
+# The connection manager says so before TCP listens, which carries iWARP.
+listening() {
+	rdma resource show cm_id 2> /dev/null | grep -q "state LISTEN.*$1" &&
+		ss -Htln "sport = :$1" | grep -q LISTEN
+}
+
+# A child of a process, which listens, waits for connections: it has done so with
+# all devices.
+waits_for_clients() {
+	local child
+	child=$(pgrep -P "$1") && grep -qs ucma_get_event "/proc/$child/task/"*/stack
+}
 
 # The server ends with its client, and both have to be content.
 # both PORT SERVER-COMMAND... -- CLIENT-COMMAND...
@@ -269,6 +282,7 @@ both() {
 	timeout "$BOUND" "${first[@]}" > "$work/server.out" 2>&1 &
 	server_pid=$!
 	wait_for "$BOUND" listening "$port" || fail "the server does not listen"
+	wait_for "$BOUND" waits_for_clients $server_pid || fail "the server does not wait"
 	timeout "$BOUND" "$@" > "$work/client.out" 2>&1 || fail "$1: status $?"
 	wait $server_pid || status=$?
 	[ $status = 0 ] || fail "the server's status is $status"
