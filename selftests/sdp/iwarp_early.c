@@ -6,18 +6,11 @@
  * before its turn. Needs root, and netem.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <ifaddrs.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
 #include <linux/tcp.h>
-#include <net/if.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <time.h>
 
-#include "iwarp_end.h"
+#include "iwarp_wire.h"
 
 /* What is where in an end's memory: one round fills all of it. */
 #define SOURCE		0
@@ -34,99 +27,10 @@
 /* Some 12 MB, so that much is lost even where little is. */
 #define ROUNDS		4
 
-/* The network devices of both ends. */
-static char wires[2][IFNAMSIZ];
-
-static void find_wire(char *name, const struct addr *addr)
-{
-	struct ifaddrs *all, *one;
-
-	CHECK_OK(getifaddrs(&all));
-	for (one = all; one; one = one->ifa_next)
-		if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
-		    ((struct sockaddr_in *)one->ifa_addr)->sin_addr.s_addr ==
-		    addr->in4.sin_addr.s_addr)
-			break;
-	if (!one)
-		sdp_skip("an end's address belongs to no network device");
-	strcpy(name, one->ifa_name);
-	freeifaddrs(all);
-}
-
-static void find_wires(void)
-{
-	struct addr client = make_addr(opts.client[0], 0);
-	struct addr server = make_addr(opts.server[0], 0);
-
-	find_wire(wires[0], &client);
-	find_wire(wires[1], &server);
-}
-
-static void __printf(1, 2) run(const char *fmt, ...)
-{
-	char command[256];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(command, sizeof(command), fmt, args);
-	va_end(args);
-	if (system(command))
-		FAIL("'%s' fails", command);
-}
-
-/* In both directions. */
-static void wire_is(const char *netem)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(wires); i++) {
-		run("tc qdisc del dev %s root 2> /dev/null; true", wires[i]);
-		if (*netem)
-			run("tc qdisc add dev %s root netem %s limit 10000",
-			    wires[i], netem);
-	}
-}
-
-static void segments_are(int most)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(wires); i++)
-		run("ip link set dev %s gso_max_segs %d", wires[i], most);
-}
-
-static void gro_is(bool on)
-{
-	struct ethtool_value value = { .cmd = ETHTOOL_SGRO, .data = on };
-	struct ifreq request = { .ifr_data = (void *)&value };
-	int fd = CHECK_OK(socket(AF_INET, SOCK_DGRAM, 0));
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(wires); i++) {
-		strcpy(request.ifr_name, wires[i]);
-		CHECK_OK(ioctl(fd, SIOCETHTOOL, &request));
-	}
-	close(fd);
-}
-
-static long counter(const struct iwarp_end *e, const char *name)
-{
-	const char *device = ibv_get_device_name(e->id->verbs->device);
-	char path[128], text[32] = "";
-	int fd;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", device, name);
-	fd = CHECK_OK(open(path, O_RDONLY));
-	CHECK(read(fd, text, sizeof(text) - 1) > 0);
-	close(fd);
-	return atol(text);
-}
-
 /* What both ends have counted. */
 static long counted(const struct iwarp_pair *p, const char *name)
 {
-	return counter(&p->client, name) + counter(&p->server, name);
+	return iwarp_counter(&p->client, name) + iwarp_counter(&p->server, name);
 }
 
 static void round_begin(struct iwarp_end *from, struct iwarp_end *to,
@@ -236,8 +140,6 @@ static long transfer(struct iwarp_pair *p, unsigned int count)
 
 	before = tally(p);
 	rounds(p, count);
-	/* The core asks a device no more often than every 10 ms. */
-	usleep(20000);
 	after = tally(p);
 	CHECK_EQ(after.damaged, before.damaged);
 	ktap_diag("%ld of %ld bytes out of order were placed early",
@@ -260,8 +162,8 @@ static long transfer_with(bool markers, bool crc)
 
 static long transfer_over(const char *netem, bool markers, bool crc)
 {
-	find_wires();
-	segments_are(1);
+	wire_find();
+	wire_segments_are(1);
 	wire_is(netem);
 	return transfer_with(markers, crc);
 }
@@ -311,21 +213,6 @@ static void corruption_that_tcp_finds(void)
 	CHECK(transfer_over("delay 1ms corrupt 1%", true, true) > 0);
 }
 
-/*
- * Every some segments one is damaged behind TCP's back, who trusts a wire that
- * is inside of the machine. Some of it is damaged while it is out of order.
- */
-static void damage(bool on)
-{
-	run("tc qdisc del dev %s clsact 2> /dev/null; true", wires[0]);
-	if (!on)
-		return;
-	run("tc qdisc add dev %s clsact", wires[0]);
-	run("tc filter add dev %s egress matchall action gact %s action pedit %s",
-	    wires[0], "pass random determ pipe 97",
-	    "munge offset 1000 u8 invert pass");
-}
-
 /* Whatever is reported as received is right, up to the end. */
 static unsigned int receive_until_error(struct iwarp_end *to)
 {
@@ -340,53 +227,58 @@ static unsigned int receive_until_error(struct iwarp_end *to)
 	return i;
 }
 
+/*
+ * Every some segments one is damaged behind TCP's back, who trusts a wire that
+ * is inside of the machine. Some of it is damaged while it is out of order.
+ */
 static void corruption_that_the_checksum_finds(void)
 {
+	struct wire_fault fault;
 	struct iwarp_pair p;
 	long damaged;
 
-	find_wires();
-	segments_are(1);
+	wire_find();
+	wire_segments_are(1);
 	iwarp_ask(true, true);
 	iwarp_pair_open(&p);
 	wire_is(LOSS);
-	damaged = counter(&p.server, "rx_crc_errors");
-	damage(true);
+	damaged = iwarp_counter(&p.server, "rx_crc_errors");
+	fault = wire_damages(97);
 	round_begin(&p.client, &p.server, 7);
 	round_send(&p.client, &p.server);
 	CHECK(receive_until_error(&p.server) < SENDS);
-	WAIT_FOR(counter(&p.server, "rx_crc_errors") == damaged + 1);
+	WAIT_FOR(iwarp_counter(&p.server, "rx_crc_errors") == damaged + 1);
 	iwarp_wait_disconnected(&p.client);
 	iwarp_wait_disconnected(&p.server);
-	damage(false);
+	wire_heals(&fault);
 	iwarp_pair_close(&p);
 }
 
 /* What is lost is many segments at a time, which TCP cuts as it likes later. */
 static void long_segments(void)
 {
-	find_wires();
-	segments_are(65535);
+	wire_find();
+	wire_segments_are(65535);
 	wire_is(LOSS);
 	CHECK(transfer_with(true, true) > 0);
 }
 
 static void segments_joined_by_the_receiver(void)
 {
-	find_wires();
-	segments_are(1);
-	gro_is(true);
+	wire_find();
+	wire_segments_are(1);
+	wire_gro_is(true);
 	wire_is(LOSS);
 	CHECK(transfer_with(true, true) > 0);
-	gro_is(false);
+	wire_gro_is(false);
 }
 
 /* The window cuts segments anywhere, and TCP throws away what is out of order. */
 static void small_receive_buffer(void)
 {
-	run("sysctl -qw net.ipv4.tcp_rmem='4096 20000 40000'");
+	run_command("sysctl -qw net.ipv4.tcp_rmem='4096 20000 40000'");
 	transfer_over(LOSS, true, true);
-	run("sysctl -qw net.ipv4.tcp_rmem='4096 131072 6291456'");
+	run_command("sysctl -qw net.ipv4.tcp_rmem='4096 131072 6291456'");
 }
 
 #define CLIENT_PORT	7175
@@ -445,8 +337,8 @@ static void sequence_wraps(void)
 	struct iwarp_pair p;
 	uint64_t begin;
 
-	find_wires();
-	segments_are(1);
+	wire_find();
+	wire_segments_are(1);
 	iwarp_ask(true, true);
 	wrap_after(WRAP_AFTER);
 	begin = now_ms();
@@ -483,10 +375,9 @@ static const struct sdp_case cases[] = {
 
 static void tidy_up(void)
 {
-	find_wires();
+	wire_find();
 	wire_is("");
-	damage(false);
-	segments_are(65535);
+	wire_segments_are(65535);
 	iwarp_ask(false, false);
 }
 
