@@ -92,7 +92,8 @@ static void end_open(struct iwarp_end *e)
 
 static void end_close(struct iwarp_end *e)
 {
-	rdma_destroy_qp(e->id);
+	if (e->id->qp)
+		rdma_destroy_qp(e->id);
 	CHECK_OK(rdma_destroy_id(e->id));
 	CHECK_EQ(ibv_dereg_mr(e->mr), 0);
 	CHECK_EQ(ibv_destroy_cq(e->scq), 0);
