@@ -91,7 +91,8 @@ check-foreign: deps
 
 ##check-flow: run the programs that move data with each engine that has rings
 check-flow: deps
-	@TESTS=sdp_flow_rerun SDP_TEST_DEADLINE=200 SDP_FLOW_PROGRAMS="sdp_data sdp_flags sdp_oob \
+	@TESTS=sdp_flow_rerun SDP_RUN_LIMIT=5400 \
+		SDP_TEST_DEADLINE=$(if $(filter debug,$(KERNEL)),1200,200) SDP_FLOW_PROGRAMS="sdp_data sdp_flags sdp_oob \
 		sdp_close sdp_poll sdp_splice sdp_stream sdp_stamp sdp_thread sdp_uring" \
 		tools/check $(KERNEL)
 
