@@ -55,16 +55,25 @@ bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
 	return !zm->uarg && sdp_backoff_skips(&ssk->conn.zcopy.touched);
 }
 
-static bool sdp_zasync_copy(struct page **page, unsigned long addr, u32 len)
+/* Adds a page with a copy of what does not fill one. */
+static bool sdp_zasync_copy(struct sdp_zpages *zp, struct page *page,
+			    unsigned long addr, u32 len)
 {
-	*page = alloc_page(GFP_KERNEL);
-	if (!*page)
+	if (!page)
 		return false;
-	if (!copy_from_user(page_address(*page) + offset_in_page(addr),
-			    (const void __user *)addr, len))
-		return true;
-	put_page(*page);
-	return false;
+	zp->pages[zp->nr++] = page;
+	return !copy_from_user(page_address(page) + offset_in_page(addr),
+			       (const void __user *)addr, len);
+}
+
+/* The copy of the first bytes leaves room before them, often for the last ones. */
+static struct page *sdp_zasync_tail_page(struct sdp_zpages *zp, u32 head_room,
+					 u32 tail)
+{
+	if (tail > head_room)
+		return alloc_page(GFP_KERNEL);
+	get_page(zp->pages[0]);
+	return zp->pages[0];
 }
 
 /*
@@ -73,16 +82,14 @@ static bool sdp_zasync_copy(struct page **page, unsigned long addr, u32 len)
  */
 static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 {
+	u32 head_room = offset_in_page(addr);
 	unsigned long end = addr + zp->len;
-	u32 head = offset_in_page(addr) ? PAGE_SIZE - offset_in_page(addr) : 0;
+	u32 head = head_room ? PAGE_SIZE - head_room : 0;
 	u32 tail = offset_in_page(end);
 	u32 whole = (zp->len - head - tail) >> PAGE_SHIFT;
 
-	if (head) {
-		if (!sdp_zasync_copy(&zp->pages[0], addr, head))
-			return false;
-		zp->nr = 1;
-	}
+	if (head && !sdp_zasync_copy(zp, alloc_page(GFP_KERNEL), addr, head))
+		return false;
 	zp->first = zp->nr;
 	zp->guard = zp->guard_ops->protect(addr + head, whole,
 					   zp->pages + zp->first);
@@ -90,12 +97,9 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 		return false;
 	zp->guarded = whole;
 	zp->nr += whole;
-	if (tail) {
-		if (!sdp_zasync_copy(&zp->pages[zp->nr], end - tail, tail))
-			return false;
-		zp->nr++;
-	}
-	return true;
+	return !tail ||
+	       sdp_zasync_copy(zp, sdp_zasync_tail_page(zp, head_room, tail),
+			       end - tail, tail);
 }
 
 static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,

@@ -38,6 +38,28 @@ static void overwritten_at_once(void)
 	close_pair(p);
 }
 
+/*
+ * What is before the first whole page and behind the last one may be in one page
+ * of the kernel's, or in two: whether they overlap, touch, or are apart.
+ */
+static void ends_that_fill_no_page(void)
+{
+	static const size_t before[] = { 0, 1, 16, 2048, 4080, 4095 };
+	size_t page = 4096, i, j;
+	struct pair p;
+
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		for (j = 0; j < ARRAY_SIZE(before); j++) {
+			/* Ends so many bytes into a page. */
+			size_t len = THRESH + 4 * page + before[j] - before[i];
+
+			p = new_pair();
+			overwritten(p, memory(len, before[i]), len, 0);
+			close_pair(p);
+		}
+	}
+}
+
 static void part_of_a_huge_page(size_t offset, size_t len)
 {
 	struct pair p = new_pair();
@@ -437,6 +459,7 @@ static void sync_is_not_async(void)
 
 static const struct sdp_case cases[] = {
 	CASE(overwritten_at_once, CASE_SDP_ONLY | CASE_IPV6),
+	CASE(ends_that_fill_no_page, CASE_SDP_ONLY),
 	CASE(huge_pages, CASE_SDP_ONLY),
 	CASE(small_pages, CASE_SDP_ONLY),
 	CASE(untouched_memory, CASE_SDP_ONLY),
