@@ -21,9 +21,10 @@
 
 static void overwritten_at_once(void)
 {
+	/* A MiB is at the start of a page: there are devices that read 256 pages. */
 	static const size_t sizes[] = {
-		THRESH, THRESH + 1, THRESH + 4095, 100000, MIB - 4096,
-		MIB - 4097, MIB,
+		MIB, THRESH, THRESH + 1, THRESH + 4095, 100000, MIB - 4096,
+		MIB - 4097,
 	};
 	struct pair p = new_pair();
 	uint64_t pos = 0;
