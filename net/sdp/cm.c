@@ -16,6 +16,7 @@
 #include "immediate.h"
 #include "mib.h"
 #include "netns.h"
+#include "port.h"
 #include "route.h"
 #include "sock.h"
 #include "tx.h"
@@ -75,7 +76,10 @@ int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
 	if (ssk->v6only)
 		rdma_set_afonly(ssk->conn.id, 1);
 	sdp_addr_to_rdma(&ssk->local, dual, &addr);
-	err = rdma_bind_addr(ssk->conn.id, (struct sockaddr *)&addr);
+	if (ssk->local.port)
+		err = rdma_bind_addr(ssk->conn.id, (struct sockaddr *)&addr);
+	else
+		err = sdp_port_bind_any(ssk, ssk->conn.id, &addr);
 	if (err) {
 		err = sdp_cm_bind_errno(ssk, err);
 		goto out;

@@ -14,6 +14,17 @@
 /* Protects the step from a device's client data to a counted reference. */
 static DEFINE_SPINLOCK(sdp_device_lock);
 static struct ib_client sdp_ib_client;
+static atomic_t sdp_device_nr_iwarp = ATOMIC_INIT(0);
+
+/**
+ * sdp_device_any_iwarp() - whether there is a device that uses TCP's ports
+ *
+ * Return: true as long as there is one.
+ */
+bool sdp_device_any_iwarp(void)
+{
+	return atomic_read(&sdp_device_nr_iwarp);
+}
 
 /**
  * sdp_device_get() - find what is kept for a device, and hold it
@@ -151,6 +162,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->conns);
 	INIT_IB_EVENT_HANDLER(&dev->events, ibdev, sdp_device_event);
 	ib_register_event_handler(&dev->events);
+	atomic_add(dev->iwarp, &sdp_device_nr_iwarp);
 	ib_set_client_data(ibdev, &sdp_ib_client, dev);
 	return 0;
 }
@@ -169,6 +181,7 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 	ib_set_client_data(ibdev, &sdp_ib_client, NULL);
 	spin_unlock(&sdp_device_lock);
 	ib_unregister_event_handler(&dev->events);
+	atomic_sub(dev->iwarp, &sdp_device_nr_iwarp);
 
 	spin_lock_bh(&dev->lock);
 	dev->removed = true;

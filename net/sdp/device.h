@@ -49,6 +49,7 @@ struct sdp_device *sdp_device_get(struct ib_device *ibdev);
 void sdp_device_put(struct sdp_device *dev);
 bool sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk);
 void sdp_device_unlink(struct sdp_sock *ssk);
+bool sdp_device_any_iwarp(void);
 
 int __init sdp_device_init_module(void);
 void sdp_device_exit_module(void);

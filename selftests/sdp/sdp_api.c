@@ -6,7 +6,11 @@
 #include <sys/ioctl.h>
 #include <sys/un.h>
 
+#include "sdp_engine.h"
+#include "sdp_memory.h"
 #include "sdp_test.h"
+
+#define SYSCTL_PORTS	"/proc/sys/net/ipv4/ip_local_port_range"
 
 static int raw_socket(int type, int protocol)
 {
@@ -200,6 +204,59 @@ static void bind_reuseaddr_shares(void)
 	CHECK_ERR(listen(two, 1), EADDRINUSE);
 }
 
+/* ---- ports that TCP has ---- */
+
+#define FIRST_PORT	41000
+#define NR_PORTS	16
+
+static char ports_before[64];
+
+static void take_all_ports_but_one(void)
+{
+	struct addr a = server_addr(0);
+	uint16_t port;
+
+	for (port = FIRST_PORT; port < FIRST_PORT + NR_PORTS - 1; port++) {
+		a.in4.sin_family = AF_INET;
+		a.in4.sin_port = htons(port);
+		CHECK_OK(bind(CHECK_OK(socket(AF_INET, SOCK_STREAM, 0)), &a.sa,
+			      sizeof(a.in4)));
+	}
+}
+
+static void listen_on_any_port(void)
+{
+	struct addr a = server_addr(0);
+	char range[64];
+	int i, fd;
+
+	take_all_ports_but_one();
+	snprintf(range, sizeof(range), "%d %d", FIRST_PORT,
+		 FIRST_PORT + NR_PORTS - 1);
+	CHECK_EQ(write_sysctl(SYSCTL_PORTS, range), 0);
+	/* More than once: who does not look may be lucky. */
+	for (i = 0; i < 8; i++) {
+		fd = new_socket(0);
+		CHECK_OK(bind(fd, &a.sa, a.len));
+		CHECK_OK(listen(fd, 1));
+		CHECK_OK(close(fd));
+	}
+}
+
+static void ports_as_before(void)
+{
+	CHECK_EQ(write_sysctl(SYSCTL_PORTS, ports_before), 0);
+}
+
+/* iWARP listens with TCP's ports. */
+static void bind_gives_port_to_listen_on(void)
+{
+	if (access(SYSCTL_PORTS, W_OK))
+		sdp_skip("needs root");
+	read_sysctl(SYSCTL_PORTS, ports_before, sizeof(ports_before));
+	run_and_undo(listen_on_any_port, ports_as_before);
+}
+
 /* ---- names ---- */
 
 static void names_of_pair(void)
@@ -388,6 +445,7 @@ static const struct sdp_case cases[] = {
 	CASE(bind_twice, 0),
 	CASE(bind_port_in_use, CASE_IPV6),
 	CASE(bind_reuseaddr_shares, 0),
+	CASE(bind_gives_port_to_listen_on, 0),
 	CASE(names_of_pair, CASE_IPV6),
 	CASE(accept_gives_address, CASE_IPV6),
 	CASE(name_cut_short, 0),

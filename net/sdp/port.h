@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A port for a socket to which any will do.
+ */
+#ifndef _SDP_PORT_H
+#define _SDP_PORT_H
+
+#include <linux/socket.h>
+
+struct rdma_cm_id;
+struct sdp_sock;
+
+int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
+		      const struct sockaddr_storage *addr);
+
+#endif /* _SDP_PORT_H */
