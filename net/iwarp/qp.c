@@ -141,6 +141,7 @@ void iwp_qp_error(struct iwp_qp *qp)
 		return;
 	/* Who posts from now on sees the state, or we see what he posted. */
 	smp_mb();
+	iwp_late_start(qp);
 	if (!iwp_local_send(qp))
 		iwp_sq_flush(qp);
 	if (iwp_local_receive(qp))
@@ -316,6 +317,7 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	iwp_hold_init(qp);
 	iwp_tx_init_timer(qp);
 	iwp_ack_init(qp);
+	iwp_late_init(qp);
 	qp->design = READ_ONCE(qp->dev->design);
 	err = iwp_qp_create(qp, attr, udata);
 	if (err)
@@ -363,6 +365,7 @@ int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	iwp_qp_put(qp);
 	wait_for_completion(&qp->released);
 	iwp_ack_stop(qp);
+	iwp_late_stop(qp);
 	hrtimer_cancel(&qp->tx_timer);
 	xa_erase(&qp->dev->qps, ibqp->qp_num);
 	iwp_qp_free(qp);

@@ -138,6 +138,16 @@ struct iwp_rq {
 };
 
 /**
+ * struct iwp_late - looks for what a process posts to a queue pair in error
+ * @work: does it
+ * @delay: when it will look again, jiffies
+ */
+struct iwp_late {
+	struct delayed_work work;
+	unsigned long delay;
+};
+
+/**
  * struct iwp_ack - when to acknowledge what was received
  * @timer: does it
  * @armed: it will, and has a reference of the queue pair
@@ -175,6 +185,7 @@ struct iwp_ack {
  * @engine_from: when the engine's work began that processors do now
  * @tx_timer: goes on sending when the engine is done
  * @ack: when what was received is acknowledged; under the socket's lock
+ * @late: flushes what is posted after that, once it is in error
  * @local: joins it with a queue pair of this kernel, or NULL; for good
  * @out: where its requests are executed, if it is joined and not in error
  * @in: where the peer's are
@@ -198,6 +209,7 @@ struct iwp_qp {
 	u64 engine_from;
 	struct hrtimer tx_timer;
 	struct iwp_ack ack;
+	struct iwp_late late;
 	struct iwp_local *local;
 	struct iwp_lane *out;
 	struct iwp_lane *in;
@@ -324,6 +336,11 @@ void iwp_qp_tell_error(struct iwp_qp *qp);
 void iwp_ack_init(struct iwp_qp *qp);
 void iwp_ack_soon(struct iwp_qp *qp);
 void iwp_ack_stop(struct iwp_qp *qp);
+
+/* late.c */
+void iwp_late_init(struct iwp_qp *qp);
+void iwp_late_start(struct iwp_qp *qp);
+void iwp_late_stop(struct iwp_qp *qp);
 
 /* post.c */
 int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,

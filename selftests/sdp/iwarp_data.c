@@ -241,6 +241,25 @@ static void disconnect_flushes(void)
 	iwarp_pair_close(&p);
 }
 
+/* A program may not have seen the end yet when it posts the next buffer. */
+static void posted_after_the_end(void)
+{
+	struct iwarp_pair p;
+	int i;
+
+	iwarp_pair_open(&p);
+	CHECK_OK(rdma_disconnect(p.client.id));
+	iwarp_wait_disconnected(&p.client);
+	iwarp_wait_disconnected(&p.server);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(iwarp_recv(&p.server, 0, 1, 1), 0);
+		CHECK_EQ(iwarp_recv(&p.client, 0, 1, 1), 0);
+		iwarp_expect(p.server.rcq, IBV_WC_WR_FLUSH_ERR);
+		iwarp_expect(p.client.rcq, IBV_WC_WR_FLUSH_ERR);
+	}
+	iwarp_pair_close(&p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(plain, CASE_IPV6),
 	CASE(with_crc, 0),
@@ -255,6 +274,7 @@ static const struct sdp_case cases[] = {
 	CASE(send_longer_than_buffer, 0),
 	CASE(send_without_buffer, 0),
 	CASE(disconnect_flushes, 0),
+	CASE(posted_after_the_end, 0),
 };
 
 int main(int argc, char **argv)

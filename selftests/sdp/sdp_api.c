@@ -207,21 +207,38 @@ static void bind_reuseaddr_shares(void)
 /* ---- ports that TCP has ---- */
 
 #define FIRST_PORT	41000
-#define NR_PORTS	16
+#define LAST_PORT	41015
 
 static char ports_before[64];
 
+/* Returns a TCP socket that has a port, or a negative errno. */
+static int take_port(uint16_t port)
+{
+	int fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
+	struct addr a = server_addr(port);
+	int err;
+
+	a.in4.sin_family = AF_INET;
+	if (!bind(fd, &a.sa, sizeof(a.in4)))
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
+static bool is_free(uint16_t port)
+{
+	int fd = take_port(port);
+
+	return fd >= 0 && !close(fd);
+}
+
 static void take_all_ports_but_one(void)
 {
-	struct addr a = server_addr(0);
 	uint16_t port;
 
-	for (port = FIRST_PORT; port < FIRST_PORT + NR_PORTS - 1; port++) {
-		a.in4.sin_family = AF_INET;
-		a.in4.sin_port = htons(port);
-		CHECK_OK(bind(CHECK_OK(socket(AF_INET, SOCK_STREAM, 0)), &a.sa,
-			      sizeof(a.in4)));
-	}
+	for (port = FIRST_PORT; port < LAST_PORT; port++)
+		CHECK(take_port(port) >= 0);
 }
 
 static void listen_on_any_port(void)
@@ -231,11 +248,11 @@ static void listen_on_any_port(void)
 	int i, fd;
 
 	take_all_ports_but_one();
-	snprintf(range, sizeof(range), "%d %d", FIRST_PORT,
-		 FIRST_PORT + NR_PORTS - 1);
+	snprintf(range, sizeof(range), "%d %d", FIRST_PORT, LAST_PORT);
 	CHECK_EQ(write_sysctl(SYSCTL_PORTS, range), 0);
 	/* More than once: who does not look may be lucky. */
 	for (i = 0; i < 8; i++) {
+		WAIT_FOR(is_free(LAST_PORT));
 		fd = new_socket(0);
 		CHECK_OK(bind(fd, &a.sa, a.len));
 		CHECK_OK(listen(fd, 1));
