@@ -92,6 +92,7 @@ struct iwp_msg {
  * @acked: place up to which the peer's TCP has everything
  * @reap: a request is done that no acknowledgment tells of
  * @frag: page in which the next segment begins
+ * @spare: the page of before, to be used again
  * @gather: pages of users go to TCP, and not copies
  * @vecs: pieces that TCP has not taken
  * @nr_vecs: how many
@@ -125,6 +126,7 @@ struct iwp_tx {
 	u64 acked;
 	bool reap;
 	struct page_frag frag;
+	struct page_frag spare;
 	bool gather;
 	struct bio_vec vecs[IWP_TX_VECS];
 	u32 nr_vecs;

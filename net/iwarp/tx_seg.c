@@ -73,12 +73,22 @@ static void iwp_out_close(struct iwp_out *out)
 	out->written = 0;
 }
 
+/*
+ * A full page cannot be used again before the peer has acknowledged what is in it;
+ * that of before it often can.  New ones have their price: most kernels clear them.
+ */
+static bool iwp_frag_refill(struct iwp_tx *tx, u32 len)
+{
+	swap(tx->frag, tx->spare);
+	return skb_page_frag_refill(len, &tx->frag, GFP_ATOMIC);
+}
+
 static bool iwp_out_more(struct iwp_out *out)
 {
 	struct page_frag *frag = &out->tx->frag;
 
 	iwp_out_close(out);
-	if (!skb_page_frag_refill(1, frag, GFP_ATOMIC)) {
+	if (frag->offset == frag->size && !iwp_frag_refill(out->tx, 1)) {
 		out->err = -ENOMEM;
 		return false;
 	}
@@ -323,8 +333,7 @@ static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
 
 	if (frag->page && frag->size - frag->offset >= len)
 		return true;
-	return skb_page_frag_refill(len, frag, GFP_ATOMIC) &&
-	       frag->size - frag->offset >= len;
+	return iwp_frag_refill(tx, len) && frag->size - frag->offset >= len;
 }
 
 /* The same, if all of it lies together, and there is room for it. */
@@ -403,6 +412,13 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	return 0;
 }
 
+static void iwp_frag_drop(struct page_frag *frag)
+{
+	if (frag->page)
+		put_page(frag->page);
+	memset(frag, 0, sizeof(*frag));
+}
+
 /**
  * iwp_tx_drop_pages() - nothing more is sent
  * @tx: what was being sent
@@ -411,7 +427,6 @@ void iwp_tx_drop_pages(struct iwp_tx *tx)
 {
 	iwp_vec_cut(tx, 0, 0);
 	tx->due = 0;
-	if (tx->frag.page)
-		put_page(tx->frag.page);
-	memset(&tx->frag, 0, sizeof(tx->frag));
+	iwp_frag_drop(&tx->frag);
+	iwp_frag_drop(&tx->spare);
 }
