@@ -13,8 +13,10 @@
 #define IWP_ACK_DELAY		(50 * NSEC_PER_USEC)
 /* It is doubled so often, while the program answers what it receives. */
 #define IWP_ACK_SHIFT_MAX	4
-/* And begins anew so often, while more arrives. */
+/* And begins anew so often, while more arrives, */
 #define IWP_ACK_AGAIN_MAX	4
+/* each time with the double, up to this: TCP itself acknowledges a stream. */
+#define IWP_ACK_AGAIN_SHIFT_MAX	2
 
 static u64 iwp_ack_delay(const struct iwp_qp *qp)
 {
@@ -73,7 +75,8 @@ static u64 iwp_ack_look(struct iwp_qp *qp)
 		return iwp_ack_delay(qp);
 	}
 	if (iwp_ack_again(qp))
-		return IWP_ACK_DELAY;
+		return IWP_ACK_DELAY << min(qp->ack.again,
+					    IWP_ACK_AGAIN_SHIFT_MAX);
 	qp->ack.shift = 0;
 	tcp_send_ack(sk);
 	return 0;
