@@ -13,7 +13,6 @@ devices=(iwarp-pa iwarp-pb)
 # Each end has two wires, and one device over both.
 make_ends() {
 	local end
-	modprobe -a bonding sch_netem
 	for end in a b; do ip link add sdp-p$end mtu 4500 type bond mode balance-rr; done
 	for path in 0 1; do
 		ip link add sdp-p${path}a mtu 4500 type veth peer name sdp-p${path}b mtu 4500
@@ -100,7 +99,8 @@ very_different() {
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 [ -e /sys/class/infiniband/iwarp1 ] || skip_all "no iWARP devices of our own"
+modprobe -a bonding sch_netem || skip_all "no bonding, or no netem"
 trap tear_down EXIT
-set_up || skip_all "no bonding, or no netem"
+set_up
 
 run_cases slightly_different very_different
