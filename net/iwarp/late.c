@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receive requests that a process posts to a queue pair in error.
+ * Requests that a process posts to a queue pair in error.
  *
  * They have to be flushed as those before, and a program that ends may wait for
- * that.  But a process writes into memory that it shares with us, and rings no
- * bell: so that is looked at once in a while, until the queue pair is destroyed.
+ * that.  But a process writes into memory that it shares with us, and for what it
+ * receives it rings no bell: so that is looked at once in a while, until the queue
+ * pair is destroyed.  Nor does a process that posts all the time keep us for ever:
+ * each time only so much is flushed as there was room for.
  */
 #include "qp.h"
 
@@ -17,12 +19,15 @@
 
 static void iwp_late_look(struct iwp_qp *qp)
 {
-	if (iwp_rq_empty(qp)) {
-		qp->late.delay = min(2 * qp->late.delay, IWP_LATE_MAX);
-		return;
-	}
-	qp->late.delay = IWP_LATE_MIN;
-	if (!iwp_local_receive(qp))
+	bool sends = iwp_sq_shared_pending(&qp->sq);
+	bool receives = !iwp_rq_empty(qp);
+
+	qp->late.delay = sends || receives ?
+				 IWP_LATE_MIN :
+				 min(2 * qp->late.delay, IWP_LATE_MAX);
+	if (sends && !iwp_local_send(qp))
+		iwp_sq_flush(qp);
+	if (receives && !iwp_local_receive(qp))
 		iwp_rq_flush(qp);
 }
 
@@ -53,7 +58,7 @@ void iwp_late_init(struct iwp_qp *qp)
  */
 void iwp_late_start(struct iwp_qp *qp)
 {
-	if (iwp_qp_kernel(qp) || !qp->rq.size || READ_ONCE(qp->destroying))
+	if (iwp_qp_kernel(qp) || READ_ONCE(qp->destroying))
 		return;
 	qp->late.delay = IWP_LATE_MIN;
 	iwp_tx_queue_later(&qp->late.work, qp->late.delay);

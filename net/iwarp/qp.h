@@ -286,16 +286,21 @@ static inline void iwp_place_store(__u16 *flags, u16 value)
 	smp_store_release(flags, value);
 }
 
-/* Whether there is a request that is not begun, be it in a process's queue. */
-static inline bool iwp_sq_pending(const struct iwp_sq *sq)
+/* Whether there is a request in a process's queue. */
+static inline bool iwp_sq_shared_pending(const struct iwp_sq *sq)
 {
 	const struct siw_sqe *ring = sq->shared.mem;
 
-	if (sq->next != iwp_index_load(&sq->put))
-		return true;
-	return ring && iwp_place_load(&ring[sq->shared_get &
+	return ring && iwp_place_load(&ring[READ_ONCE(sq->shared_get) &
 					    (sq->size - 1)].flags) &
 		       SIW_WQE_VALID;
+}
+
+/* Whether there is a request that is not begun, be it there. */
+static inline bool iwp_sq_pending(const struct iwp_sq *sq)
+{
+	return sq->next != iwp_index_load(&sq->put) ||
+	       iwp_sq_shared_pending(sq);
 }
 
 /* Whether everything is in segments.  The socket's lock is held. */

@@ -147,15 +147,17 @@ void iwp_sq_reap(struct iwp_qp *qp, u64 acked)
 	}
 }
 
+/* Of a process, no more than there can be: it might post for ever. */
 static void iwp_sq_flush_all(struct iwp_qp *qp)
 {
 	struct iwp_sq *sq = &qp->sq;
+	u32 left = sq->shared.mem ? sq->size : 0;
 
 	for (;;) {
 		struct iwp_send *send;
 
-		if (sq->shared.mem)
-			iwp_sq_pull(qp);
+		if (left && iwp_sq_pull(qp))
+			left--;
 		if (sq->done == iwp_index_load(&sq->put))
 			return;
 		send = &sq->ring[sq->done & (sq->size - 1)];
@@ -174,7 +176,8 @@ static bool iwp_sq_empty(struct iwp_qp *qp)
  * @qp: queue pair in error; nothing is being sent any more
  *
  * Whoever posts to such a queue pair calls this; he who finds another at it
- * leaves his request to that one, who looks again before he goes.
+ * leaves his request to that one, who looks again before he goes.  What a
+ * process posts meanwhile is looked for later, see late.c.
  *
  * Context: any.
  */
@@ -249,11 +252,13 @@ void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done)
 	iwp_cq_put(iwp_cq(qp->ibqp.recv_cq), &qp->ibqp, done);
 }
 
+/* No more than there can be, as iwp_sq_flush_all(). */
 static void iwp_rq_flush_all(struct iwp_qp *qp)
 {
+	u32 left = qp->rq.size;
 	struct siw_rqe rqe;
 
-	while (iwp_rq_take(qp, &rqe)) {
+	for (; left && iwp_rq_take(qp, &rqe); left--) {
 		struct iwp_completion done = {
 			.id = rqe.id,
 			.opcode = SIW_OP_RECEIVE,
@@ -297,5 +302,5 @@ void iwp_rq_flush(struct iwp_qp *qp)
 		clear_bit_unlock(0, &qp->rq.flushing);
 		/* Who found the bit set has posted before. */
 		smp_mb__after_atomic();
-	} while (!iwp_rq_empty(qp));
+	} while (iwp_qp_kernel(qp) && !iwp_rq_empty(qp));
 }

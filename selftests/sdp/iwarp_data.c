@@ -4,6 +4,8 @@
  * transfer, with and without markers and checksums, and what is refused.
  */
 #define _GNU_SOURCE
+#include <rdma/siw-abi.h>
+
 #include "iwarp_end.h"
 
 /* Around the lengths of headers, markers, pages and segments. */
@@ -260,6 +262,75 @@ static void posted_after_the_end(void)
 	iwarp_pair_close(&p);
 }
 
+#define MARK		0x5d9a110c0ffee
+/* What the library has mapped for the receive queue, in whole pages. */
+#define QUEUE_BYTES	((END_WRS * sizeof(struct siw_rqe) + 4095) & ~4095ul)
+
+struct poster {
+	struct siw_rqe *queue;
+	bool stop;
+};
+
+/* The receive queue that a request was posted to whose name is the mark. */
+static struct siw_rqe *marked_queue(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	struct siw_rqe *queue = NULL;
+	unsigned long from, to;
+	char line[256];
+
+	CHECK(maps);
+	while (!queue && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "uverbs") &&
+		    sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+		    to - from == QUEUE_BYTES &&
+		    ((struct siw_rqe *)from)->id == MARK)
+			queue = (struct siw_rqe *)from;
+	}
+	fclose(maps);
+	CHECK(queue);
+	return queue;
+}
+
+/* Faster than any library. */
+static void *post_all_the_time(void *arg)
+{
+	struct poster *poster = arg;
+	int i;
+
+	while (!__atomic_load_n(&poster->stop, __ATOMIC_RELAXED))
+		for (i = 0; i < END_WRS; i++)
+			__atomic_store_n(&poster->queue[i].flags, SIW_WQE_VALID,
+					 __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Who flushes has to come to an end, for he keeps others waiting. */
+static void posted_all_the_time(void)
+{
+	struct ibv_sge sge = { 0 };
+	struct ibv_recv_wr *bad, marked = {
+		.wr_id = MARK,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct poster poster = { 0 };
+	struct iwarp_pair p;
+	pthread_t thread;
+
+	iwarp_pair_open(&p);
+	CHECK_EQ(ibv_post_recv(p.server.id->qp, &marked, &bad), 0);
+	poster.queue = marked_queue();
+	thread_start(&thread, post_all_the_time, &poster);
+	CHECK_OK(rdma_disconnect(p.client.id));
+	iwarp_wait_disconnected(&p.client);
+	iwarp_wait_disconnected(&p.server);
+	iwarp_expect(p.server.rcq, IBV_WC_WR_FLUSH_ERR);
+	__atomic_store_n(&poster.stop, true, __ATOMIC_RELAXED);
+	thread_join(thread);
+	iwarp_pair_close(&p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(plain, CASE_IPV6),
 	CASE(with_crc, 0),
@@ -275,6 +346,7 @@ static const struct sdp_case cases[] = {
 	CASE(send_without_buffer, 0),
 	CASE(disconnect_flushes, 0),
 	CASE(posted_after_the_end, 0),
+	CASE(posted_all_the_time, 0),
 };
 
 int main(int argc, char **argv)
