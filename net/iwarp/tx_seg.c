@@ -73,6 +73,12 @@ static void iwp_out_close(struct iwp_out *out)
 	out->written = 0;
 }
 
+/* A page that could not be got leaves the size of the one before. */
+static u32 iwp_frag_room(const struct iwp_tx *tx)
+{
+	return tx->frag.page ? tx->frag.size - tx->frag.offset : 0;
+}
+
 /*
  * A full page cannot be used again before the peer has acknowledged what is in it;
  * that of before it often can.  New ones have their price: most kernels clear them.
@@ -88,12 +94,12 @@ static bool iwp_out_more(struct iwp_out *out)
 	struct page_frag *frag = &out->tx->frag;
 
 	iwp_out_close(out);
-	if (frag->offset == frag->size && !iwp_frag_refill(out->tx, 1)) {
+	if (!iwp_frag_room(out->tx) && !iwp_frag_refill(out->tx, 1)) {
 		out->err = -ENOMEM;
 		return false;
 	}
 	out->at = page_address(frag->page) + frag->offset;
-	out->room = frag->size - frag->offset;
+	out->room = iwp_frag_room(out->tx);
 	return true;
 }
 
@@ -329,11 +335,8 @@ static int iwp_seg_pieces(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 /* Whether the page of @tx has so much room in one piece. */
 static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
 {
-	struct page_frag *frag = &tx->frag;
-
-	if (frag->page && frag->size - frag->offset >= len)
-		return true;
-	return iwp_frag_refill(tx, len) && frag->size - frag->offset >= len;
+	return iwp_frag_room(tx) >= len ||
+	       (iwp_frag_refill(tx, len) && iwp_frag_room(tx) >= len);
 }
 
 /* The same, if all of it lies together, and there is room for it. */
