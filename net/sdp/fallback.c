@@ -18,6 +18,7 @@
 #include "fallback.h"
 #include "mib.h"
 #include "netns.h"
+#include "port.h"
 #include "sock.h"
 
 /* How many ports bind() tries until it has one that is free on both sides. */
@@ -112,13 +113,8 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 	sdp_fallback_carry(ssk);
 	if (fb->tcp->sk->sk_num)
 		return 0;
-	err = kernel_bind(fb->tcp, (struct sockaddr_unsized *)&addr,
-			  addr.ss_family == AF_INET6 ?
-				sizeof(struct sockaddr_in6) :
-				sizeof(struct sockaddr_in));
-	if (!err)
-		err = kernel_getsockname(fb->tcp, (struct sockaddr *)&addr);
-	if (err < 0)
+	err = sdp_port_bind_tcp(fb->tcp, &addr);
+	if (err)
 		return err;
 	sdp_addr_from_rdma(&addr, &got);
 	ssk->local.port = got.port;

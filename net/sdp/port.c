@@ -17,13 +17,18 @@
 /* How often TCP is asked for another port, if RDMA has the one that it names. */
 #define SDP_PORT_TRIES	32
 
-static int sdp_port_bind_tcp(struct socket *tcp, bool v6only,
-			     struct sockaddr_storage *addr)
+/**
+ * sdp_port_bind_tcp() - bind a TCP socket, and say to which port
+ * @tcp: TCP socket
+ * @addr: the address, which gets the port if it has none
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int sdp_port_bind_tcp(struct socket *tcp, struct sockaddr_storage *addr)
 {
 	int err;
 
-	if (addr->ss_family == AF_INET6)
-		tcp->sk->sk_ipv6only = v6only;
 	err = kernel_bind(tcp, (struct sockaddr_unsized *)addr, sizeof(*addr));
 	if (!err)
 		err = kernel_getsockname(tcp, (struct sockaddr *)addr);
@@ -44,7 +49,9 @@ static int sdp_port_ask_tcp(struct net *net, bool v6only,
 			       &tcp);
 	if (err)
 		return err;
-	err = sdp_port_bind_tcp(tcp, v6only, addr);
+	if (addr->ss_family == AF_INET6)
+		tcp->sk->sk_ipv6only = v6only;
+	err = sdp_port_bind_tcp(tcp, addr);
 	sock_release(tcp);
 	return err;
 }

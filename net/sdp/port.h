@@ -9,7 +9,9 @@
 
 struct rdma_cm_id;
 struct sdp_sock;
+struct socket;
 
+int sdp_port_bind_tcp(struct socket *tcp, struct sockaddr_storage *addr);
 int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		      const struct sockaddr_storage *addr);
 

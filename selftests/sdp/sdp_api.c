@@ -211,19 +211,16 @@ static void bind_reuseaddr_shares(void)
 
 static char ports_before[64];
 
-/* Returns a TCP socket that has a port, or a negative errno. */
+/* Returns a TCP socket that has a port, or -1. */
 static int take_port(uint16_t port)
 {
 	int fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
 	struct addr a = server_addr(port);
-	int err;
 
-	a.in4.sin_family = AF_INET;
-	if (!bind(fd, &a.sa, sizeof(a.in4)))
+	if (!bind(fd, &a.sa, a.len))
 		return fd;
-	err = errno;
 	close(fd);
-	return -err;
+	return -1;
 }
 
 static bool is_free(uint16_t port)
