@@ -14,8 +14,7 @@ static int __net_init sdp_net_init(struct net *net)
 	struct sdp_net *sn = sdp_net(net);
 	int err;
 
-	spin_lock_init(&sn->lock);
-	INIT_HLIST_HEAD(&sn->sockets);
+	xa_init_flags(&sn->sockets, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	err = sdp_mib_init(net);
 	if (err)
 		return err;
@@ -36,7 +35,7 @@ err_mib:
 
 static void __net_exit sdp_net_exit(struct net *net)
 {
-	WARN_ON_ONCE(!hlist_empty(&sdp_net(net)->sockets));
+	WARN_ON_ONCE(!xa_empty(&sdp_net(net)->sockets));
 	sdp_proc_exit(net);
 	sdp_sysctl_exit(net);
 	sdp_mib_exit(net);

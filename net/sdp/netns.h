@@ -5,9 +5,8 @@
 #ifndef _SDP_NETNS_H
 #define _SDP_NETNS_H
 
-#include <linux/list.h>
 #include <linux/nsproxy.h>
-#include <linux/spinlock.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -103,8 +102,9 @@ struct sdp_mib;
  * @sysctl_table: the table of these
  * @sysctl_header: its registration
  * @mib: event counters
- * @lock: protects @sockets
- * @sockets: all sockets, by sk_node
+ * @sockets: all sockets by their number, without a reference: a socket leaves
+ *	in its destructor, below the lock of this array
+ * @last_number: what the newest socket has got
  */
 struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
@@ -129,8 +129,8 @@ struct sdp_net {
 	struct ctl_table *sysctl_table;
 	struct ctl_table_header *sysctl_header;
 	struct sdp_mib __percpu *mib;
-	spinlock_t lock; /* protects @sockets */
-	struct hlist_head sockets;
+	struct xarray sockets;
+	u32 last_number;
 };
 
 /**

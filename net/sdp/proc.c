@@ -16,24 +16,61 @@
 /* Lines are padded to this width, for readers that seek in the file. */
 #define SDP_PROC_WIDTH	279
 
-static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
-	__acquires(sn->lock)
-{
-	struct sdp_net *sn = sdp_net(seq_file_net(seq));
+/**
+ * struct sdp_proc_iter - how far a reader of the file has come
+ * @p: the file's namespace
+ * @line: number of the line that is due
+ */
+struct sdp_proc_iter {
+	struct seq_net_private p;
+	int line;
+};
 
-	spin_lock_bh(&sn->lock);
-	return seq_hlist_start_head(&sn->sockets, *pos);
+/*
+ * The first socket whose number is at least so high, held.  Whoever reads takes
+ * up where he was by one look-up, however many there are, and holds no lock
+ * while a line is written: everybody may read the file as often as he likes.
+ */
+static struct sock *sdp_proc_get(struct sdp_net *sn, loff_t *pos)
+{
+	unsigned long number = *pos;
+	struct sock *sk;
+
+	xa_lock_bh(&sn->sockets);
+	sk = xa_find(&sn->sockets, &number, ULONG_MAX, XA_PRESENT);
+	/* A socket is there until its destructor has waited for the lock. */
+	while (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+		sk = xa_find_after(&sn->sockets, &number, ULONG_MAX,
+				   XA_PRESENT);
+	xa_unlock_bh(&sn->sockets);
+	*pos = number;
+	return sk;
+}
+
+static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
+{
+	struct sdp_proc_iter *iter = seq->private;
+
+	if (*pos)
+		return sdp_proc_get(sdp_net(seq_file_net(seq)), pos);
+	iter->line = -1;
+	return SEQ_START_TOKEN;
+}
+
+static void sdp_proc_stop(struct seq_file *seq, void *v)
+{
+	if (v && v != SEQ_START_TOKEN)
+		sock_put(v);
 }
 
 static void *sdp_proc_next(struct seq_file *seq, void *v, loff_t *pos)
 {
-	return seq_hlist_next(v, &sdp_net(seq_file_net(seq))->sockets, pos);
-}
+	struct sdp_proc_iter *iter = seq->private;
 
-static void sdp_proc_stop(struct seq_file *seq, void *v)
-	__releases(sn->lock)
-{
-	spin_unlock_bh(&sdp_net(seq_file_net(seq))->lock);
+	sdp_proc_stop(seq, v);
+	iter->line++;
+	++*pos;
+	return sdp_proc_get(sdp_net(seq_file_net(seq)), pos);
 }
 
 static void sdp_proc_addr(struct seq_file *seq, const struct sdp_addr *addr,
@@ -129,12 +166,14 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 
 static int sdp_proc_show(struct seq_file *seq, void *v)
 {
+	const struct sdp_proc_iter *iter = seq->private;
+
 	seq_setwidth(seq, SDP_PROC_WIDTH);
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq,
 			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses");
 	else
-		sdp_proc_line(seq, sdp_sk(sk_entry(v)), (int)seq->index - 1);
+		sdp_proc_line(seq, sdp_sk(v), iter->line);
 	seq_pad(seq, '\n');
 	return 0;
 }
@@ -155,7 +194,7 @@ static const struct seq_operations sdp_proc_ops = {
 int sdp_proc_init(struct net *net)
 {
 	if (!proc_create_net("sdp", 0444, net->proc_net, &sdp_proc_ops,
-			     sizeof(struct seq_net_private)))
+			     sizeof(struct sdp_proc_iter)))
 		return -ENOMEM;
 	if (!proc_create_net_single("sdpstats", 0444, net->proc_net,
 				    sdp_mib_show, NULL)) {

@@ -36,24 +36,29 @@ static void sdp_sock_release_cb(struct sock *sk)
 		sdp_conn_process(ssk);
 }
 
-static void sdp_sock_hash(struct sock *sk)
+/* The number is not used again soon, so that readers of /proc can go on at it. */
+static int sdp_sock_hash(struct sock *sk)
 {
 	struct sdp_net *sn = sdp_net(sock_net(sk));
+	int err;
 
-	spin_lock_bh(&sn->lock);
-	__sk_add_node(sk, &sn->sockets);
+	err = xa_alloc_cyclic_bh(&sn->sockets, &sdp_sk(sk)->number, sk,
+				 xa_limit_31b, &sn->last_number, GFP_KERNEL);
+	if (err < 0)
+		return err;
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
-	spin_unlock_bh(&sn->lock);
+	return 0;
 }
 
 static void sdp_sock_unhash(struct sock *sk)
 {
-	struct sdp_net *sn = sdp_net(sock_net(sk));
+	struct sdp_sock *ssk = sdp_sk(sk);
 
-	spin_lock_bh(&sn->lock);
-	if (__sk_del_node_init(sk))
-		sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
-	spin_unlock_bh(&sn->lock);
+	if (!ssk->number)
+		return;
+	xa_erase_bh(&sdp_net(sock_net(sk))->sockets, ssk->number);
+	ssk->number = 0;
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 }
 
 static void sdp_sock_destruct(struct sock *sk)
@@ -127,8 +132,7 @@ static int sdp_sock_init(struct sock *sk)
 	if (sk->sk_socket)
 		sdp_sock_flags(sk->sk_socket);
 	sk_sockets_allocated_inc(sk);
-	sdp_sock_hash(sk);
-	return 0;
+	return sdp_sock_hash(sk);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)

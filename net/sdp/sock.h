@@ -55,6 +55,7 @@ enum sdp_ref {
  * @timers: all that becomes due
  * @progress: bytes that had left when an orphan was looked at last
  * @refs: bits of enum sdp_ref
+ * @number: place among the sockets of the namespace, 0 = none
  * @dev_name: RDMA device of the current or last connection
  * @listener: socket on whose pending list this one is, held (socket lock)
  * @accept_lock: protects the two lists of a listener
@@ -90,6 +91,7 @@ struct sdp_sock {
 	struct sdp_timers timers;
 	u32 progress;
 	unsigned long refs;
+	u32 number;
 	char dev_name[IB_DEVICE_NAME_MAX];
 
 	struct sock *listener;

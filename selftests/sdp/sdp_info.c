@@ -4,12 +4,14 @@
  * their counters show at work.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <linux/sdp.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "sdp_test.h"
 
@@ -399,6 +401,54 @@ static void rcvlowat_lowered_wakes(void)
 	CHECK(poll_now(p.server) & POLLIN);
 }
 
+/* ---- /proc/net/sdp ---- */
+
+#define LISTED		200
+#define LIST_ROOM	(2 * LISTED * 400)
+
+static unsigned int times_listed(const char *text, int fd)
+{
+	unsigned int times = 0;
+	unsigned long inode;
+	struct stat st;
+
+	CHECK_OK(fstat(fd, &st));
+	for (; (text = strchr(text, '\n')); text++)
+		if (sscanf(text, "%*s %*s %*s %*u %lu", &inode) == 1 &&
+		    inode == st.st_ino)
+			times++;
+	return times;
+}
+
+/* A reader takes many calls; who is there all the time is shown once. */
+static void proc_lists_each_socket_once(void)
+{
+	static char text[LIST_ROOM];
+	int kept[LISTED], passing[LISTED], i, gone = 0;
+	int fd = CHECK_OK(open("/proc/net/sdp", O_RDONLY));
+	size_t len = 0;
+	long got;
+
+	for (i = 0; i < LISTED; i++) {
+		passing[i] = new_socket(0);
+		kept[i] = new_socket(0);
+	}
+	while ((got = CHECK_OK(read(fd, text + len, 1024))) > 0) {
+		len += got;
+		CHECK(len + 1024 < sizeof(text));
+		/* What was shown first goes, from both ends of the list. */
+		if (gone < LISTED / 2) {
+			CHECK_OK(close(passing[gone]));
+			CHECK_OK(close(passing[LISTED - 1 - gone++]));
+			new_socket(0);
+		}
+	}
+	CHECK_OK(close(fd));
+	CHECK(gone > 10);
+	for (i = 0; i < LISTED; i++)
+		CHECK_EQ(times_listed(text, kept[i]), 1);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(tcp_info_states, 0),
 	CASE(tcp_info_of_listener, 0),
@@ -418,6 +468,7 @@ static const struct sdp_case cases[] = {
 	CASE(notsent_lowat_limits_queue, CASE_LONG),
 	CASE(notsent_lowat_and_blocking_writers, 0),
 	CASE(rcvlowat_lowered_wakes, 0),
+	CASE(proc_lists_each_socket_once, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
