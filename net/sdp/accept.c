@@ -78,7 +78,6 @@ int sdp_listen_start(struct sock *sk, int backlog)
 static void sdp_listen_over(struct sdp_sock *ssk)
 {
 	sdp_conn_destroy_id(ssk);
-	sdp_fallback_listen_stop(ssk);
 	sdp_accept_purge(ssk);
 }
 
@@ -91,6 +90,8 @@ static void sdp_listen_over(struct sdp_sock *ssk)
  */
 void sdp_listen_stop(struct sock *sk)
 {
+	/* Not below: if a device goes meanwhile others may use the socket again. */
+	sdp_fallback_listen_stop(sdp_sk(sk));
 	sdp_sock_free_port(sdp_sk(sk));
 	sdp_sock_retreat(sk, sdp_listen_over);
 }
@@ -287,8 +288,19 @@ bool sdp_accept_waiting(const struct sock *sk)
 	       sdp_fallback_accept_waiting(sdp_sk(sk));
 }
 
+/*
+ * Somebody else may have ended the TCP socket of a listener, below its own lock
+ * alone (ss --kill).  To the program its listener is one: it ends as a whole.
+ */
+static int sdp_accept_check(struct sock *sk)
+{
+	if (sk->sk_state == TCP_LISTEN && sdp_fallback_listener_gone(sdp_sk(sk)))
+		sdp_listen_stop(sk);
+	return sk->sk_state == TCP_LISTEN ? 0 : -EINVAL;
+}
+
 /* One waiter is woken for each connection, as with TCP. */
-static int sdp_accept_wait(struct sock *sk, long timeo)
+static int sdp_accept_wait(struct sock *sk, long *timeo)
 {
 	DEFINE_WAIT(wait);
 	int err = 0;
@@ -297,21 +309,19 @@ static int sdp_accept_wait(struct sock *sk, long timeo)
 		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
 					  TASK_INTERRUPTIBLE);
 		release_sock(sk);
-		if (!sdp_accept_waiting(sk))
-			timeo = schedule_timeout(timeo);
+		if (!sdp_accept_waiting(sk) &&
+		    !sdp_fallback_listener_gone(sdp_sk(sk)))
+			*timeo = schedule_timeout(*timeo);
 		sched_annotate_sleep();
 		lock_sock(sk);
-		err = -EINVAL;
-		if (sk->sk_state != TCP_LISTEN)
+		err = sdp_accept_check(sk);
+		if (err || sdp_accept_waiting(sk))
 			break;
-		err = 0;
-		if (sdp_accept_waiting(sk))
-			break;
-		err = sock_intr_errno(timeo);
+		err = sock_intr_errno(*timeo);
 		if (signal_pending(current))
 			break;
 		err = -EAGAIN;
-		if (!timeo)
+		if (!*timeo)
 			break;
 	}
 	finish_wait(sk_sleep(sk), &wait);
@@ -323,17 +333,20 @@ static struct sock *sdp_accept_take_rdma(struct sdp_sock *parent)
 	struct sdp_sock *child;
 
 	spin_lock_bh(&parent->accept_lock);
-	child = list_first_entry(&parent->accept_ready, struct sdp_sock,
-				 accept_node);
-	list_del_init(&child->accept_node);
-	sk_acceptq_removed(&parent->sk);
+	child = list_first_entry_or_null(&parent->accept_ready, struct sdp_sock,
+					 accept_node);
+	if (child) {
+		list_del_init(&child->accept_node);
+		sk_acceptq_removed(&parent->sk);
+	}
 	spin_unlock_bh(&parent->accept_lock);
-	return &child->sk;
+	return child ? &child->sk : NULL;
 }
 
 /*
- * Only a listener's owner takes, so that what was seen is still there.  If
- * connections have come over RDMA and over TCP they are taken by turns.
+ * Only a listener's owner takes, but what was seen need not be there any more:
+ * TCP's queue is under TCP's lock, and is emptied when somebody ends that socket.
+ * If connections have come over RDMA and over TCP they are taken by turns.
  */
 static struct sock *sdp_accept_take(struct sdp_sock *parent, int *err)
 {
@@ -362,12 +375,14 @@ struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err)
 	long timeo;
 
 	lock_sock(sk);
-	*err = sk->sk_state == TCP_LISTEN ? 0 : -EINVAL;
 	timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
-	if (!*err && !sdp_accept_waiting(sk))
-		*err = timeo ? sdp_accept_wait(sk, timeo) : -EAGAIN;
-	if (!*err)
-		child = sdp_accept_take(sdp_sk(sk), err);
+	do {
+		*err = sdp_accept_check(sk);
+		if (!*err && !sdp_accept_waiting(sk))
+			*err = timeo ? sdp_accept_wait(sk, &timeo) : -EAGAIN;
+		if (!*err)
+			child = sdp_accept_take(sdp_sk(sk), err);
+	} while (!*err && !child);
 	release_sock(sk);
 	return child;
 }

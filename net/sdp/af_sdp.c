@@ -291,13 +291,24 @@ static __poll_t sdp_poll_write(struct sock *sk)
 	return sdp_tx_writeable(sdp_sk(sk)) ? EPOLLOUT | EPOLLWRNORM : 0;
 }
 
+static __poll_t sdp_poll_listener(struct sock *sk)
+{
+	__poll_t mask = sdp_accept_waiting(sk) ? EPOLLIN | EPOLLRDNORM : 0;
+
+	/* accept() will end it: until then it looks as it will then. */
+	if (sdp_fallback_listener_gone(sdp_sk(sk)))
+		mask = EPOLLHUP | EPOLLIN | EPOLLRDNORM | EPOLLRDHUP |
+		       EPOLLOUT | EPOLLWRNORM;
+	return READ_ONCE(sk->sk_err) ? mask | EPOLLERR : mask;
+}
+
 static __poll_t sdp_poll_mask(struct sock *sk)
 {
 	__poll_t mask = 0;
 	u8 shutdown;
 
 	if (sdp_in_state(sk, TCPF_LISTEN))
-		return sdp_accept_waiting(sk) ? EPOLLIN | EPOLLRDNORM : 0;
+		return sdp_poll_listener(sk);
 
 	shutdown = READ_ONCE(sk->sk_shutdown);
 	if (shutdown == SHUTDOWN_MASK || sdp_in_state(sk, TCPF_CLOSE))

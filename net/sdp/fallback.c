@@ -376,12 +376,18 @@ void sdp_fallback_timeout(struct sdp_sock *ssk)
 int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
 {
 	struct socket *tcp = ssk->fallback.tcp;
+	int err;
 
 	if (!sdp_fallback_ready(ssk))
 		return 0;
 	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
-	return READ_ONCE(tcp->ops)->listen(tcp, backlog);
+	err = READ_ONCE(tcp->ops)->listen(tcp, backlog);
+	if (err)
+		return err;
+	/* Pairs with the acquire in sdp_fallback_listener_gone(). */
+	smp_store_release(&ssk->fallback.listens, true);
+	return 0;
 }
 
 /**
@@ -402,8 +408,38 @@ bool sdp_fallback_listen_alone(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_fallback_listener_gone() - whether somebody else has ended the TCP side
+ * @ssk: listener, locked or not
+ *
+ * Its error becomes ours, as a callback would do that a listener must not have.
+ */
+bool sdp_fallback_listener_gone(struct sdp_sock *ssk)
+{
+	struct socket *tcp;
+	struct sock *tsk;
+	bool gone = false;
+	int err;
+
+	/* Pairs with the release in sdp_fallback_listen(). */
+	if (likely(!smp_load_acquire(&ssk->fallback.listens)))
+		return false;
+	/* What was a TCP socket stays one until RCU readers have left. */
+	rcu_read_lock();
+	tcp = READ_ONCE(ssk->fallback.tcp);
+	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
+	if (tsk && sdp_in_state(tsk, TCPF_CLOSE)) {
+		gone = true;
+		err = xchg(&tsk->sk_err, 0);
+		if (err)
+			WRITE_ONCE(ssk->sk.sk_err, err);
+	}
+	rcu_read_unlock();
+	return gone;
+}
+
+/**
  * sdp_fallback_listen_stop() - end listening
- * @ssk: socket that was taken out of state LISTEN
+ * @ssk: locked socket in state LISTEN
  *
  * Connections that nobody has accepted are reset.
  */
@@ -411,6 +447,14 @@ void sdp_fallback_listen_stop(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
 
+	sock_owned_by_me(&ssk->sk);
+	if (tcp) {
+		/* Who ends it stores the error before he gives up its lock. */
+		lock_sock(tcp->sk);
+		sdp_fallback_listener_gone(ssk);
+		release_sock(tcp->sk);
+	}
+	WRITE_ONCE(ssk->fallback.listens, false);
 	if (tcp && ssk->fallback.used)
 		READ_ONCE(tcp->ops)->shutdown(tcp, SHUT_RD);
 	else
@@ -444,7 +488,8 @@ bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk)
  * @parent: locked listener
  * @err: set to a negative errno if there is none
  *
- * Return: a socket that sdp_fallback_graft() has to give to its file, or NULL.
+ * Return: a socket that sdp_fallback_graft() has to give to its file; or NULL,
+ * with no error if the connection that was seen has gone again.
  */
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
 {
@@ -461,6 +506,9 @@ struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
 	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
 	if (*err) {
 		sk_common_release(sk);
+		/* It was seen, and has gone again. */
+		if (*err == -EAGAIN)
+			*err = 0;
 		return NULL;
 	}
 	child = sdp_sk(sk);

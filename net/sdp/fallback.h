@@ -52,6 +52,7 @@ struct sdp_fallback_opts {
  *	those who look at a listener without
  * @active: TCP carries the connection, or is being asked to; read without lock
  * @used: @active was true at some time
+ * @listens: @tcp has begun to listen; read without lock
  * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
  * @alone: RDMA cannot use the local address
  * @turn: accept() looks for a TCP connection first
@@ -67,6 +68,7 @@ struct sdp_fallback {
 	bool used;
 	bool alone;
 	bool turn;
+	bool listens;
 	u8 wanted;
 	u8 reason;
 	int err;
@@ -103,6 +105,7 @@ void sdp_fallback_timeout(struct sdp_sock *ssk);
 int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
 bool sdp_fallback_listen_alone(struct sdp_sock *ssk);
 void sdp_fallback_listen_stop(struct sdp_sock *ssk);
+bool sdp_fallback_listener_gone(struct sdp_sock *ssk);
 bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk);
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock);
