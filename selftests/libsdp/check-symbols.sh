@@ -28,7 +28,7 @@ called=$(nm -D --undefined-only "$library" | awk '$1 == "U" { print $2 }' |
 # system calls, and safe at any time.
 allowed=(__errno_location __progname close dlsym fnmatch fstat geteuid getpid getsockname
 	inet_ntop inet_pton memchr memcmp memcpy mkdir mmap munmap open
-	program_invocation_short_name read secure_getenv setsockopt strlen syscall)
+	program_invocation_short_name read secure_getenv setsockopt statx strlen syscall)
 
 expect 'symbols defined' 'bind connect listen socket' "$defined"
 expect 'libraries needed' 'libc.so.6' "$needed"

@@ -371,4 +371,59 @@ TEST_F(Preloaded, ADestinationThatIsNotThereIsNoTrouble)
 		  ok + ok);
 }
 
+/** Standard error in a state that a message could do harm in. */
+class BrokenErrors : public Preloaded
+{
+protected:
+	// What the shell does before it becomes the program: there "$fifo" is a named
+	// pipe, and descriptor 3 both its ends.
+	child::Outcome run_after(const std::string &preparation)
+	{
+		directory_.create_file("libsdp.conf", "log min-level 1\nuse sdp * * *:*\n");
+		directory_.create_file("calls", "");
+		return child::run({"bash", "-c",
+				   "fifo=$0/fifo; mkfifo $fifo; exec 3<>$fifo; " + preparation +
+					   "; LD_PRELOAD=" LIBSDP_SO ":" MOCK_SO ":" MOCK_CALLS_SO
+					   " exec timeout 20 " RULES_PROBE " socket listen",
+				   directory_.path()},
+				  {{"LIBSDP_CONFIG_FILE", config_path()},
+				   {"MOCK_LOG", directory_.path() / "calls"}});
+	}
+};
+
+TEST_F(BrokenErrors, WorkWithAPipeThatSomebodyReads)
+{
+	const auto outcome = run_after("exec 2>$fifo");
+
+	EXPECT_EQ(outcome.status, 0);
+	EXPECT_EQ(outcome.output, ok + ok);
+}
+
+TEST_F(BrokenErrors, DoNotEndTheProgramWhenNobodyReads)
+{
+	const auto outcome = run_after("exec 2>$fifo 3<&-");
+
+	EXPECT_EQ(outcome.status, 0);
+	EXPECT_EQ(outcome.output, ok + ok);
+}
+
+TEST_F(BrokenErrors, DoNotHoldUpTheProgramWhenThePipeIsFull)
+{
+	const auto outcome = run_after("head -c 65536 /dev/zero >&3; exec 2>$fifo");
+
+	EXPECT_EQ(outcome.status, 0);
+	EXPECT_EQ(outcome.output, ok + ok);
+}
+
+TEST_F(Preloaded, KeepsMessagesOutOfAFileOfTheProgram)
+{
+	const fs::path file = directory_.path() / "own";
+	const Result run = this->run("log min-level 1\nuse sdp * * *:*\n",
+				     {"socket", "listen", "stderr", file, "socket", "listen"});
+
+	EXPECT_EQ(run.report, ok + ok + ok + ok + ok);
+	EXPECT_NE(run.errors, "");
+	EXPECT_EQ(child::content_of(file), "");
+}
+
 } // namespace

@@ -3,6 +3,7 @@
  * @file
  * A program that knows nothing of SDP and makes the calls that it is told, all
  * on the socket that was opened last:
+ *   stderr FILE, has a file of its own get descriptor 2
  *   socket | bind ADDRESS PORT | connect ADDRESS PORT | listen | null | unspec | short
  * It prints "ok" or "failed" and errno for each, whose value before is one that
  * none of these calls sets.
@@ -17,6 +18,7 @@
 #include <string>
 
 #include <arpa/inet.h>
+#include <unistd.h>
 
 namespace
 {
@@ -58,6 +60,17 @@ Name name_argument()
 		std::memcpy(&name.storage, &in6, name.length = sizeof(in6));
 	}
 	return name;
+}
+
+int do_stderr()
+{
+	const std::string name = argument();
+
+	close(STDERR_FILENO);
+	const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	errno = probe::sentinel;
+	return file == STDERR_FILENO ? 0 : -1;
 }
 
 int do_socket()
@@ -108,7 +121,7 @@ int do_unspec()
 
 const std::map<std::string, std::function<int()>> calls = {
 	{"socket", do_socket}, {"bind", do_bind},   {"connect", do_connect}, {"listen", do_listen},
-	{"null", do_null},     {"short", do_short}, {"unspec", do_unspec},
+	{"null", do_null},     {"short", do_short}, {"unspec", do_unspec},   {"stderr", do_stderr},
 };
 
 } // namespace

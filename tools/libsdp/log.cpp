@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "log.h"
+#include "output.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -79,7 +80,8 @@ private:
 	int fd_;
 };
 
-constexpr int log_flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
+constexpr int log_flags =
+	O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 
 // Others can write to /tmp: a directory that is not ours alone is not used.
 int open_in_own_directory(const char *path) noexcept
@@ -126,9 +128,15 @@ void send_to_syslog(std::string_view line) noexcept
 	syscall(SYS_sendto, logger.get(), line.data(), line.size(), MSG_NOSIGNAL, &to, sizeof(to));
 }
 
-void write_line(int fd, std::string_view line) noexcept
+void write_line(const LogSettings &settings, std::string_view line) noexcept
 {
-	syscall(SYS_write, fd, line.data(), line.size());
+	if (settings.destination == LogSettings::Destination::file) {
+		const Temporary file(open_file(settings.file));
+
+		write_at_once(file.get(), line);
+	} else if (has_standard_error()) {
+		write_at_once(STDERR_FILENO, line);
+	}
 }
 
 unsigned syslog_priority(unsigned message_level) noexcept
@@ -184,10 +192,7 @@ void write_log(const LogSettings &settings, unsigned level, const Message &messa
 	} else {
 		line << "libsdp: " << program_name() << "[" << static_cast<unsigned>(getpid())
 		     << "]: " << message.text() << "\n";
-		const bool to_file = settings.destination == LogSettings::Destination::file;
-		const Temporary file(to_file ? open_file(settings.file) : -1);
-
-		write_line(to_file ? file.get() : STDERR_FILENO, line.text());
+		write_line(settings, line.text());
 	}
 	errno = errno_before;
 }
