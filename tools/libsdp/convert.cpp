@@ -14,7 +14,8 @@ bool wants_tcp_stream(const SocketCall &call) noexcept
 {
 	const bool internet = call.domain == AF_INET || call.domain == AF_INET6;
 	const bool stream = (call.type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM;
-	const bool tcp = call.protocol == 0 || call.protocol == IPPROTO_TCP;
+	const bool tcp = call.protocol == 0 || call.protocol == IPPROTO_TCP ||
+			 call.protocol == IPPROTO_MPTCP;
 
 	return internet && stream && tcp;
 }

@@ -43,11 +43,17 @@ static struct sdp_bpf_group *find_group(void)
 	return NULL;
 }
 
+/*
+ * A program that asks for several paths is content with one, as with a peer that
+ * knows no others.  The runtime of Go listens so, and connects by plain TCP: only
+ * one end would be converted.
+ */
 static int is_tcp(int family, int type, int protocol)
 {
 	return (family == AF_INET || family == AF_INET6) &&
 	       (type & SOCK_TYPE_MASK) == SOCK_STREAM &&
-	       (protocol == 0 || protocol == IPPROTO_TCP);
+	       (protocol == 0 || protocol == IPPROTO_TCP ||
+		protocol == IPPROTO_MPTCP);
 }
 
 /*
