@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -133,30 +134,25 @@ static void refused_above_the_limit(void)
 
 static char group[256];
 
-static bool find_cgroups(char *root, size_t size)
-{
-	static const char own[] = "/tmp/sdp_limits.cgroup";
+#define CGROUPS	"/sys/fs/cgroup"
 
-	snprintf(root, size, "/sys/fs/cgroup");
-	if (!access("/sys/fs/cgroup/cgroup.controllers", R_OK))
+/* Where nothing is mounted they are for this case's process alone. */
+static bool find_cgroups(void)
+{
+	if (!access(CGROUPS "/cgroup.controllers", R_OK))
 		return true;
-	snprintf(root, size, "%s", own);
-	if (mkdir(own, 0755) && errno != EEXIST)
-		return false;
-	return !access("/tmp/sdp_limits.cgroup/cgroup.controllers", R_OK) ||
-	       !mount("none", own, "cgroup2", 0, NULL);
+	return !unshare(CLONE_NEWNS) &&
+	       !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", CGROUPS, "cgroup2", 0, NULL);
 }
 
 static void make_group(void)
 {
-	char root[128], path[192];
-
-	if (!find_cgroups(root, sizeof(root)))
+	if (!find_cgroups())
 		sdp_skip("no control groups (version 2): %s", strerror(errno));
-	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", root);
-	if (!file_write(path, "+memory"))
+	if (!file_write(CGROUPS "/cgroup.subtree_control", "+memory"))
 		sdp_skip("control groups cannot limit memory here");
-	snprintf(group, sizeof(group), "%s/sdp_limits.%d", root, getpid());
+	snprintf(group, sizeof(group), CGROUPS "/sdp_limits.%d", getpid());
 	CHECK_OK(mkdir(group, 0755));
 }
 
