@@ -111,6 +111,9 @@ server_left_alone() {
 every_form_of_tcp() {
 	needs_hook
 	expect_protocols 257 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
+	ask=${ask/in 0, socket.IPPROTO_TCP:/in 262,:}
+	expect_protocols 257 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
+	expect_protocols 262 "$(protocols)"
 }
 
 nothing_but_tcp() {
@@ -122,10 +125,14 @@ print(socket.socket(socket.AF_INET, socket.SOCK_DGRAM).proto, end=" ")
 a, b = socket.socketpair()
 a.send(b"x")
 print(b.recv(1), end=" ")
-s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
-print(s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL))
+try:
+	socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_SCTP)
+except OSError as error:
+	print(error.errno == 93)
+else:
+	print("SCTP")
 ')
-	[ "$got" = "0 b'x' 262" ] || fail "got: $got"
+	[[ $got == "0 b'x' "@(True|SCTP) ]] || fail "got: $got"
 }
 
 # It ends with the last of what the command has left behind.
@@ -163,6 +170,19 @@ exit_status() {
 	[ "$(status_of "$tool" run /nonexistent)" = 127 ] || fail "/nonexistent"
 	[ "$(status_of "$tool" run /etc/passwd)" = 126 ] || fail "/etc/passwd"
 	[ "$(status_of "$tool" run)" = 2 ] || fail "no command"
+}
+
+# The command finds the signal as it was.
+started_with_sigchld_ignored() {
+	needs_hook
+	python3 -c '
+import signal, subprocess, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+sys.exit(subprocess.Popen(sys.argv[1:], restore_signals=False).wait())
+' "$tool" run -- grep SigIgn /proc/self/status > "$work/said" &
+	pid[run]=$!
+	end_of_run
+	(( 0x$(awk '{ print $2 }' "$work/said") & 0x10000 )) || fail "not as before: $(< "$work/said")"
 }
 
 # ---- attach, detach, status ----
@@ -203,6 +223,24 @@ attached_group() {
 	expect_protocols 6 "$(in_group sdp_other protocols)"
 	[ "$(json "s['attached']")" = False ] || fail "it does not go with the last group"
 	rmdir "$groups/sdp_test/below" "$groups/sdp_test" "$groups/sdp_other"
+}
+
+# Else the table that one adds to could be the one that the other takes away.
+one_at_a_time() {
+	needs_hook
+	make_group sdp_test
+	exec 7< /sys/fs/bpf
+	flock 7
+	"$tool" attach sdp_test 7<&- &
+	pid[run]=$!
+	wait_for "$BOUND" eval 'grep -q -- "-> FLOCK" /proc/locks' || fail "it does not wait"
+	[ "$(json "s['attached']")" = False ] || fail "it has not waited"
+	exec 7<&-
+	end_of_run
+	[ "$status" = 0 ] || fail "cannot attach: $status"
+	expect_protocols 257 "$(in_group sdp_test protocols)"
+	"$tool" detach sdp_test
+	rmdir "$groups/sdp_test"
 }
 
 removed_group() {
@@ -256,5 +294,6 @@ have_family || skip_all "no AF_SDP sockets in this kernel"
 export SDP_TEST_CLIENT=$client
 
 run_cases static_transfer others_stay_with_tcp server_left_alone every_form_of_tcp \
-	nothing_but_tcp descendants exit_status attached_group removed_group \
+	nothing_but_tcp descendants exit_status \
+	started_with_sigchld_ignored attached_group one_at_a_time removed_group \
 	kernel_without_hook without_rights wrong_use

@@ -17,6 +17,7 @@
 #include <linux/magic.h>
 #include <linux/sdp.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 
@@ -141,6 +142,15 @@ Groups Converter::groups() const
 	if (!copy)
 		fail(errno, "cannot duplicate a descriptor");
 	return Groups(std::move(copy));
+}
+
+PinLock::PinLock() : directory_(open(bpf_file_system, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+{
+	if (!directory_ && errno != ENOENT)
+		fail(errno, bpf_file_system);
+	while (directory_ && flock(directory_.get(), LOCK_EX) != 0)
+		if (errno != EINTR)
+			fail(errno, bpf_file_system);
 }
 
 void Converter::pin() const

@@ -75,6 +75,21 @@ private:
 	std::unique_ptr<convert_bpf, Destroy> program_;
 };
 
+/** What is pinned does not change as long as the object exists, but by its owner. */
+class PinLock
+{
+public:
+	/**
+	 * Waits for whoever else attaches or detaches just now. Without a BPF file
+	 * system nothing is pinned, and nobody has to be waited for.
+	 * @throws std::system_error
+	 */
+	PinLock();
+
+private:
+	Descriptor directory_;
+};
+
 /** The groups of the program that was pinned, if one was. */
 std::optional<Groups> pinned_groups();
 

@@ -53,6 +53,7 @@ std::vector<GroupId> ids_of(const std::vector<std::string> &names)
 void attach(const Options &options)
 {
 	const auto ids = ids_of(options.groups);
+	const sdpbpf::PinLock lock;
 
 	if (const auto groups = sdpbpf::pinned_groups()) {
 		for (const GroupId id : ids)
@@ -69,6 +70,7 @@ void attach(const Options &options)
 
 void detach(const Options &options)
 {
+	const sdpbpf::PinLock lock;
 	const auto groups = sdpbpf::pinned_groups();
 
 	if (!groups && !options.all)

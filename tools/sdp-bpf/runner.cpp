@@ -24,12 +24,18 @@ constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 constexpr int exit_by_signal = 128;
 
-// Signals that are for the command are held back while it runs.
+// Signals that are for the command are held back while it runs. Whoever has
+// started us may have had SIGCHLD ignored; then none would ever come.
 class HeldSignals
 {
 public:
 	HeldSignals()
 	{
+		struct sigaction usual {
+		};
+
+		usual.sa_handler = SIG_DFL;
+		sigaction(SIGCHLD, &usual, &child_before_);
 		sigemptyset(&held_);
 		for (const int signal : {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM})
 			sigaddset(&held_, signal);
@@ -46,6 +52,7 @@ public:
 
 	void release() const
 	{
+		sigaction(SIGCHLD, &child_before_, nullptr);
 		sigprocmask(SIG_SETMASK, &before_, nullptr);
 	}
 
@@ -61,6 +68,8 @@ public:
 private:
 	sigset_t held_{};
 	sigset_t before_{};
+	struct sigaction child_before_ {
+	};
 };
 
 [[noreturn]] void fail_child(const char *what, int error, int status)
