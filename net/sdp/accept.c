@@ -5,6 +5,10 @@
  * A child is on its listener's pending list from the request until it is
  * connected, then on the ready list until accept() takes it.  The list owns
  * the reference that will be the accepted socket's.
+ *
+ * The program's backlog limits the ready list, as with TCP.  Pending children
+ * have a limit of their own: a peer that asks for a connection and then says
+ * nothing must not keep others out.
  */
 #include <linux/net.h>
 #include <linux/sched/signal.h>
@@ -96,28 +100,92 @@ void sdp_listen_stop(struct sock *sk)
 	sdp_sock_retreat(sk, sdp_listen_over);
 }
 
+/* One of so many requests is let in that only pending children keep out. */
+#define SDP_ACCEPT_PUT_OFF	4
+/* From this age on a pending child may have to go, as with TCP. */
+#define SDP_ACCEPT_OLD		HZ
+
+static u32 sdp_accept_limit(const struct sdp_sock *parent)
+{
+	int limit = READ_ONCE(sock_net(&parent->sk)->ipv4.sysctl_max_syn_backlog);
+
+	return max_t(u32, max(limit, 0),
+		     READ_ONCE(parent->sk.sk_max_ack_backlog) + 1);
+}
+
+/*
+ * Pending children are going to be ready, if their peers are honest, so that a
+ * request which would find the queue full then is put off.  Of peers that are
+ * not, however few and however often they ask, this makes no barrier.
+ */
+static bool sdp_accept_has_room(struct sdp_sock *parent)
+{
+	const struct sock *sk = &parent->sk;
+
+	if (!sdp_in_state(sk, TCPF_LISTEN) || sk_acceptq_is_full(sk))
+		return false;
+	if (READ_ONCE(sk->sk_ack_backlog) + parent->accept_waits <=
+	    READ_ONCE(sk->sk_max_ack_backlog))
+		return true;
+	return !(++parent->accept_put_off % SDP_ACCEPT_PUT_OFF);
+}
+
+/* Makes room on the pending list; the oldest child goes to @old for that. */
+static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
+{
+	struct sdp_sock *child;
+
+	if (parent->accept_waits < sdp_accept_limit(parent))
+		return true;
+	child = list_first_entry_or_null(&parent->accept_pending,
+					 struct sdp_sock, accept_node);
+	if (!child || time_before(jiffies, child->deadline))
+		return false;
+	list_del_init(&child->accept_node);
+	parent->accept_waits--;
+	*old = child;
+	return true;
+}
+
 static bool sdp_accept_reserve(struct sdp_sock *parent)
 {
-	struct sock *sk = &parent->sk;
+	struct sdp_sock *old = NULL;
 	bool ok;
 
 	spin_lock_bh(&parent->accept_lock);
-	ok = sdp_in_state(sk, TCPF_LISTEN) && !sk_acceptq_is_full(sk);
+	ok = sdp_accept_has_room(parent) && sdp_accept_displace(parent, &old);
 	if (ok)
-		sk_acceptq_added(sk);
+		parent->accept_waits++;
 	spin_unlock_bh(&parent->accept_lock);
+	if (old) {
+		SDP_INC_STATS(sock_net(&old->sk), SDP_MIB_HALFOPENDROPS);
+		sdp_conn_end(old, -ETIMEDOUT);
+		/* The list's reference. */
+		sock_put(&old->sk);
+	}
 	return ok;
+}
+
+static void sdp_accept_unreserve(struct sdp_sock *parent)
+{
+	spin_lock_bh(&parent->accept_lock);
+	parent->accept_waits--;
+	spin_unlock_bh(&parent->accept_lock);
 }
 
 /**
  * sdp_accept_child() - create the socket for a connection request
  * @parent: listener
+ * @id: the connection's cm_id, which becomes the child's
  * @why: set to the reason if there is no child
  *
- * Context: handler of the listener's cm_id.
- * Return: the child on the pending list, or NULL.
+ * Another child whose peer has been silent may have to end for it.
+ *
+ * Context: handler of the listener's cm_id, under the handler mutex of @id.
+ * Return: the child on the pending list, where anybody may end it; or NULL.
  */
 struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
+				  struct rdma_cm_id *id,
 				  enum sdp_reject_reason *why)
 {
 	struct net *net = sock_net(&parent->sk);
@@ -131,14 +199,16 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	}
 	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
 	if (!sk) {
-		spin_lock_bh(&parent->accept_lock);
-		sk_acceptq_removed(&parent->sk);
-		spin_unlock_bh(&parent->accept_lock);
+		sdp_accept_unreserve(parent);
 		*why = SDP_REJECT_RESOURCES;
 		return NULL;
 	}
 	child = sdp_sk(sk);
 	sdp_sock_set_state(sk, TCP_SYN_RECV);
+	child->deadline = jiffies + SDP_ACCEPT_OLD;
+	id->context = child;
+	child->conn.id = id;
+	sdp_sock_hold(child, SDP_REF_CM);
 	sock_hold(&parent->sk);
 	child->listener = &parent->sk;
 
@@ -191,19 +261,29 @@ void sdp_accept_ready(struct sdp_sock *child)
 {
 	struct sock *listener = child->listener;
 	struct sdp_sock *parent;
+	bool linked;
 
 	if (!listener)
 		return;
 	parent = sdp_sk(listener);
 	spin_lock_bh(&parent->accept_lock);
-	list_move_tail(&child->accept_node, &parent->accept_ready);
+	linked = !list_empty(&child->accept_node);
+	if (linked) {
+		list_move_tail(&child->accept_node, &parent->accept_ready);
+		parent->accept_waits--;
+		sk_acceptq_added(listener);
+	}
 	spin_unlock_bh(&parent->accept_lock);
+	/* It has just been given up for another one. */
+	if (!linked)
+		return;
 	child->listener = NULL;
 	SDP_INC_STATS(sock_net(listener), SDP_MIB_PASSIVEOPENS);
 	listener->sk_data_ready(listener);
 	sock_put(listener);
 }
 
+/* Whether the child was still on the list, whose reference is the caller's now. */
 static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
 {
 	bool linked;
@@ -212,7 +292,10 @@ static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
 	linked = !list_empty(&child->accept_node);
 	if (linked) {
 		list_del_init(&child->accept_node);
-		sk_acceptq_removed(&parent->sk);
+		if (child->listener)
+			parent->accept_waits--;
+		else
+			sk_acceptq_removed(&parent->sk);
 	}
 	spin_unlock_bh(&parent->accept_lock);
 	return linked;
@@ -230,11 +313,11 @@ void sdp_accept_unlink(struct sdp_sock *child)
 
 	if (!listener)
 		return;
-	child->listener = NULL;
 	/* Nobody will accept it any more. */
 	sock_set_flag(&child->sk, SOCK_DEAD);
 	if (sdp_accept_remove(sdp_sk(listener), child))
 		sock_put(&child->sk);
+	child->listener = NULL;
 	sock_put(listener);
 }
 

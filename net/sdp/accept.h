@@ -8,6 +8,7 @@
 #include "wire.h"
 
 struct proto_accept_arg;
+struct rdma_cm_id;
 struct sdp_sock;
 struct sock;
 struct socket;
@@ -15,6 +16,7 @@ struct socket;
 int sdp_listen_start(struct sock *sk, int backlog);
 void sdp_listen_stop(struct sock *sk);
 struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
+				  struct rdma_cm_id *id,
 				  enum sdp_reject_reason *why);
 void sdp_accept_established(struct sdp_sock *child);
 void sdp_accept_first_data(struct sdp_sock *child);

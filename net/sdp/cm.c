@@ -24,7 +24,10 @@
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
 
-/* How long a peer may take that has connected and has to speak first. */
+/*
+ * How long a peer may take that has our HelloAck.  It was sent three times by
+ * then with InfiniBand, if the peer's own timeout is that of rdma_cm.
+ */
 #define SDP_GREETING_TIMEOUT	(15 * HZ)
 
 static void sdp_cm_local_addr(const struct rdma_cm_id *id,
@@ -344,18 +347,19 @@ void sdp_cm_heard(struct sdp_sock *ssk)
 		sdp_conn_end(ssk, err);
 }
 
-/* With InfiniBand the connection manager sees to it.  Nobody knows the child. */
+/*
+ * With InfiniBand the connection manager gives up, too, but when the peer's request
+ * says so, which may be in hours.  Nobody knows the child.
+ */
 static void sdp_cm_await_greeting(struct sdp_sock *child)
 {
-	if (!child->conn.dev->iwarp)
-		return;
 	lock_sock(&child->sk);
 	sdp_timer_arm(child, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
 	release_sock(&child->sk);
 }
 
 /**
- * sdp_cm_check_greeting() - give up a peer that has connected and said nothing
+ * sdp_cm_check_greeting() - give up a peer that has asked and said nothing more
  * @ssk: locked socket
  */
 void sdp_cm_check_greeting(struct sdp_sock *ssk)
@@ -514,15 +518,12 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 			      SDP_REJECT_VERSION : SDP_REJECT_PROTOCOL);
 		return err;
 	}
-	child = sdp_accept_child(parent, &why);
+	child = sdp_accept_child(parent, id, &why);
 	if (!child) {
 		sdp_cm_reject(id, why);
 		return -ECONNREFUSED;
 	}
 	sdp_cm_child_addrs(child, id);
-	id->context = child;
-	child->conn.id = id;
-	sdp_sock_hold(child, SDP_REF_CM);
 	err = sdp_conn_setup(child, id);
 	if (!err) {
 		sdp_cm_await_greeting(child);

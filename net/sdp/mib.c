@@ -18,6 +18,8 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ConnectFails", SDP_MIB_CONNECTFAILS),
 	/* requests put off because a listener's queue was full */
 	SNMP_MIB_ITEM("BacklogRejects", SDP_MIB_BACKLOGREJECTS),
+	/* half-open connections given up for newer ones */
+	SNMP_MIB_ITEM("HalfOpenDrops", SDP_MIB_HALFOPENDROPS),
 	/* requests repeated because the peer's queue was full */
 	SNMP_MIB_ITEM("ConnectRetries", SDP_MIB_CONNECTRETRIES),
 	/* connections that ended after DisConn in both directions */

@@ -49,8 +49,8 @@ enum sdp_ref {
  * @fin_received: the peer's DisConn arrived here
  * @fin_queued: DisConn is due as soon as all data has been posted
  * @last_bind_err: for SDP_LAST_BIND_ERR
- * @deadline: jiffies when connect() stops to ask a busy listener again, or
- *	when an orphan that stands still is given up
+ * @deadline: jiffies when connect() stops to ask a busy listener again, when
+ *	a pending child is old, or when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
  * @timers: all that becomes due
  * @progress: bytes that had left when an orphan was looked at last
@@ -58,7 +58,10 @@ enum sdp_ref {
  * @number: place among the sockets of the namespace, 0 = none
  * @dev_name: RDMA device of the current or last connection
  * @listener: socket on whose pending list this one is, held (socket lock)
- * @accept_lock: protects the two lists of a listener
+ * @accept_lock: protects the two lists of a listener, and what counts them
+ * @accept_waits: children on or about to be on the pending list; those on the
+ *	other one are in sk_ack_backlog
+ * @accept_put_off: requests that found no room because of these, wraps
  * @accept_pending: children that are being connected
  * @accept_ready: children that accept() may take
  * @accept_node: place on one of the parent's lists
@@ -95,7 +98,9 @@ struct sdp_sock {
 	char dev_name[IB_DEVICE_NAME_MAX];
 
 	struct sock *listener;
-	spinlock_t accept_lock; /* protects the two lists */
+	spinlock_t accept_lock; /* protects the two lists and their counts */
+	u32 accept_waits;
+	u32 accept_put_off;
 	struct list_head accept_pending;
 	struct list_head accept_ready;
 	struct list_head accept_node;

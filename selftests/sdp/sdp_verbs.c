@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <endian.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #define RESOLVE_MS	4000
 /* How long the peer is to wait if we are not ready: 10 ms, in the code for it. */
 #define RNR_TIMER	20
+/* Queue pairs that do not exist, from here on; each is good for one request. */
+#define NO_QUEUE_PAIR	0xf00000
 
 static void put16(unsigned char *to, uint16_t value)
 {
@@ -145,22 +148,11 @@ void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
 	verbs_connect_as(v, to, bufs, (struct verbs_offer){ FEAT_ALL, 1 });
 }
 
-void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
-		      struct verbs_offer offer)
+static void verbs_resolve(struct verbs_end *v, const struct addr *to)
 {
 	struct addr from = client_addr(0), dst = *to;
-	unsigned char hello[HELLO_LEN];
-	struct rdma_conn_param param = {
-		.private_data = hello,
-		.private_data_len = sizeof(hello),
-		.responder_resources = 1,
-		.initiator_depth = 1,
-		.retry_count = 6,
-		.rnr_retry_count = 7,
-	};
 
 	memset(v, 0, sizeof(*v));
-	v->bufs = bufs;
 	v->channel = rdma_create_event_channel();
 	if (!v->channel)
 		sdp_skip("no access to the connection manager: %s",
@@ -170,11 +162,59 @@ void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 	verbs_event(v, RDMA_CM_EVENT_ADDR_RESOLVED);
 	CHECK_OK(rdma_resolve_route(v->id, RESOLVE_MS));
 	verbs_event(v, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	verbs_queue_pair(v);
+}
+
+static void verbs_hello(struct verbs_end *v, uint16_t bufs,
+			struct verbs_offer offer)
+{
+	static unsigned int asked;
+	unsigned char hello[HELLO_LEN];
+	struct rdma_conn_param param = {
+		.private_data = hello,
+		.private_data_len = sizeof(hello),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 6,
+		.rnr_retry_count = 7,
+		.qp_num = NO_QUEUE_PAIR + asked++,
+	};
+
+	v->bufs = bufs;
 	hello_encode(hello, bufs, offer);
 	CHECK_OK(rdma_connect(v->id, &param));
+}
+
+void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
+		      struct verbs_offer offer)
+{
+	verbs_resolve(v, to);
+	verbs_queue_pair(v);
+	verbs_hello(v, bufs, offer);
 	verbs_event(v, RDMA_CM_EVENT_ESTABLISHED);
 	verbs_be_patient_for_less(v);
+}
+
+void verbs_ask(struct verbs_end *v, const struct addr *to)
+{
+	verbs_resolve(v, to);
+	verbs_hello(v, 8, (struct verbs_offer){ FEAT_ALL, 1 });
+	verbs_event(v, RDMA_CM_EVENT_CONNECT_RESPONSE);
+}
+
+bool verbs_refused(struct verbs_end *v, int timeout_ms)
+{
+	struct pollfd p = { .fd = v->channel->fd, .events = POLLIN };
+
+	if (!CHECK_OK(poll(&p, 1, timeout_ms)))
+		return false;
+	verbs_event(v, RDMA_CM_EVENT_REJECTED);
+	return true;
+}
+
+void verbs_forget(struct verbs_end *v)
+{
+	CHECK_OK(rdma_destroy_id(v->id));
+	rdma_destroy_event_channel(v->channel);
 }
 
 void verbs_close(struct verbs_end *v)

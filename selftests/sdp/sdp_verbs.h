@@ -99,6 +99,13 @@ void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs);
 void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 		      struct verbs_offer offer);
 void verbs_close(struct verbs_end *v);
+/*
+ * Say Hello without a queue pair, wait for HelloAck, and leave that unanswered;
+ * see whether the peer takes it back; and end this. Not with iWARP.
+ */
+void verbs_ask(struct verbs_end *v, const struct addr *to);
+bool verbs_refused(struct verbs_end *v, int timeout_ms);
+void verbs_forget(struct verbs_end *v);
 void verbs_post(struct verbs_end *v, unsigned int count);
 /* Send a message; the bytes behind the base header as they are. */
 void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
