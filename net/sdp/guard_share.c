@@ -17,8 +17,6 @@
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
 
-#include <asm/tlbflush.h>
-
 #include "guard.h"
 #include "guard_walk.h"
 #include "guard_watch.h"
@@ -32,12 +30,18 @@
  * @vma: the part of it that is looked at
  * @pages: its pages, each with a reference
  * @nr: how many there are so far
- * @changed: processors may still know some of them as writable
+ * @pmdp: where the page table hangs that is looked at
+ * @next: address of the next page
+ * @end: behind the last page within this table
+ * @changed: processors may still know pages of this table as writable
  */
 struct sdp_share_walk {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	struct page **pages;
+	pmd_t *pmdp;
+	unsigned long next;
+	unsigned long end;
 	u32 nr;
 	bool changed;
 };
@@ -54,10 +58,21 @@ static void sdp_share_take(struct sdp_share_walk *walk, struct page *page)
 	walk->pages[walk->nr++] = page;
 }
 
-/* One page, below the lock of its page table. */
-static int sdp_share_pte(pte_t *ptep, unsigned long addr, void *data)
+/*
+ * With the lock of a page table held, and before it is released in any case:
+ * also entries that others have changed are flushed then.
+ */
+static void sdp_share_flush(struct sdp_share_walk *walk, spinlock_t *ptl)
 {
-	struct sdp_share_walk *walk = data;
+	if (walk->changed || mm_tlb_flush_pending(walk->mm))
+		sdp_guard_flush(walk->mm, ptl);
+	walk->changed = false;
+}
+
+/* One page, with the lock of its page table held. */
+static int sdp_share_pte(struct sdp_share_walk *walk, pte_t *ptep,
+			 unsigned long addr)
+{
 	pte_t pte = ptep_get(ptep);
 	struct page *page;
 
@@ -86,6 +101,22 @@ static int sdp_share_pte(pte_t *ptep, unsigned long addr, void *data)
 	return 0;
 }
 
+/*
+ * The first entry of a range that is not empty, with the lock of its page table
+ * held.  The rest of the range is looked at from here, so that the lock is still
+ * held when all of it is known to be done.  Returns 1 when it is, to end the walk.
+ */
+static int sdp_share_entries(pte_t *ptep, unsigned long addr, void *data)
+{
+	struct sdp_share_walk *walk = data;
+	int err = addr == walk->next ? 0 : -EAGAIN;
+
+	for (; !err && addr < walk->end; addr += PAGE_SIZE)
+		err = sdp_share_pte(walk, ptep++, addr);
+	sdp_share_flush(walk, pte_lockptr(walk->mm, walk->pmdp));
+	return err ?: 1;
+}
+
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
 static int sdp_share_huge_entry(struct sdp_share_walk *walk, pmd_t *pmdp,
 				unsigned long addr)
@@ -110,23 +141,24 @@ static int sdp_share_huge_entry(struct sdp_share_walk *walk, pmd_t *pmdp,
 }
 
 /* A transparent huge page stays one: only its entry changes. */
-static int sdp_share_huge(struct sdp_share_walk *walk, pmd_t *pmdp,
-			  unsigned long addr, unsigned long end)
+static int sdp_share_huge(struct sdp_share_walk *walk)
 {
+	pmd_t *pmdp = walk->pmdp;
 	spinlock_t *ptl = pmd_lock(walk->mm, pmdp);
+	unsigned long addr = walk->next;
 	int err = -EAGAIN;
 
 	if (pmd_trans_huge(*pmdp) && !pmd_protnone(*pmdp))
 		err = sdp_share_huge_entry(walk, pmdp, addr);
-	for (; !err && addr < end; addr += PAGE_SIZE)
+	for (; !err && addr < walk->end; addr += PAGE_SIZE)
 		sdp_share_take(walk, pmd_page(*pmdp) +
 				     ((addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT));
+	sdp_share_flush(walk, ptl);
 	spin_unlock(ptl);
 	return err;
 }
 #else
-static int sdp_share_huge(struct sdp_share_walk *walk, pmd_t *pmdp,
-			  unsigned long addr, unsigned long end)
+static int sdp_share_huge(struct sdp_share_walk *walk)
 {
 	return -EOPNOTSUPP;
 }
@@ -136,71 +168,46 @@ static int sdp_share_huge(struct sdp_share_walk *walk, pmd_t *pmdp,
  * A range within one page table.  With mmap_lock held a table does not become
  * a huge page, and what is neither may become either.
  */
-static int sdp_share_table(struct sdp_share_walk *walk, unsigned long addr,
-			   unsigned long end)
+static int sdp_share_table(struct sdp_share_walk *walk)
 {
-	u32 before = walk->nr;
-	pmd_t *pmdp = sdp_guard_pmd(walk->mm, addr);
 	pmd_t pmd;
-	int err;
+	int ret;
 
-	if (!pmdp)
+	walk->pmdp = sdp_guard_pmd(walk->mm, walk->next);
+	if (!walk->pmdp)
 		return -EAGAIN;
-	pmd = READ_ONCE(*pmdp);
+	pmd = READ_ONCE(*walk->pmdp);
 	if (!pmd_present(pmd))
 		return -EAGAIN;
 	if (pmd_trans_huge(pmd))
-		return sdp_share_huge(walk, pmdp, addr, end);
+		return sdp_share_huge(walk);
 	if (pmd_leaf(pmd))
 		return -EOPNOTSUPP;
-	err = apply_to_existing_page_range(walk->mm, addr, end - addr,
-					   sdp_share_pte, walk);
+	ret = apply_to_existing_page_range(walk->mm, walk->next,
+					   walk->end - walk->next,
+					   sdp_share_entries, walk);
+	if (ret > 0)
+		return 0;
 	/* Empty entries are passed over without a word. */
-	if (!err && walk->nr - before != (end - addr) >> PAGE_SHIFT)
-		err = -EAGAIN;
-	return err;
+	return ret ?: -EAGAIN;
 }
 
 static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
 			   unsigned long end)
 {
-	unsigned long next;
 	int err = 0;
 
-	for (; !err && addr < end; addr = next) {
+	for (; !err && addr < end; addr = walk->end) {
 		walk->vma = find_vma(walk->mm, addr);
 		if (!sdp_guard_vma_ok(walk->vma, addr))
 			return -EOPNOTSUPP;
-		next = pmd_addr_end(addr, min(end, walk->vma->vm_end));
-		err = sdp_share_table(walk, addr, next);
+		walk->next = addr;
+		walk->end = pmd_addr_end(addr, min(end, walk->vma->vm_end));
+		err = sdp_share_table(walk);
+		WARN_ON_ONCE(walk->changed);
 	}
 	return err;
 }
-
-#ifdef CONFIG_X86
-static void sdp_share_flush_cpu(void *unused)
-{
-	__flush_tlb_all();
-}
-
-/*
- * Modules cannot flush a range.  The count tells processors that have the
- * address space in their TLB, and are not using it, to flush when they do again.
- * Processors that flush others' TLBs by themselves (INVLPGB) do not look at it;
- * kernels that use these would need on_each_cpu() here.
- */
-static void sdp_share_flush(struct mm_struct *mm)
-{
-	atomic64_inc(&mm->context.tlb_gen);
-	/* Pairs with switch_mm(), which sets the mask and then looks there. */
-	smp_mb__after_atomic();
-	on_each_cpu_mask(mm_cpumask(mm), sdp_share_flush_cpu, NULL, true);
-}
-#else
-static void sdp_share_flush(struct mm_struct *mm)
-{
-}
-#endif
 
 static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
 			 unsigned long end)
@@ -209,14 +216,9 @@ static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
 
 	if (mmap_read_lock_killable(walk->mm))
 		return -EINTR;
-	inc_tlb_flush_pending(walk->mm);
 	/* Who wants to be notified of changes begins with the lock held, too. */
 	if (!sdp_watch_is_shared(walk->mm))
 		err = sdp_share_range(walk, addr, end);
-	/* Also what others have changed and not flushed yet. */
-	if (walk->changed || mm_tlb_flush_nested(walk->mm))
-		sdp_share_flush(walk->mm);
-	dec_tlb_flush_pending(walk->mm);
 	mmap_read_unlock(walk->mm);
 	if (err) {
 		sdp_share_put(walk->pages, walk->nr);

@@ -7,6 +7,7 @@
 
 #include <linux/kconfig.h>
 #include <linux/pgtable.h>
+#include <linux/spinlock.h>
 
 /* Nobody has tried yet how a module flushes the TLB of others. */
 #define SDP_GUARD_WORKS		IS_ENABLED(CONFIG_X86)
@@ -34,5 +35,8 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 		return NULL;
 	return pmd_offset(pud, addr);
 }
+
+/* guard_flush.c */
+void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
 
 #endif /* _SDP_GUARD_WALK_H */

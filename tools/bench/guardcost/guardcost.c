@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "guard_flush.c"
 #include "guard_give.c"
 #include "guard_share.c"
 #include "guard_watch.c"
