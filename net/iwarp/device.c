@@ -39,7 +39,6 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
-	dev->next_stag = get_random_u32() & IWP_MAX_QPN;
 	dev->id = atomic_inc_return(&ids);
 	iwp_engine_init(&dev->engine);
 	dev_hold(netdev);

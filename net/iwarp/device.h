@@ -33,7 +33,6 @@ struct iwp_stats;
  * @qps: queue pairs by their number
  * @mrs: memory regions by the index in their STags
  * @next_qpn: where the search for a free number goes on
- * @next_stag: the same for memory regions
  * @generation: counts how often memory regions became valid
  * @stats: what was counted, for each processor
  * @design: enum iwp_design of queue pairs to come
@@ -48,7 +47,6 @@ struct iwp_device {
 	struct xarray qps;
 	struct xarray mrs;
 	u32 next_qpn;
-	u32 next_stag;
 	atomic64_t generation;
 	struct iwp_stats __percpu *stats;
 	u8 design;

@@ -3,6 +3,7 @@
  * Memory regions: how they come and go.
  */
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 #include <rdma/siw-abi.h>
@@ -36,10 +37,14 @@ static void iwp_mr_free(struct iwp_mr *mr)
 	kfree_rcu(mr, rcu);
 }
 
-/* Gives the region its STag, by which it is found from now on. */
+/*
+ * Gives the region its STag, by which it is found from now on.  Who knows one shall
+ * not know another, so that each is looked for from a random place on.
+ */
 static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 {
 	struct iwp_device *dev = iwp_device(pd->device);
+	u32 from = get_random_u32() & IWP_MAX_QPN;
 	u32 index;
 	int err;
 
@@ -47,8 +52,7 @@ static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 	mr->ibmr.device = pd->device;
 	mr->generation = iwp_next_generation(pd->device);
 	err = xa_alloc_cyclic(&dev->mrs, &index, NULL,
-			      XA_LIMIT(1, IWP_MAX_QPN), &dev->next_stag,
-			      GFP_KERNEL);
+			      XA_LIMIT(1, IWP_MAX_QPN), &from, GFP_KERNEL);
 	if (err < 0)
 		return err;
 	mr->stag = index << 8 | key;
@@ -75,7 +79,7 @@ struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
 	mr->valid = true;
 	mr->access = access | IB_ACCESS_LOCAL_WRITE;
 	mr->ibmr.type = IB_MR_TYPE_DMA;
-	err = iwp_mr_publish(mr, pd, 0);
+	err = iwp_mr_publish(mr, pd, get_random_u8());
 	if (err) {
 		iwp_mr_free(mr);
 		return ERR_PTR(err);
@@ -105,7 +109,7 @@ struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->ibmr.type = type;
-	err = iwp_mr_publish(mr, pd, 0);
+	err = iwp_mr_publish(mr, pd, get_random_u8());
 	if (err) {
 		iwp_mr_free(mr);
 		return ERR_PTR(err);
