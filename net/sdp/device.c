@@ -16,6 +16,18 @@ static DEFINE_SPINLOCK(sdp_device_lock);
 static struct ib_client sdp_ib_client;
 static atomic_t sdp_device_nr_iwarp = ATOMIC_INIT(0);
 
+static const struct {
+	enum rdma_driver_id driver;
+	u32 quirks;
+} sdp_device_drivers[] = {
+	/*
+	 * Soft-RoCE, when it repeats a message, also registers memory again that
+	 * was registered behind it, and fails.  In Linux 6.1 it forgets an
+	 * invalidation that has to wait, until something else is posted.
+	 */
+	{ RDMA_DRIVER_RXE, SDP_QUIRK_REG_ALONE | SDP_QUIRK_LAZY_INV },
+};
+
 /**
  * sdp_device_any_iwarp() - whether there is a device that uses TCP's ports
  *
@@ -135,6 +147,16 @@ static bool sdp_device_usable(struct ib_device *ibdev)
 	return false;
 }
 
+static u32 sdp_device_quirks(const struct ib_device *ibdev)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sdp_device_drivers); i++)
+		if (sdp_device_drivers[i].driver == ibdev->ops.driver_id)
+			return sdp_device_drivers[i].quirks;
+	return 0;
+}
+
 static int sdp_device_add(struct ib_device *ibdev)
 {
 	struct sdp_device *dev;
@@ -149,6 +171,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	dev->iwarp = rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev));
 	dev->ulp = sdp_provider_find(ibdev);
 	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
+	dev->quirks = sdp_device_quirks(ibdev);
 	dev->flows = sdp_flow_device(dev);
 	dev->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(dev->pd)) {

@@ -5,6 +5,7 @@
 #ifndef _SDP_DEVICE_H
 #define _SDP_DEVICE_H
 
+#include <linux/bits.h>
 #include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
@@ -14,6 +15,10 @@
 struct iw_ulp_ops;
 struct sdp_sock;
 
+/* What a driver does that others do not, see sdp_device_drivers[]. */
+#define SDP_QUIRK_REG_ALONE	BIT(0)
+#define SDP_QUIRK_LAZY_INV	BIT(1)
+
 /**
  * struct sdp_device - an RDMA device that carries SDP connections
  * @ibdev: the device
@@ -22,6 +27,7 @@ struct sdp_sock;
  *	and the side that connects has to send the first message
  * @ulp: what its provider offers beyond the verbs, or NULL
  * @caps: enum iw_ulp_cap of it
+ * @quirks: what is peculiar to its driver, SDP_QUIRK_*
  * @flows: engines of flow control that it can carry, SDP_FEAT_*
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
@@ -36,6 +42,7 @@ struct sdp_device {
 	bool iwarp;
 	const struct iw_ulp_ops *ulp;
 	u32 caps;
+	u32 quirks;
 	u16 flows;
 	refcount_t refs;
 	struct completion released;

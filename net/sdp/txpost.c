@@ -47,14 +47,13 @@ u32 sdp_tx_posted(const struct sdp_tx *tx)
  * sdp_tx_idle() - whether memory may be registered now
  * @ssk: locked socket
  *
- * A registration must not share the send queue with what may have to be sent
- * again: Soft-RoCE would register again, too, and fail.  Nothing is on its way
- * if this says yes; if not, a completion or the read's end tells when to ask
- * again.  With iWARP it is TCP that sends again.
+ * With some devices a registration must not share the send queue with what may
+ * have to be sent again (SDP_QUIRK_REG_ALONE).  Then nothing is on its way if this
+ * says yes; if not, a completion or the read's end tells when to ask again.
  */
 bool sdp_tx_idle(struct sdp_sock *ssk)
 {
-	if (ssk->conn.dev->iwarp)
+	if (!(ssk->conn.dev->quirks & SDP_QUIRK_REG_ALONE))
 		return true;
 	if (sdp_zrecv_busy(&ssk->conn.zcopy))
 		return false;
@@ -385,12 +384,12 @@ static bool sdp_tx_post_probe(struct sdp_sock *ssk)
  * sdp_tx_nudge() - have the device look at its send queue
  * @ssk: locked socket with a queue pair
  *
- * Posting anything does that.  iWARP has nothing to post that the peer does not
- * notice, and no device that would need it.
+ * Posting anything does that, where a device needs it (SDP_QUIRK_LAZY_INV).
  */
 void sdp_tx_nudge(struct sdp_sock *ssk)
 {
-	if (sdp_tx_room(&ssk->conn.tx, 0) && !ssk->conn.dev->iwarp &&
+	if (ssk->conn.dev->quirks & SDP_QUIRK_LAZY_INV &&
+	    sdp_tx_room(&ssk->conn.tx, 0) &&
 	    !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
 		sdp_tx_post_probe(ssk);
 }

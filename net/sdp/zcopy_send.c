@@ -396,7 +396,7 @@ void sdp_zsend_key_ended(struct sdp_sock *ssk, u32 key)
  * sdp_zsend_nudge() - have the device look at pages that are being taken back
  * @ssk: locked socket with a queue pair
  *
- * Soft-RoCE can forget an invalidation that had to wait for another request.
+ * A device may forget an invalidation that had to wait (SDP_QUIRK_LAZY_INV).
  *
  * Return: whether the oldest pages are.
  */
