@@ -84,6 +84,21 @@ static void sdp_conn_qp_event(struct ib_event *event, void *context)
 		sdp_conn_end(ssk, -ECONNRESET);
 }
 
+/*
+ * What a peer can reach is what its queue pair's protection domain has, whichever
+ * keys it knows, so that no two connections may share one.  Devices differ in what
+ * they say when they have none left.
+ */
+static int sdp_conn_alloc_pd(struct sdp_conn *conn)
+{
+	struct ib_pd *pd = ib_alloc_pd(conn->dev->ibdev, 0);
+
+	if (IS_ERR(pd))
+		return -ENOBUFS;
+	conn->pd = pd;
+	return 0;
+}
+
 static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 {
 	struct sdp_conn *conn = &ssk->conn;
@@ -117,12 +132,24 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
 		attr.port_num = id->port_num;
 	}
-	err = rdma_create_qp(id, conn->dev->pd, &attr);
+	err = rdma_create_qp(id, conn->pd, &attr);
 	if (err)
 		return err;
 	conn->qp = id->qp;
 	if (conn->dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
 		err = conn->dev->ulp->hold(conn->qp);
+	return err;
+}
+
+/* What the device has to give; what there is after an error, teardown frees. */
+static int sdp_conn_ask_device(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	int err = sdp_conn_alloc_pd(&ssk->conn);
+
+	if (!err)
+		err = sdp_conn_create_qp(ssk, id);
+	if (err)
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DEVICEREFUSALS);
 	return err;
 }
 
@@ -175,7 +202,7 @@ void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 /**
  * sdp_conn_free() - give back the memory, and last the device
  * @ssk: locked socket, which keeps the program's calls away from what is freed;
- *	nothing happens if it was never set up
+ *	its queue pair is gone; nothing happens if it was never set up
  */
 void sdp_conn_free(struct sdp_sock *ssk)
 {
@@ -186,6 +213,10 @@ void sdp_conn_free(struct sdp_sock *ssk)
 	sdp_zcopy_free(ssk);
 	sdp_rx_unmap(ssk);
 	sdp_tx_free(ssk);
+	/* No region is left in it, and no queue pair. */
+	if (conn->pd)
+		ib_dealloc_pd(conn->pd);
+	conn->pd = NULL;
 	sdp_device_put(conn->dev);
 	conn->dev = NULL;
 }
@@ -222,7 +253,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	sdp_immediate_begin(ssk);
 	err = sdp_conn_alloc(ssk);
 	if (!err)
-		err = sdp_conn_create_qp(ssk, id);
+		err = sdp_conn_ask_device(ssk, id);
 	if (!err)
 		err = sdp_rx_post_all(ssk);
 	if (err)

@@ -385,7 +385,8 @@ struct sdp_conn_stats {
  * @id_v4: a listener's second identifier, see sdp_listen_begin()
  * @dev: what we keep for the device, NULL until the route is known
  * @dev_node: place in the device's list of connections
- * @qp: queue pair, NULL until the route is known
+ * @pd: protection domain of this connection alone, NULL until the route is known
+ * @qp: queue pair, likewise
  * @cq: completion queue, shared with other connections
  * @rx_cqe: completion entry of all receive work requests
  * @tx_cqe: completion entry of all send work requests
@@ -414,6 +415,7 @@ struct sdp_conn {
 	struct rdma_cm_id *id_v4;
 	struct sdp_device *dev;
 	struct list_head dev_node;
+	struct ib_pd *pd;
 	struct ib_qp *qp;
 	struct ib_cq *cq;
 	struct ib_cqe rx_cqe;

@@ -160,7 +160,6 @@ static u32 sdp_device_quirks(const struct ib_device *ibdev)
 static int sdp_device_add(struct ib_device *ibdev)
 {
 	struct sdp_device *dev;
-	int err;
 
 	if (!sdp_device_usable(ibdev))
 		return -EOPNOTSUPP;
@@ -173,12 +172,6 @@ static int sdp_device_add(struct ib_device *ibdev)
 	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
 	dev->quirks = sdp_device_quirks(ibdev);
 	dev->flows = sdp_flow_device(dev);
-	dev->pd = ib_alloc_pd(ibdev, 0);
-	if (IS_ERR(dev->pd)) {
-		err = PTR_ERR(dev->pd);
-		kfree(dev);
-		return err;
-	}
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);
 	spin_lock_init(&dev->lock);
@@ -215,7 +208,6 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 
 	sdp_device_put(dev);
 	wait_for_completion(&dev->released);
-	ib_dealloc_pd(dev->pd);
 	kfree(dev);
 }
 

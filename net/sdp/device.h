@@ -22,7 +22,6 @@ struct sdp_sock;
 /**
  * struct sdp_device - an RDMA device that carries SDP connections
  * @ibdev: the device
- * @pd: protection domain of all connections
  * @iwarp: the device speaks iWARP: a send that completed need not have arrived,
  *	and the side that connects has to send the first message
  * @ulp: what its provider offers beyond the verbs, or NULL
@@ -38,7 +37,6 @@ struct sdp_sock;
  */
 struct sdp_device {
 	struct ib_device *ibdev;
-	struct ib_pd *pd;
 	bool iwarp;
 	const struct iw_ulp_ops *ulp;
 	u32 caps;

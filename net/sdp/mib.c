@@ -34,6 +34,8 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ProtocolErrors", SDP_MIB_PROTOCOLERRORS),
 	/* work requests that the device refused */
 	SNMP_MIB_ITEM("PostErrors", SDP_MIB_POSTERRORS),
+	/* connections for which the device had no queue pair or domain left */
+	SNMP_MIB_ITEM("DeviceRefusals", SDP_MIB_DEVICEREFUSALS),
 	/* payload bytes that programs have read, and written */
 	SNMP_MIB_ITEM("BytesIn", SDP_MIB_BYTESIN),
 	SNMP_MIB_ITEM("BytesOut", SDP_MIB_BYTESOUT),

@@ -156,11 +156,11 @@ int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 		{
 			.addr = buf->bsdh_dma,
 			.length = SDP_BSDH_LEN,
-			.lkey = conn->dev->pd->local_dma_lkey,
+			.lkey = conn->pd->local_dma_lkey,
 		}, {
 			.addr = buf->page_dma,
 			.length = buf->size,
-			.lkey = conn->dev->pd->local_dma_lkey,
+			.lkey = conn->pd->local_dma_lkey,
 		},
 	};
 	struct ib_recv_wr wr = {

@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "mib.h"
 #include "netns.h"
+#include "region.h"
 #include "rx.h"
 #include "sock.h"
 
@@ -145,26 +146,17 @@ static int sdp_rx_ring_map_pieces(struct sdp_sock *ssk)
 	return 0;
 }
 
-/*
- * The peer gets a key to the ring and to nothing else, and addresses that start
- * with zero: where the ring is in memory is not its business.
- */
+/* The peer gets a key to the ring and to nothing else. */
 static struct ib_mr *sdp_rx_ring_alloc_mr(const struct sdp_sock *ssk)
 {
 	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
 	struct ib_mr *mr;
 
-	mr = ib_alloc_mr(ssk->conn.dev->pd, IB_MR_TYPE_MEM_REG,
-			 ring->size / PAGE_SIZE);
-	if (IS_ERR(mr))
-		return NULL;
-	if (ib_map_mr_sg(mr, ring->sg, ring->nr_sg, NULL, PAGE_SIZE) !=
-			(int)ring->nr_sg || mr->length != ring->size) {
-		ib_dereg_mr(mr);
-		return NULL;
-	}
-	mr->iova = 0;
-	return mr;
+	mr = sdp_region_alloc(&ssk->conn, ring->size / PAGE_SIZE);
+	if (!mr || sdp_region_map(mr, ring->sg, ring->nr_sg, ring->size))
+		return mr;
+	ib_dereg_mr(mr);
+	return NULL;
 }
 
 static int sdp_rx_ring_map(struct sdp_sock *ssk)
@@ -420,6 +412,8 @@ static void sdp_rx_ring_free(struct sdp_sock *ssk)
 
 	if (!ring->sg)
 		return;
+	/* The peer's key ends before. */
+	WARN_ON_ONCE(ring->mr);
 	sdp_rx_ring_free_memory(ring);
 	atomic_sub(ring->size, &ssk->sk.sk_rmem_alloc);
 	sdp_mem_uncharge(&ssk->sk, ring->size);

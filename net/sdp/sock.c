@@ -65,7 +65,8 @@ static void sdp_sock_destruct(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
-	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev);
+	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
+		     ssk->conn.pd);
 	sdp_sock_unhash(sk);
 	sdp_rx_purge(ssk);
 	sk_sockets_allocated_dec(sk);

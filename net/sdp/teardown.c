@@ -152,7 +152,7 @@ void sdp_conn_teardown(struct work_struct *work)
 	lock_sock(sk);
 	sdp_conn_process(ssk);
 	if (conn->qp)
-		sdp_zrecv_release(ssk);
+		sdp_zrecv_unmap_all(ssk);
 	tell = sdp_conn_must_tell(ssk);
 	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
 		sdp_sock_failed(ssk, conn->reason);

@@ -166,7 +166,7 @@ static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
 
 	sge->addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
 	sge->length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
-	sge->lkey = conn->dev->pd->local_dma_lkey;
+	sge->lkey = conn->pd->local_dma_lkey;
 	ib_dma_sync_single_for_device(conn->dev->ibdev, sge->addr, sge->length,
 				      DMA_TO_DEVICE);
 	wr->wr.opcode = msg->ends_key ? IB_WR_SEND_WITH_INV : IB_WR_SEND;

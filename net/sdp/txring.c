@@ -254,7 +254,7 @@ static struct ib_sge sdp_tx_range(const struct sdp_sock *ssk, u32 pos, u32 len)
 		.addr = tx->chunk_dma[sdp_ring_chunk(&tx->ring, pos)] +
 			sdp_ring_offset(&tx->ring, pos),
 		.length = sdp_ring_contig(&tx->ring, pos, len),
-		.lkey = ssk->conn.dev->pd->local_dma_lkey,
+		.lkey = ssk->conn.pd->local_dma_lkey,
 	};
 }
 

@@ -317,6 +317,7 @@ void sdp_zcopy_free(struct sdp_sock *ssk)
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 
 	sdp_zsend_free(ssk);
+	sdp_zrecv_free(ssk);
 	/* What the peer offered cannot be read any more. */
 	sdp_zsink_init(&z->sink, 0);
 	z->on = false;

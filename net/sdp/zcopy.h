@@ -146,7 +146,7 @@ enum sdp_zsend_state {
  * @zp: the pages
  * @mr: lets the peer read them, allocated when first used
  * @state: how far they have come
- * @key_ended: its key is not valid any more
+ * @keyed: the peer's key is registered, and not known to have ended
  * @start: value of the source's counter before their first byte
  * @since: when the program has written them, jiffies
  */
@@ -154,7 +154,7 @@ struct sdp_zsend {
 	struct sdp_zpages *zp;
 	struct ib_mr *mr;
 	enum sdp_zsend_state state;
-	bool key_ended;
+	bool keyed;
 	u32 start;
 	unsigned long since;
 };
@@ -371,7 +371,8 @@ int sdp_zmsg_recv(struct sdp_sock *ssk, struct msghdr *msg);
 /* zcopy_recv.c */
 void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_zrecv_reap(struct sdp_sock *ssk);
-void sdp_zrecv_release(struct sdp_sock *ssk);
+void sdp_zrecv_unmap_all(struct sdp_sock *ssk);
+void sdp_zrecv_free(struct sdp_sock *ssk);
 void sdp_zrecv_offered(struct sdp_sock *ssk);
 void sdp_zrecv_asked(struct sdp_sock *ssk);
 void sdp_zrecv_answer(struct sdp_sock *ssk);

@@ -95,7 +95,7 @@ int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
 	for (; len; sg = sg_next(sg), offset = 0, n++) {
 		sge[n].addr = sg_dma_address(sg) + offset;
 		sge[n].length = min(sg_dma_len(sg) - offset, len);
-		sge[n].lkey = ssk->conn.dev->pd->local_dma_lkey;
+		sge[n].lkey = ssk->conn.pd->local_dma_lkey;
 		len -= sge[n].length;
 	}
 	return n;

@@ -113,16 +113,40 @@ void sdp_zrecv_reap(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_zrecv_release() - the device does not write to any pages any more
+ * sdp_zrecv_unmap_all() - give back what the reads had of the queue pair
  * @ssk: locked socket with a queue pair that is drained; nothing happens if
- *	there are none
+ *	nothing is being read
  *
- * Their reader may free them as soon as the lock is given up.
+ * With iWARP the peer may have keys to the pages, which end with the queue pair:
+ * the reader keeps them until sdp_zrecv_free().
  */
-void sdp_zrecv_release(struct sdp_sock *ssk)
+void sdp_zrecv_unmap_all(struct sdp_sock *ssk)
 {
-	while (sdp_zrecv_busy(&ssk->conn.zcopy))
-		sdp_zrecv_end(ssk);
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zread *read;
+	u32 i;
+
+	for (i = z->read_tail; i != z->read_head; i++) {
+		read = &z->reads[i % SDP_ZCOPY_READS];
+		sdp_zrecv_unmap(ssk, read, read->zp);
+	}
+}
+
+/**
+ * sdp_zrecv_free() - let the reader have pages that were being read into
+ * @ssk: locked socket whose queue pair is gone
+ *
+ * It may free them as soon as the lock is given up.
+ */
+void sdp_zrecv_free(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	/* The keys end before memory is given back. */
+	WARN_ON_ONCE(sdp_zrecv_busy(z) && ssk->conn.id->qp);
+	while (sdp_zrecv_busy(z))
+		complete_all(&z->reads[z->read_tail++ %
+				       SDP_ZCOPY_READS].zp->over);
 }
 
 static void sdp_zrecv_refuse(struct sdp_sock *ssk)

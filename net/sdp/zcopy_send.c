@@ -5,6 +5,7 @@
  */
 #include "conn.h"
 #include "device.h"
+#include "region.h"
 #include "sock.h"
 #include "tx.h"
 #include "zcopy.h"
@@ -39,28 +40,13 @@ u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len)
 			    (u32)(pages * PAGE_SIZE - offset_in_page(addr))) : 0;
 }
 
-/*
- * The peer gets a key to these bytes and to nothing else, a new one each time,
- * and an address that does not say where they are in memory.
- */
+/* The peer gets a key to these bytes and to nothing else, a new one each time. */
 static bool sdp_zsend_map_mr(struct sdp_sock *ssk, struct sdp_zsend *s,
 			     struct sdp_zpages *zp)
 {
-	struct ib_mr *mr = s->mr;
-
-	if (!mr) {
-		mr = ib_alloc_mr(ssk->conn.dev->pd, IB_MR_TYPE_MEM_REG,
-				 sdp_zsend_max_pages(ssk));
-		if (IS_ERR(mr))
-			return false;
-		s->mr = mr;
-	}
-	if (ib_map_mr_sg(mr, zp->sgt.sgl, zp->nents, NULL, PAGE_SIZE) !=
-	    (int)zp->nents || mr->length != zp->len)
-		return false;
-	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
-	mr->iova = offset_in_page(mr->iova);
-	return true;
+	if (!s->mr)
+		s->mr = sdp_region_alloc(&ssk->conn, sdp_zsend_max_pages(ssk));
+	return s->mr && sdp_region_map(s->mr, zp->sgt.sgl, zp->nents, zp->len);
 }
 
 static void sdp_zsend_unmap(struct sdp_sock *ssk, struct sdp_zpages *zp)
@@ -116,7 +102,7 @@ bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp)
 		return false;
 	s->zp = zp;
 	s->state = SDP_ZSEND_READY;
-	s->key_ended = false;
+	s->keyed = false;
 	s->since = jiffies;
 	z->send_head++;
 	z->async_out += zp->async;
@@ -143,6 +129,8 @@ void sdp_zsend_finish(struct sdp_sock *ssk)
 	const struct sdp_zsend *s = sdp_zsend_oldest(z);
 	struct sdp_zpages *zp = s->zp;
 
+	/* Its key ends before memory is given back. */
+	WARN_ON_ONCE(s->keyed);
 	if (zp->done == zp->len)
 		sdp_zpace_learn(&z->pace, jiffies - s->since);
 	sdp_zsend_count(&ssk->conn.stats, zp->done);
@@ -261,9 +249,11 @@ static bool sdp_zsend_advertise(struct sdp_sock *ssk)
 	    !sdp_zsend_may_offer(ssk, sdp_zsend_at(z, first)))
 		return true;
 	end = first + min(z->send_head - first, sdp_zsend_batch(&ssk->conn));
-	for (i = first; i != end; i++)
+	for (i = first; i != end; i++) {
 		sdp_tx_add_reg_mr(ssk, &regs[i - first], sdp_zsend_at(z, i)->mr,
 				  IB_ACCESS_REMOTE_READ);
+		sdp_zsend_at(z, i)->keyed = true;
+	}
 	for (i = first; i != end; i++)
 		if (!sdp_zsend_tell(ssk, sdp_zsend_at(z, i)))
 			return false;
@@ -309,7 +299,7 @@ static void sdp_zsend_settle(struct sdp_sock *ssk)
 		s = sdp_zsend_at(z, i);
 		if (s->state == SDP_ZSEND_DIRECT)
 			continue;
-		if (s->state != SDP_ZSEND_REVOKED || !s->key_ended)
+		if (s->state != SDP_ZSEND_REVOKED || s->keyed)
 			return;
 		if (s->zp->async && s->zp->done != s->zp->len)
 			s->state = SDP_ZSEND_DIRECT;
@@ -341,10 +331,10 @@ bool sdp_zsend_revoke(struct sdp_sock *ssk)
 		s->zp->done = sdp_zsend_read(z, s);
 		s->zp->sent = s->zp->done;
 		if ((busy && s->zp->done != s->zp->len) ||
-		    (!s->key_ended && !sdp_tx_room(&ssk->conn.tx, 0)))
+		    (s->keyed && !sdp_tx_room(&ssk->conn.tx, 0)))
 			break;
 		s->state = SDP_ZSEND_REVOKED;
-		if (!s->key_ended && !sdp_tx_post_local_inv(ssk, s->mr))
+		if (s->keyed && !sdp_tx_post_local_inv(ssk, s->mr))
 			return false;
 	}
 	sdp_zsend_settle(ssk);
@@ -365,9 +355,9 @@ void sdp_zsend_revoked(struct sdp_sock *ssk)
 
 	for (i = z->send_tail; i != z->send_head; i++) {
 		s = sdp_zsend_at(z, i);
-		if (s->state != SDP_ZSEND_REVOKED || s->key_ended)
+		if (s->state != SDP_ZSEND_REVOKED || !s->keyed)
 			continue;
-		s->key_ended = true;
+		s->keyed = false;
 		sdp_zsend_settle(ssk);
 		return;
 	}
@@ -388,7 +378,7 @@ void sdp_zsend_key_ended(struct sdp_sock *ssk, u32 key)
 	for (i = z->send_tail; i != z->send_head; i++) {
 		s = sdp_zsend_at(z, i);
 		if (s->state == SDP_ZSEND_OUT && s->mr->rkey == key)
-			s->key_ended = true;
+			s->keyed = false;
 	}
 }
 
@@ -427,6 +417,7 @@ void sdp_zsend_free(struct sdp_sock *ssk)
 		if (z->sends[i].mr)
 			ib_dereg_mr(z->sends[i].mr);
 		z->sends[i].mr = NULL;
+		z->sends[i].keyed = false;
 	}
 	while (sdp_zsend_busy(z)) {
 		s = sdp_zsend_oldest(z);
