@@ -9,12 +9,11 @@
 
 #include "sdp_verbs.h"
 
-#define HELLO_LEN	40
 #define RAVAH_LEN	20
 #define SRCAH_LEN	16
-/* Of a work request, that it is one for receiving, or a read. */
+/* Of a work request, that it is one for receiving, or an access to memory. */
 #define WR_RECV		0x8000
-#define WR_READ		0x4000
+#define WR_ACCESS	0x4000
 #define RESOLVE_MS	4000
 /* How long the peer is to wait if we are not ready: 10 ms, in the code for it. */
 #define RNR_TIMER	20
@@ -55,8 +54,8 @@ static uint64_t get64(const unsigned char *from)
 	return be64toh(value);
 }
 
-static void hello_encode(unsigned char *hello, uint16_t bufs,
-			 struct verbs_offer offer)
+void verbs_encode_hello(unsigned char *hello, uint16_t bufs,
+			struct verbs_offer offer)
 {
 	memset(hello, 0, HELLO_LEN);
 	put16(hello + 2, bufs);
@@ -148,9 +147,10 @@ void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
 	verbs_connect_as(v, to, bufs, (struct verbs_offer){ FEAT_ALL, 1 });
 }
 
-static void verbs_resolve(struct verbs_end *v, const struct addr *to)
+static void verbs_resolve(struct verbs_end *v, const struct addr *from,
+			  const struct addr *to)
 {
-	struct addr from = client_addr(0), dst = *to;
+	struct addr src = *from, dst = *to;
 
 	memset(v, 0, sizeof(*v));
 	v->channel = rdma_create_event_channel();
@@ -158,7 +158,7 @@ static void verbs_resolve(struct verbs_end *v, const struct addr *to)
 		sdp_skip("no access to the connection manager: %s",
 			 strerrorname_np(errno));
 	CHECK_OK(rdma_create_id(v->channel, &v->id, v, RDMA_PS_IB));
-	CHECK_OK(rdma_resolve_addr(v->id, &from.sa, &dst.sa, RESOLVE_MS));
+	CHECK_OK(rdma_resolve_addr(v->id, &src.sa, &dst.sa, RESOLVE_MS));
 	verbs_event(v, RDMA_CM_EVENT_ADDR_RESOLVED);
 	CHECK_OK(rdma_resolve_route(v->id, RESOLVE_MS));
 	verbs_event(v, RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -180,14 +180,23 @@ static void verbs_hello(struct verbs_end *v, uint16_t bufs,
 	};
 
 	v->bufs = bufs;
-	hello_encode(hello, bufs, offer);
+	verbs_encode_hello(hello, bufs, offer);
 	CHECK_OK(rdma_connect(v->id, &param));
 }
 
 void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 		      struct verbs_offer offer)
 {
-	verbs_resolve(v, to);
+	struct addr from = client_addr(0);
+
+	verbs_connect_from(v, &from, to, bufs, offer);
+}
+
+void verbs_connect_from(struct verbs_end *v, const struct addr *from,
+			const struct addr *to, uint16_t bufs,
+			struct verbs_offer offer)
+{
+	verbs_resolve(v, from, to);
 	verbs_queue_pair(v);
 	verbs_hello(v, bufs, offer);
 	verbs_event(v, RDMA_CM_EVENT_ESTABLISHED);
@@ -196,7 +205,9 @@ void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 
 void verbs_ask(struct verbs_end *v, const struct addr *to)
 {
-	verbs_resolve(v, to);
+	struct addr from = client_addr(0);
+
+	verbs_resolve(v, &from, to);
 	verbs_hello(v, 8, (struct verbs_offer){ FEAT_ALL, 1 });
 	verbs_event(v, RDMA_CM_EVENT_CONNECT_RESPONSE);
 }
@@ -397,8 +408,22 @@ enum ibv_wc_status verbs_failure(struct verbs_end *v)
 	return wc.status;
 }
 
-enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
-			      uint64_t vaddr, uint32_t len)
+/* Of the fields for the two kinds of access only one set is there. */
+static void verbs_address(struct ibv_send_wr *wr, uint32_t rkey, uint64_t vaddr)
+{
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr->wr.atomic.remote_addr = vaddr;
+		wr->wr.atomic.rkey = rkey;
+		wr->wr.atomic.compare_add = 1;
+	} else {
+		wr->wr.rdma.remote_addr = vaddr;
+		wr->wr.rdma.rkey = rkey;
+	}
+}
+
+enum ibv_wc_status verbs_access(struct verbs_end *v, enum ibv_wr_opcode opcode,
+				uint32_t rkey, uint64_t vaddr, uint32_t len)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)v->ring,
@@ -406,26 +431,31 @@ enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
 		.lkey = v->mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
-		.wr_id = WR_READ,
+		.wr_id = WR_ACCESS,
 		.sg_list = &sge,
 		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_READ,
-		.wr.rdma.remote_addr = vaddr,
-		.wr.rdma.rkey = rkey,
+		.opcode = opcode,
 	};
 	struct ibv_wc wc;
 
 	CHECK(len <= VERBS_RING);
+	verbs_address(&wr, rkey, vaddr);
 	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
 	for (;;) {
 		WAIT_FOR(ibv_poll_cq(v->cq, 1, &wc) > 0);
-		if (wc.wr_id & WR_READ)
+		if (wc.wr_id & WR_ACCESS)
 			return wc.status;
 		if (wc.status)
 			return wc.status;
 		if (wc.wr_id & WR_RECV)
 			v->early[v->early_head++ % VERBS_SLOTS] = wc;
 	}
+}
+
+enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
+			      uint64_t vaddr, uint32_t len)
+{
+	return verbs_access(v, IBV_WR_RDMA_READ, rkey, vaddr, len);
 }
 
 void verbs_send_read(struct verbs_end *v, uint32_t len)

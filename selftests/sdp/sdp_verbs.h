@@ -27,6 +27,7 @@
 #define MID_SRCAVAIL	0xfe
 
 #define BSDH_LEN	16
+#define HELLO_LEN	40
 /* Payload of our receive buffers, as Hello says. */
 #define VERBS_PAYLOAD	4096
 /* Receive buffers, and messages that may be on their way to the peer. */
@@ -94,10 +95,17 @@ struct verbs_msg {
 	const unsigned char *payload;
 };
 
+/* What is said at first: HELLO_LEN bytes. */
+void verbs_encode_hello(unsigned char *hello, uint16_t bufs,
+			struct verbs_offer offer);
 /* Connect; no receive buffer is posted, whatever is said of them. */
 void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs);
 void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 		      struct verbs_offer offer);
+/* The same, from an address that need not be the clients'. */
+void verbs_connect_from(struct verbs_end *v, const struct addr *from,
+			const struct addr *to, uint16_t bufs,
+			struct verbs_offer offer);
 void verbs_close(struct verbs_end *v);
 /*
  * Say Hello without a queue pair, wait for HelloAck, and leave that unanswered;
@@ -127,7 +135,12 @@ void verbs_send_source(struct verbs_end *v, const struct verbs_source *source,
 /* Our own memory, so many bytes of pattern in it. */
 struct verbs_source verbs_own_source(struct verbs_end *v, uint64_t seed,
 				     uint64_t pos, uint32_t len);
-/* Read the peer's memory into @ring; the status of the completion. */
+/*
+ * Read the peer's memory into @ring, write to it from there, or have an atomic
+ * operation done on it; the status of the completion.
+ */
+enum ibv_wc_status verbs_access(struct verbs_end *v, enum ibv_wr_opcode opcode,
+				uint32_t rkey, uint64_t vaddr, uint32_t len);
 enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
 			      uint64_t vaddr, uint32_t len);
 /* Report so many bytes as read (RdmaRdCompl). */

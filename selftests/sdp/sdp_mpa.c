@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An end of an SDP connection over iWARP made of a TCP socket. */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <unistd.h>
+
+#include "sdp_mpa.h"
+
+/* MPA (RFC 5044): the frames that set up, and what is around a segment. */
+#define FRAME_LEN	20
+#define FLAG_MARKERS	0x80
+#define FLAG_CRC	0x40
+#define FLAG_REJECT	0x20
+#define LENGTH_LEN	2
+#define CRC_LEN		4
+/* DDP and RDMAP (RFC 5041, 5040): the only segment of a message, version 1. */
+#define DDP_UNTAGGED	0x41
+#define RDMAP_SEND	0x43
+#define RDMAP_SEND_INV	0x44
+#define UNTAGGED_LEN	18
+#define FPDU_MAX	256
+#define BUFS		8
+
+static void put16(unsigned char *to, uint16_t value)
+{
+	value = htobe16(value);
+	memcpy(to, &value, sizeof(value));
+}
+
+static void put32(unsigned char *to, uint32_t value)
+{
+	value = htobe32(value);
+	memcpy(to, &value, sizeof(value));
+}
+
+/* The Castagnoli polynomial, bits reflected. */
+static uint32_t crc32c(const unsigned char *data, size_t len)
+{
+	uint32_t crc = -1U;
+	int bit;
+
+	while (len--) {
+		crc ^= *data++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0x82f63b78 : crc >> 1;
+	}
+	return ~crc;
+}
+
+static void mpa_put(struct mpa_end *m, const void *data, size_t len)
+{
+	CHECK_EQ(send(m->fd, data, len, MSG_NOSIGNAL), len);
+}
+
+static void mpa_get(struct mpa_end *m, void *data, size_t len)
+{
+	if (len)
+		CHECK_EQ(recv(m->fd, data, len, MSG_WAITALL), len);
+}
+
+static void mpa_request(struct mpa_end *m, struct verbs_offer offer)
+{
+	unsigned char frame[FRAME_LEN + HELLO_LEN] = "MPA ID Req Frame";
+
+	frame[16] = FLAG_CRC;
+	frame[17] = 1;
+	put16(frame + 18, HELLO_LEN);
+	verbs_encode_hello(frame + FRAME_LEN, BUFS, offer);
+	mpa_put(m, frame, sizeof(frame));
+}
+
+static void mpa_reply(struct mpa_end *m)
+{
+	unsigned char frame[FRAME_LEN], rest[512];
+	size_t len;
+
+	mpa_get(m, frame, sizeof(frame));
+	CHECK(!memcmp(frame, "MPA ID Rep Frame", 16));
+	CHECK(!(frame[16] & FLAG_REJECT));
+	if (frame[16] & FLAG_MARKERS)
+		sdp_skip("the device wants markers");
+	len = frame[18] << 8 | frame[19];
+	CHECK(len <= sizeof(rest));
+	mpa_get(m, rest, len);
+}
+
+void mpa_connect(struct mpa_end *m, const struct addr *to,
+		 struct verbs_offer offer)
+{
+	struct addr from = client_addr(0);
+
+	memset(m, 0, sizeof(*m));
+	m->fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, IPPROTO_TCP));
+	CHECK_OK(bind(m->fd, &from.sa, from.len));
+	CHECK_OK(connect(m->fd, &to->sa, to->len));
+	mpa_request(m, offer);
+	mpa_reply(m);
+}
+
+/* Puts what is around the segment that is in place; its length is with it. */
+static void mpa_put_fpdu(struct mpa_end *m, unsigned char *fpdu, size_t segment)
+{
+	size_t len = LENGTH_LEN + segment;
+	uint32_t crc;
+
+	put16(fpdu, segment);
+	len = (len + 3) & ~3UL;
+	crc = htole32(crc32c(fpdu, len));
+	memcpy(fpdu + len, &crc, CRC_LEN);
+	mpa_put(m, fpdu, len + CRC_LEN);
+}
+
+static void mpa_message(struct mpa_end *m, uint8_t control, uint32_t key)
+{
+	unsigned char fpdu[FPDU_MAX] = { 0 };
+	unsigned char *ddp = fpdu + LENGTH_LEN, *bsdh = ddp + UNTAGGED_LEN;
+
+	ddp[0] = DDP_UNTAGGED;
+	ddp[1] = control;
+	put32(ddp + 2, key);
+	put32(ddp + 10, ++m->msn);
+	bsdh[0] = MID_DATA;
+	put16(bsdh + 2, BUFS);
+	put32(bsdh + 4, BSDH_LEN);
+	put32(bsdh + 8, ++m->mseq);
+	mpa_put_fpdu(m, fpdu, UNTAGGED_LEN + BSDH_LEN);
+}
+
+void mpa_send(struct mpa_end *m)
+{
+	mpa_message(m, RDMAP_SEND, 0);
+}
+
+void mpa_send_ending(struct mpa_end *m, uint32_t key)
+{
+	mpa_message(m, RDMAP_SEND_INV, key);
+}
+
+void mpa_close(struct mpa_end *m)
+{
+	CHECK_OK(close(m->fd));
+}
