@@ -129,7 +129,9 @@ void iwp_sock_watch(struct iwp_ep *ep)
 	struct sock *sk = ep->sock->sk;
 
 	lock_sock(sk);
+	/* Soft interrupts send as well, below whatever sends at the time. */
 	sk->sk_allocation = GFP_ATOMIC;
+	sk->sk_use_task_frag = false;
 	sk->sk_data_ready = iwp_sock_data_ready;
 	sk->sk_write_space = iwp_sock_write_space;
 	sk->sk_state_change = iwp_sock_changed;

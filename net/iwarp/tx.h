@@ -151,10 +151,16 @@ static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
 	return tx->orq[nr % tx->stream.ord.max] << 8 | 1;
 }
 
-/* How many bytes the peer has acknowledged that we do not know of. */
+/*
+ * How many bytes the peer has acknowledged that we do not know of.  When the first of
+ * them is sent the frame before it, our reply, may not be acknowledged yet.
+ */
 static inline u32 iwp_tx_unheard(const struct iwp_tx *tx)
 {
-	return tcp_sk(tx->sk)->snd_una - (tx->start_seq + (u32)tx->acked);
+	u32 known = tx->start_seq + (u32)tx->acked;
+	u32 una = tcp_sk(tx->sk)->snd_una;
+
+	return after(una, known) ? una - known : 0;
 }
 
 /* tx.c */

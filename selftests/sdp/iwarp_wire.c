@@ -79,9 +79,9 @@ void wire_segments_are(int most)
 		run_command("ip link set dev %s gso_max_segs %d", wires[i], most);
 }
 
-void wire_gro_is(bool on)
+static void wire_set(uint32_t command, bool on)
 {
-	struct ethtool_value value = { .cmd = ETHTOOL_SGRO, .data = on };
+	struct ethtool_value value = { .cmd = command, .data = on };
 	struct ifreq request = { .ifr_data = (void *)&value };
 	int fd = CHECK_OK(socket(AF_INET, SOCK_DGRAM, 0));
 	size_t i;
@@ -91,6 +91,16 @@ void wire_gro_is(bool on)
 		CHECK_OK(ioctl(fd, SIOCETHTOOL, &request));
 	}
 	close(fd);
+}
+
+void wire_gro_is(bool on)
+{
+	wire_set(ETHTOOL_SGRO, on);
+}
+
+void wire_sg_is(bool on)
+{
+	wire_set(ETHTOOL_SSG, on);
 }
 
 /* ---- faults ---- */

@@ -20,6 +20,8 @@ void wire_is(const char *netem);
 void wire_segments_are(int most);
 /* Whether the devices join the segments that they receive. */
 void wire_gro_is(bool on);
+/* Whether the devices send from several pieces of memory at a time. */
+void wire_sg_is(bool on);
 
 /* What happens to some of the packets of TCP over IPv4, until it is healed. */
 struct wire_fault {

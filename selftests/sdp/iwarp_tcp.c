@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What iWARP makes of TCP: its acknowledgments complete requests, and other streams
+ * have TCP to themselves. Needs root, and our own iWARP devices.
+ */
+#define _GNU_SOURCE
+#include <unistd.h>
+
+#include "iwarp_wire.h"
+#include "sdp_memory.h"
+
+#define FROM	0
+#define TO	MIB
+#define LEN	65536
+
+/* ---- requests complete when they are acknowledged ---- */
+
+/* How long the wire is each way. */
+#define WIRE_MS		100
+
+static void wire_good(void)
+{
+	wire_is("");
+}
+
+/*
+ * The reply to the client's request is the first that the server's TCP has sent,
+ * and what tells of it is acknowledged comes when iWARP has begun.
+ */
+static void complete_late(void)
+{
+	struct stopwatch second;
+	struct iwarp_pair p;
+
+	iwarp_join(false);
+	wire_is("delay 100ms");
+	iwarp_pair_open(&p);
+	/* Who has accepted may send when he has received. */
+	CHECK_EQ(iwarp_recv(&p.server, TO, 1, 1), 0);
+	CHECK_EQ(iwarp_send(&p.client, FROM, 1, 1), 0);
+	iwarp_expect(p.server.rcq, IBV_WC_SUCCESS);
+	CHECK_EQ(iwarp_recv(&p.client, TO, 1, 1), 0);
+	CHECK_EQ(iwarp_recv(&p.client, TO, 1, 1), 0);
+	CHECK_EQ(iwarp_send(&p.server, FROM, 1, 1), 0);
+	/* The second is under way when the first is acknowledged. */
+	usleep(WIRE_MS * 1000);
+	second = start_watch();
+	CHECK_EQ(iwarp_send(&p.server, FROM, 1, 1), 0);
+	iwarp_expect(p.server.scq, IBV_WC_SUCCESS);
+	iwarp_expect(p.server.scq, IBV_WC_SUCCESS);
+	CHECK(watch_ms(second) + TICK_MS >= 2 * WIRE_MS);
+	iwarp_expect(p.client.rcq, IBV_WC_SUCCESS);
+	iwarp_expect(p.client.rcq, IBV_WC_SUCCESS);
+	iwarp_pair_close(&p);
+}
+
+static void completed_when_acknowledged(void)
+{
+	wire_find();
+	run_and_undo(complete_late, wire_good);
+}
+
+/* ---- a device that sends from one piece of memory at a time ---- */
+
+struct stream {
+	int fd;
+	size_t len;
+	bool done;
+	pthread_t thread;
+};
+
+static void *stream_send(void *arg)
+{
+	struct stream *s = arg;
+
+	send_pattern(s->fd, 7, 0, s->len, 5000);
+	return NULL;
+}
+
+static void *stream_receive(void *arg)
+{
+	struct stream *s = arg;
+
+	recv_pattern(s->fd, 7, 0, s->len, LEN);
+	__atomic_store_n(&s->done, true, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void send_one(struct iwarp_end *from, struct iwarp_end *to,
+		     unsigned int seed)
+{
+	pattern_fill(from->mem + FROM, LEN, seed, 0);
+	CHECK_EQ(iwarp_recv(to, TO, LEN, 1), 0);
+	CHECK_EQ(iwarp_send(from, FROM, LEN, 1), 0);
+}
+
+static void receive_one(struct iwarp_end *from, struct iwarp_end *to,
+			unsigned int seed)
+{
+	iwarp_expect(to->rcq, IBV_WC_SUCCESS);
+	pattern_verify(to->mem + TO, LEN, seed, 0);
+	iwarp_expect(from->scq, IBV_WC_SUCCESS);
+}
+
+static void with_sg(void)
+{
+	wire_sg_is(true);
+}
+
+/*
+ * TCP copies then, for whoever sends at the time, into memory that it keeps for
+ * later: what runs in soft interrupts must not use that of what it interrupts.
+ */
+static void send_beside_another(void)
+{
+	size_t len = scaled(48 * MIB);
+	struct stream from = { .len = len }, to = { .len = len };
+	unsigned int i;
+	struct iwarp_pair p;
+	struct pair tcp;
+
+	iwarp_join(false);
+	wire_sg_is(false);
+	iwarp_pair_open(&p);
+	opts.tcp = true;
+	tcp = new_pair();
+	from.fd = tcp.client;
+	to.fd = tcp.server;
+	thread_start(&from.thread, stream_send, &from);
+	thread_start(&to.thread, stream_receive, &to);
+	for (i = 0; !__atomic_load_n(&to.done, __ATOMIC_RELAXED); i += 2) {
+		send_one(&p.client, &p.server, i);
+		send_one(&p.server, &p.client, i + 1);
+		receive_one(&p.client, &p.server, i);
+		receive_one(&p.server, &p.client, i + 1);
+	}
+	ktap_diag("%u messages beside %zu bytes", i, len);
+	thread_join(from.thread);
+	thread_join(to.thread);
+	close_pair(tcp);
+	iwarp_pair_close(&p);
+}
+
+static void beside_another_stream(void)
+{
+	wire_find();
+	run_and_undo(send_beside_another, with_sg);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(completed_when_acknowledged, 0),
+	CASE(beside_another_stream, 0),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
