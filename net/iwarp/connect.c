@@ -280,24 +280,6 @@ static int iwp_connect_start(struct iwp_ep *ep, struct iw_cm_id *id,
 }
 
 /**
- * iwp_qp_find() - the queue pair that a consumer connects
- * @ibdev: device
- * @qpn: its number
- *
- * Context: the connection manager has a reference.
- * Return: the queue pair, with another, or NULL.
- */
-struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn)
-{
-	struct ib_qp *ibqp = iwp_get_qp(ibdev, qpn);
-
-	if (!ibqp)
-		return NULL;
-	iwp_qp_get(iwp_qp(ibqp));
-	return iwp_qp(ibqp);
-}
-
-/**
  * iwp_connect() - connect a queue pair
  * @id: the connection manager's, with the addresses
  * @param: queue pair, depths and private data

@@ -37,7 +37,8 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 	static atomic_t ids;
 	struct ib_device *ibdev = &dev->ibdev;
 
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1);
+	/* The connection manager looks for them with interrupts off. */
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	dev->id = atomic_inc_return(&ids);
 	iwp_engine_init(&dev->engine);

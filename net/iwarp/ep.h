@@ -170,7 +170,6 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first);
 int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 		  enum iw_cm_event_type type, int status);
 void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type);
-struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn);
 
 /* listen.c */
 int iwp_create_listen(struct iw_cm_id *id, int backlog);

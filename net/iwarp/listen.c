@@ -180,11 +180,14 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 	}
 	tcp_sock_set_nodelay(ep->sock->sk);
 	ep->state = IWP_EP_WAIT_REQ;
+	/* As soon as it is linked it may end, and lose all others. */
+	iwp_ep_get(ep);
 	iwp_child_link(ep, listener);
 	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
 	iwp_sock_watch(ep);
 	/* The request may have come before we watched. */
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
+	iwp_ep_put(ep);
 	return 0;
 }
 

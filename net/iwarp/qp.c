@@ -13,7 +13,7 @@
 
 /**
  * iwp_qp_get() - take a reference
- * @qp: queue pair
+ * @qp: queue pair, of which somebody has one already
  */
 void iwp_qp_get(struct iwp_qp *qp)
 {
@@ -32,11 +32,14 @@ void iwp_qp_put(struct iwp_qp *qp)
 
 /**
  * iwp_qp_add_ref() - the connection manager takes a reference
- * @ibqp: queue pair
+ * @ibqp: queue pair that it has just found
+ *
+ * It is the one that iwp_get_qp() has taken: between the two calls nothing else
+ * would keep the queue pair.
  */
 void iwp_qp_add_ref(struct ib_qp *ibqp)
 {
-	iwp_qp_get(iwp_qp(ibqp));
+	WARN_ON_ONCE(!refcount_read(&iwp_qp(ibqp)->refs));
 }
 
 /**
@@ -49,15 +52,43 @@ void iwp_qp_rem_ref(struct ib_qp *ibqp)
 }
 
 /**
+ * iwp_qp_find() - the queue pair of a number that anybody may have said
+ * @ibdev: device
+ * @qpn: its number
+ *
+ * Only one whose creation is complete, and whose destruction has not begun: so
+ * somebody has a reference for as long as the lock is held.
+ *
+ * Context: any, even with interrupts off.
+ * Return: the queue pair, with a reference, or NULL.
+ */
+struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn)
+{
+	struct xarray *qps = &iwp_device(ibdev)->qps;
+	unsigned long flags;
+	struct iwp_qp *qp;
+
+	xa_lock_irqsave(qps, flags);
+	qp = xa_load(qps, qpn);
+	if (qp && WARN_ON_ONCE(!refcount_inc_not_zero(&qp->refs)))
+		qp = NULL;
+	xa_unlock_irqrestore(qps, flags);
+	return qp;
+}
+
+/**
  * iwp_get_qp() - find a queue pair for the connection manager
  * @ibdev: device
  * @qpn: its number
  *
- * Return: the queue pair, which its consumer keeps, or NULL.
+ * The manager calls iwp_qp_add_ref() behind it.
+ *
+ * Context: any, even with interrupts off.
+ * Return: the queue pair, with a reference, or NULL.
  */
 struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
 {
-	struct iwp_qp *qp = xa_load(&iwp_device(ibdev)->qps, qpn);
+	struct iwp_qp *qp = iwp_qp_find(ibdev, qpn);
 
 	return qp ? &qp->ibqp : NULL;
 }
@@ -206,7 +237,7 @@ static int iwp_sq_create(struct iwp_sq *sq, const struct ib_qp_init_attr *attr,
 	sq->size = roundup_pow_of_two(attr->cap.max_send_wr);
 	sq->max_sge = attr->cap.max_send_sge;
 	sq->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
-	sq->ring = kvcalloc(sq->size, sizeof(*sq->ring), GFP_KERNEL);
+	sq->ring = kvcalloc(sq->size, sizeof(*sq->ring), GFP_KERNEL_ACCOUNT);
 	if (!sq->ring)
 		return -ENOMEM;
 	if (!udata)
@@ -243,18 +274,28 @@ static void iwp_qp_free(struct iwp_qp *qp)
 	kvfree(qp->sq.ring);
 }
 
-static int iwp_qp_publish(struct iwp_qp *qp)
+/* The number is ours, but nothing is found by it. */
+static int iwp_qp_reserve(struct iwp_qp *qp)
 {
-	u32 qpn;
-	int err;
+	int err = xa_alloc_cyclic_irq(&qp->dev->qps, &qp->ibqp.qp_num, NULL,
+				      XA_LIMIT(2, IWP_MAX_QPN),
+				      &qp->dev->next_qpn, GFP_KERNEL_ACCOUNT);
 
-	err = xa_alloc_cyclic(&qp->dev->qps, &qpn, qp,
-			      XA_LIMIT(2, IWP_MAX_QPN), &qp->dev->next_qpn,
-			      GFP_KERNEL);
-	if (err < 0)
-		return err;
-	qp->ibqp.qp_num = qpn;
-	return 0;
+	return min(err, 0);
+}
+
+/* Last of all: from now on others may use it. */
+static void iwp_qp_publish(struct iwp_qp *qp)
+{
+	/* Room was reserved, so nothing is allocated. */
+	WARN_ON_ONCE(xa_err(xa_store_irq(&qp->dev->qps, qp->ibqp.qp_num, qp,
+					 GFP_KERNEL)));
+}
+
+/* First of all when it goes, and with its number if it never was there. */
+static void iwp_qp_withdraw(struct iwp_qp *qp)
+{
+	xa_erase_irq(&qp->dev->qps, qp->ibqp.qp_num);
 }
 
 static int iwp_qp_answer(struct iwp_qp *qp, struct ib_udata *udata,
@@ -283,12 +324,12 @@ static int iwp_qp_create(struct iwp_qp *qp, const struct ib_qp_init_attr *attr,
 	if (!err)
 		err = iwp_rq_create(&qp->rq, attr, udata, &answer.rq_key);
 	if (!err)
-		err = iwp_qp_publish(qp);
+		err = iwp_qp_reserve(qp);
 	if (err)
 		return err;
 	err = iwp_qp_answer(qp, udata, &answer);
 	if (err)
-		xa_erase(&qp->dev->qps, qp->ibqp.qp_num);
+		iwp_qp_withdraw(qp);
 	return err;
 }
 
@@ -320,10 +361,13 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	iwp_late_init(qp);
 	qp->design = READ_ONCE(qp->dev->design);
 	err = iwp_qp_create(qp, attr, udata);
-	if (err)
+	if (err) {
 		iwp_qp_free(qp);
+		return err;
+	}
 	attr->cap.max_inline_data = SIW_MAX_INLINE;
-	return err;
+	iwp_qp_publish(qp);
+	return 0;
 }
 
 /* As no one else, he who ends a connection may wait for the socket's lock. */
@@ -351,8 +395,9 @@ static void iwp_qp_end(struct iwp_qp *qp)
  * @ibqp: queue pair
  * @udata: not used
  *
- * Waits for the endpoint's work, which closes the connection, and for the
- * connection manager, which is told of that.
+ * Nobody finds it from the beginning on.  Waits for who has found it before: for
+ * the endpoint's work, which closes the connection, and for the connection
+ * manager, which is told of that.
  *
  * Return: 0.
  */
@@ -360,14 +405,15 @@ int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 
+	iwp_qp_withdraw(qp);
 	WRITE_ONCE(qp->destroying, true);
 	iwp_qp_end(qp);
 	iwp_qp_put(qp);
 	wait_for_completion(&qp->released);
+	WARN_ON_ONCE(qp->ep);
 	iwp_ack_stop(qp);
 	iwp_late_stop(qp);
 	hrtimer_cancel(&qp->tx_timer);
-	xa_erase(&qp->dev->qps, ibqp->qp_num);
 	iwp_qp_free(qp);
 	return 0;
 }

@@ -326,6 +326,7 @@ int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata);
 int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init);
+struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn);
 struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn);
 void iwp_qp_add_ref(struct ib_qp *ibqp);
 void iwp_qp_rem_ref(struct ib_qp *ibqp);

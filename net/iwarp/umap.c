@@ -14,7 +14,11 @@
 #include "device.h"
 #include "umap.h"
 
-/* The core frees the entry when the last mapping is gone. */
+/**
+ * struct iwp_umap - a process's key to a queue
+ * @entry: what the core knows; it has references, and so has who maps it now
+ * @mem: memory, which goes with the last reference
+ */
 struct iwp_umap {
 	struct rdma_user_mmap_entry entry;
 	void *mem;
@@ -23,7 +27,7 @@ struct iwp_umap {
 static struct rdma_user_mmap_entry *iwp_umap_new(struct ib_ucontext *ctx,
 						 const struct iwp_queue *queue)
 {
-	struct iwp_umap *map = kzalloc(sizeof(*map), GFP_KERNEL);
+	struct iwp_umap *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 
 	if (!map)
 		return NULL;
@@ -36,7 +40,7 @@ static struct rdma_user_mmap_entry *iwp_umap_new(struct ib_ucontext *ctx,
 }
 
 /**
- * iwp_queue_alloc() - memory for a queue
+ * iwp_queue_alloc() - memory for a queue, charged to who asks for it
  * @queue: filled in
  * @bytes: how much; rounded up to pages
  * @udata: of the process that shares the queue, or NULL
@@ -51,7 +55,7 @@ int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
 
 	queue->bytes = PAGE_ALIGN(bytes);
 	queue->entry = NULL;
-	queue->mem = vmalloc_user(queue->bytes);
+	queue->mem = __vmalloc(queue->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!queue->mem)
 		return -ENOMEM;
 	if (!udata)
@@ -70,13 +74,19 @@ int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
  * iwp_queue_free() - give the memory back
  * @queue: nothing happens if it has none
  *
- * What a process still has mapped stays its own until it unmaps it.
+ * Another thread of the process may be about to map it: then the memory goes when
+ * that is done, see iwp_mmap_free().  What a process still has mapped stays its
+ * own until it unmaps it.
+ *
+ * Context: may sleep.
  */
 void iwp_queue_free(struct iwp_queue *queue)
 {
-	rdma_user_mmap_entry_remove(queue->entry);
+	if (queue->entry)
+		rdma_user_mmap_entry_remove(queue->entry);
+	else
+		vfree(queue->mem);
 	queue->entry = NULL;
-	vfree(queue->mem);
 	queue->mem = NULL;
 }
 
@@ -106,8 +116,23 @@ void iwp_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
 }
 
+/* Memory that is charged cannot be allocated for remap_vmalloc_range(). */
+static int iwp_umap_insert(struct vm_area_struct *vma, void *mem)
+{
+	unsigned long at;
+	int err;
+
+	for (at = vma->vm_start; at < vma->vm_end; at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, vmalloc_to_page(mem));
+		if (err)
+			return err;
+		mem += PAGE_SIZE;
+	}
+	return 0;
+}
+
 /**
- * iwp_mmap() - a process maps a queue
+ * iwp_mmap() - a process maps a queue, all of it
  * @ibctx: its context
  * @vma: where, with the queue's key
  *
@@ -123,16 +148,22 @@ int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	if (!entry)
 		return -EINVAL;
 	map = container_of(entry, struct iwp_umap, entry);
-	err = remap_vmalloc_range(vma, map->mem, 0);
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	err = iwp_umap_insert(vma, map->mem);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }
 
 /**
- * iwp_mmap_free() - nobody has the key, or the queue mapped, any more
- * @entry: the key
+ * iwp_mmap_free() - the queue is gone, and nobody is mapping it any more
+ * @entry: the key to it
+ *
+ * Context: may sleep; whoever drops the last reference.
  */
 void iwp_mmap_free(struct rdma_user_mmap_entry *entry)
 {
-	kfree(container_of(entry, struct iwp_umap, entry));
+	struct iwp_umap *map = container_of(entry, struct iwp_umap, entry);
+
+	vfree(map->mem);
+	kfree(map);
 }

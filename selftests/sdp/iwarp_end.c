@@ -42,8 +42,8 @@ static bool want_joined(void)
 	return wanted == JOINED;
 }
 
-static struct rdma_cm_id *wait_event(struct iwarp_end *e,
-				     enum rdma_cm_event_type want)
+struct rdma_cm_id *iwarp_wait_event(struct iwarp_end *e,
+				    enum rdma_cm_event_type want)
 {
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
@@ -59,7 +59,7 @@ static struct rdma_cm_id *wait_event(struct iwarp_end *e,
 
 void iwarp_wait_disconnected(struct iwarp_end *e)
 {
-	wait_event(e, RDMA_CM_EVENT_DISCONNECTED);
+	iwarp_wait_event(e, RDMA_CM_EVENT_DISCONNECTED);
 }
 
 static void end_open(struct iwarp_end *e)
@@ -103,23 +103,21 @@ static void end_close(struct iwarp_end *e)
 	free(e->mem);
 }
 
-static struct rdma_event_channel *new_channel(void)
+void iwarp_channel(struct iwarp_end *e)
 {
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-
-	if (!channel)
+	e->channel = rdma_create_event_channel();
+	if (!e->channel)
 		sdp_skip("no access to the connection manager: %s",
 			 strerrorname_np(errno));
-	return channel;
 }
 
-static struct rdma_cm_id *new_listening_id(struct rdma_event_channel *channel,
-					   struct addr *addr, uint16_t port)
+struct rdma_cm_id *iwarp_listen(struct iwarp_end *e, struct addr *addr,
+				uint16_t port)
 {
 	struct rdma_cm_id *id;
 
 	*addr = server_addr(port);
-	CHECK_OK(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	CHECK_OK(rdma_create_id(e->channel, &id, NULL, RDMA_PS_TCP));
 	CHECK_OK(rdma_bind_addr(id, &addr->sa));
 	CHECK_OK(rdma_listen(id, 1));
 	if (addr->sa.sa_family == AF_INET)
@@ -129,15 +127,15 @@ static struct rdma_cm_id *new_listening_id(struct rdma_event_channel *channel,
 	return id;
 }
 
-static void client_resolve(struct iwarp_end *e, uint16_t port, struct addr *to)
+void iwarp_resolve(struct iwarp_end *e, uint16_t port, struct addr *to)
 {
 	struct addr from = client_addr(port);
 
 	CHECK_OK(rdma_create_id(e->channel, &e->id, NULL, RDMA_PS_TCP));
 	CHECK_OK(rdma_resolve_addr(e->id, &from.sa, &to->sa, RESOLVE_MS));
-	wait_event(e, RDMA_CM_EVENT_ADDR_RESOLVED);
+	iwarp_wait_event(e, RDMA_CM_EVENT_ADDR_RESOLVED);
 	CHECK_OK(rdma_resolve_route(e->id, RESOLVE_MS));
-	wait_event(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	iwarp_wait_event(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
 void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
@@ -152,17 +150,17 @@ void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
 
 	memset(p, 0, sizeof(*p));
 	iwarp_set("local", want_joined());
-	p->client.channel = new_channel();
-	p->server.channel = new_channel();
-	listener = new_listening_id(p->server.channel, &to, server_port);
-	client_resolve(&p->client, client_port, &to);
+	iwarp_channel(&p->client);
+	iwarp_channel(&p->server);
+	listener = iwarp_listen(&p->server, &to, server_port);
+	iwarp_resolve(&p->client, client_port, &to);
 	end_open(&p->client);
 	CHECK_OK(rdma_connect(p->client.id, &param));
-	p->server.id = wait_event(&p->server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	p->server.id = iwarp_wait_event(&p->server, RDMA_CM_EVENT_CONNECT_REQUEST);
 	end_open(&p->server);
 	CHECK_OK(rdma_accept(p->server.id, &param));
-	wait_event(&p->client, RDMA_CM_EVENT_ESTABLISHED);
-	wait_event(&p->server, RDMA_CM_EVENT_ESTABLISHED);
+	iwarp_wait_event(&p->client, RDMA_CM_EVENT_ESTABLISHED);
+	iwarp_wait_event(&p->server, RDMA_CM_EVENT_ESTABLISHED);
 	CHECK_OK(rdma_destroy_id(listener));
 	iwarp_set("local", true);
 }

@@ -43,6 +43,16 @@ void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
 			uint16_t server_port);
 void iwarp_pair_close(struct iwarp_pair *p);
 
+/* What a pair is made of, one by one. */
+void iwarp_channel(struct iwarp_end *e);
+/* Listens at the server's address, which becomes *addr. */
+struct rdma_cm_id *iwarp_listen(struct iwarp_end *e, struct addr *addr,
+				uint16_t port);
+/* Knows its device and its way; without a queue pair. */
+void iwarp_resolve(struct iwarp_end *e, uint16_t port, struct addr *to);
+struct rdma_cm_id *iwarp_wait_event(struct iwarp_end *e,
+				    enum rdma_cm_event_type want);
+
 /* A message of @len bytes at @at of the memory, in @pieces; returns the error. */
 int iwarp_recv(struct iwarp_end *e, size_t at, size_t len, int pieces);
 int iwarp_send(struct iwarp_end *e, size_t at, size_t len, int pieces);
