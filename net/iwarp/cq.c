@@ -87,13 +87,16 @@ static noinline void iwp_cq_overrun(struct iwp_cq *cq)
  * @ibqp: queue pair of the request
  * @done: what to say
  *
+ * A queue that had no room once is in error for good.  It still takes what it has
+ * room for, as somebody may wait for the last requests of his queue pair.
+ *
  * Context: any; the user's handler is called without a lock of the queue.
- * Return: false if there is no room, and the completion is lost.
+ * Return: false if the queue is in error, and with it all that report to it.
  */
 bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		const struct iwp_completion *done)
 {
-	bool event = false, overrun = false;
+	bool event = false, overrun = false, lost;
 	unsigned long flags;
 	struct siw_cqe *cqe;
 
@@ -109,12 +112,13 @@ bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		event = iwp_cq_wants_event(cq, done->solicited ||
 					   done->status != SIW_WC_SUCCESS);
 	}
+	lost = cq->lost;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (event && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 	if (overrun)
 		iwp_cq_overrun(cq);
-	return cqe;
+	return !lost;
 }
 
 static void iwp_cqe_read(const struct siw_cqe *cqe, u8 flags, struct ib_wc *wc)
@@ -202,6 +206,26 @@ static int iwp_cq_answer(struct iwp_cq *cq, struct ib_udata *udata, u64 key)
 	return ib_copy_to_udata(udata, &answer, sizeof(answer));
 }
 
+static int iwp_cq_alloc(struct iwp_cq *cq, struct ib_udata *udata)
+{
+	u64 key = SIW_INVAL_UOBJ_KEY;
+	int err;
+
+	err = iwp_queue_alloc(&cq->queue, cq->size * sizeof(*cq->ring) +
+			      sizeof(*cq->ctrl), udata, &key);
+	if (err)
+		return err;
+	cq->ring = cq->queue.mem;
+	cq->ctrl = (struct siw_cq_ctrl *)&cq->ring[cq->size];
+	cq->ibcq.cqe = cq->size;
+	return iwp_cq_answer(cq, udata, key);
+}
+
+static void iwp_cq_free(struct iwp_cq *cq)
+{
+	iwp_queue_free(&cq->queue);
+}
+
 /**
  * iwp_create_cq() - a new completion queue
  * @ibcq: in memory of the core
@@ -215,7 +239,6 @@ int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct ib_udata *udata = sdp_create_cq_udata(attrs);
 	struct iwp_cq *cq = iwp_cq(ibcq);
-	u64 key = SIW_INVAL_UOBJ_KEY;
 	int err;
 
 	if (attr->flags)
@@ -224,16 +247,9 @@ int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 	spin_lock_init(&cq->lock);
 	cq->size = roundup_pow_of_two(attr->cqe);
-	err = iwp_queue_alloc(&cq->queue, cq->size * sizeof(*cq->ring) +
-			      sizeof(*cq->ctrl), udata, &key);
+	err = iwp_cq_alloc(cq, udata);
 	if (err)
-		return err;
-	cq->ring = cq->queue.mem;
-	cq->ctrl = (struct siw_cq_ctrl *)&cq->ring[cq->size];
-	ibcq->cqe = cq->size;
-	err = iwp_cq_answer(cq, udata, key);
-	if (err)
-		iwp_queue_free(&cq->queue);
+		iwp_cq_free(cq);
 	return err;
 }
 
@@ -246,6 +262,6 @@ int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
  */
 int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	iwp_queue_free(&iwp_cq(ibcq)->queue);
+	iwp_cq_free(iwp_cq(ibcq));
 	return 0;
 }

@@ -31,7 +31,7 @@ enum iwp_opcode {
  * @size: how many elements
  * @put: where the next completion goes, not wrapped
  * @get: where a kernel user takes the next, not wrapped
- * @lost: a completion found no room, which has been reported
+ * @lost: a completion found no room, which has been reported; under @lock
  */
 struct iwp_cq {
 	struct ib_cq ibcq;

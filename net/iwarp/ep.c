@@ -199,12 +199,23 @@ static void iwp_ep_drained(struct iwp_ep *ep)
 	kernel_sock_shutdown(ep->sock, SHUT_WR);
 }
 
+/* As iwp_qp_fail() wants it. */
+static void iwp_ep_failed(struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+
+	lock_sock(sk);
+	if (ep->fpdu)
+		iwp_tx_terminate(ep->qp, READ_ONCE(ep->qp->failure), NULL, 0);
+	release_sock(sk);
+}
+
 static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 {
 	const struct sock *sk = ep->sock->sk;
 
-	if (events & BIT(IWP_EV_REFUSED))
-		iwp_local_failed(ep);
+	if (events & BIT(IWP_EV_FAILED))
+		iwp_ep_failed(ep);
 	if (events & BIT(IWP_EV_ABORT) ||
 	    (iwp_sock_over(sk) && !iwp_hold_delays_end(ep->qp, sk)))
 		iwp_ep_finish(ep, 0);
@@ -261,7 +272,7 @@ static void iwp_ep_work(struct work_struct *work)
  */
 struct iwp_ep *iwp_ep_new(struct iwp_device *dev)
 {
-	struct iwp_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	struct iwp_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
 
 	if (!ep)
 		return NULL;

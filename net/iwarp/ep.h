@@ -47,14 +47,14 @@ enum iwp_ep_state {
  * @IWP_EV_DRAINED: all is sent that was posted before the consumer
  *	disconnected
  * @IWP_EV_ABORT: the consumer, or an error, ends the connection
- * @IWP_EV_REFUSED: a request between joined queue pairs was refused
+ * @IWP_EV_FAILED: something was found out that must end the connection
  */
 enum iwp_ep_event {
 	IWP_EV_SOCKET,
 	IWP_EV_TIMEOUT,
 	IWP_EV_DRAINED,
 	IWP_EV_ABORT,
-	IWP_EV_REFUSED,
+	IWP_EV_FAILED,
 };
 
 /**

@@ -119,7 +119,8 @@ void iwp_hold_alloc(struct iwp_qp *qp)
 
 	if (!qp->rx.hold.waiting || spill->mem)
 		return;
-	spill->mem = kvmalloc(IWP_SPILL_SIZE, GFP_KERNEL);
+	spill->mem = kvmalloc(IWP_SPILL_SIZE, GFP_KERNEL_ACCOUNT);
+	qp->rx.hold.no_memory = !spill->mem;
 	if (spill->mem)
 		spill->size = IWP_SPILL_SIZE;
 }
@@ -164,7 +165,9 @@ u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 			 iwarp_spill_fits(&hold->spill, hdr->payload_len);
 	if (hold->spilling)
 		return IWARP_RX_GO;
-	if (!hold->spill.mem)
+	if (hold->no_memory)
+		iwp_tx_retry(qp);
+	else if (!hold->spill.mem)
 		iwp_tx_queue(qp);
 	return IWARP_RX_HOLD;
 }

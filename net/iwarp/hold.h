@@ -19,6 +19,7 @@ struct sock;
  * @on: the queue pair's policy; set before it is connected
  * @waiting: something waits; who posts a receive request looks at this
  * @spilling: a segment is arriving that goes to @spill
+ * @no_memory: there was none for @spill; it is asked for again after a while
  * @spill: segments that wait; without memory until it is needed
  * @poll: looks for requests of a process, which posts without our knowing
  *
@@ -28,6 +29,7 @@ struct iwp_hold {
 	bool on;
 	bool waiting;
 	bool spilling;
+	bool no_memory;
 	struct iwarp_spill spill;
 	struct delayed_work poll;
 };

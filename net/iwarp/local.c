@@ -254,7 +254,7 @@ static void iwp_local_look(struct iwp_local *local)
 
 static bool iwp_local_tie(struct iwp_qp *qp, struct iwp_qp *peer)
 {
-	struct iwp_local *local = kzalloc(sizeof(*local), GFP_KERNEL);
+	struct iwp_local *local = kzalloc(sizeof(*local), GFP_KERNEL_ACCOUNT);
 
 	if (!local)
 		return false;
@@ -332,30 +332,12 @@ void iwp_local_fed(struct iwp_qp *qp)
  * @lane: where
  * @qp: whose fault it is, or who found out about the peer
  * @error: what the peer is told
- *
- * All that is done under the socket's lock, like every end of a connection.
  */
 void iwp_local_fail(struct iwp_lane *lane, struct iwp_qp *qp,
 		    enum iwarp_error error)
 {
 	lane->stopped = true;
-	WRITE_ONCE(qp->local_error, error);
-	iwp_qp_signal(qp, IWP_EV_REFUSED);
-}
-
-/**
- * iwp_local_failed() - end the connection, as iwp_local_fail() wants it
- * @ep: endpoint, locked
- */
-void iwp_local_failed(struct iwp_ep *ep)
-{
-	struct sock *sk = ep->sock->sk;
-
-	lock_sock(sk);
-	if (ep->fpdu)
-		iwp_tx_terminate(ep->qp, READ_ONCE(ep->qp->local_error), NULL,
-				 0);
-	release_sock(sk);
+	iwp_qp_fail(qp, error);
 }
 
 /**

@@ -86,7 +86,6 @@ void iwp_local_fed(struct iwp_qp *qp);
 void iwp_local_put(struct iwp_local *local);
 void iwp_local_fail(struct iwp_lane *lane, struct iwp_qp *qp,
 		    enum iwarp_error error);
-void iwp_local_failed(struct iwp_ep *ep);
 bool iwp_lane_usable(const struct iwp_lane *lane);
 
 /* local_msg.c */

@@ -66,6 +66,9 @@ static int iwp_post_rdma(struct iwp_send *send, const struct ib_send_wr *wr,
 static int iwp_post_read(struct iwp_send *send, const struct ib_send_wr *wr,
 			 u8 max_sge)
 {
+	/* It is the only piece that is to be invalidated. */
+	if (send->opcode == SIW_OP_READ_LOCAL_INV && wr->num_sge != 1)
+		return -EINVAL;
 	send->raddr = rdma_wr(wr)->remote_addr;
 	send->rkey = rdma_wr(wr)->rkey;
 	return iwp_post_sges(send, wr, max_sge);

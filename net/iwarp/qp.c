@@ -194,6 +194,22 @@ void iwp_qp_abort(struct iwp_qp *qp)
 }
 
 /**
+ * iwp_qp_fail() - have the connection end with an error
+ * @qp: queue pair; nothing happens if it has no connection
+ * @error: what the peer is told
+ *
+ * For who cannot end it himself: that is done under the socket's lock, by the
+ * endpoint's work.
+ *
+ * Context: any.
+ */
+void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error)
+{
+	WRITE_ONCE(qp->failure, error);
+	iwp_qp_signal(qp, IWP_EV_FAILED);
+}
+
+/**
  * iwp_qp_tell_error() - tell the user if an error has ended the connection
  * @qp: queue pair
  *
@@ -354,9 +370,8 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	spin_lock_init(&qp->lock);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
-	INIT_WORK(&qp->tx_work, iwp_tx_work);
 	iwp_hold_init(qp);
-	iwp_tx_init_timer(qp);
+	iwp_tx_init_work(qp);
 	iwp_ack_init(qp);
 	iwp_late_init(qp);
 	qp->design = READ_ONCE(qp->dev->design);

@@ -189,7 +189,8 @@ struct iwp_ack {
  * @local: joins it with a queue pair of this kernel, or NULL; for good
  * @out: where its requests are executed, if it is joined and not in error
  * @in: where the peer's are
- * @local_error: why one of them was refused
+ * @failure: why iwp_qp_fail() wants the connection to end
+ * @tx_retry: sends what there was no memory for
  */
 struct iwp_qp {
 	struct ib_qp ibqp;
@@ -213,7 +214,8 @@ struct iwp_qp {
 	struct iwp_local *local;
 	struct iwp_lane *out;
 	struct iwp_lane *in;
-	enum iwarp_error local_error;
+	enum iwarp_error failure;
+	struct delayed_work tx_retry;
 };
 
 static inline struct iwp_qp *iwp_qp(struct ib_qp *ibqp)
@@ -336,6 +338,7 @@ struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp);
 int iwp_qp_rts(struct iwp_qp *qp);
 void iwp_qp_error(struct iwp_qp *qp);
 void iwp_qp_abort(struct iwp_qp *qp);
+void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error);
 void iwp_qp_tell_error(struct iwp_qp *qp);
 
 /* ack.c */

@@ -105,6 +105,14 @@ struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
 	return &sq->ring[sq->next & (sq->size - 1)];
 }
 
+/* Who has lost a completion knows nothing of his requests any more. */
+static void iwp_report(struct iwp_qp *qp, struct ib_cq *ibcq,
+		       const struct iwp_completion *done)
+{
+	if (!iwp_cq_put(iwp_cq(ibcq), &qp->ibqp, done))
+		iwp_qp_fail(qp, IWARP_E_RDMAP_LOCAL);
+}
+
 /* Takes the oldest request off, and reports it if that is wanted. */
 static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 {
@@ -120,7 +128,7 @@ static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 
 	iwp_index_store(&sq->done, sq->done + 1);
 	if (report)
-		iwp_cq_put(iwp_cq(qp->ibqp.send_cq), &qp->ibqp, &done);
+		iwp_report(qp, qp->ibqp.send_cq, &done);
 }
 
 /**
@@ -249,7 +257,7 @@ bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
  */
 void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done)
 {
-	iwp_cq_put(iwp_cq(qp->ibqp.recv_cq), &qp->ibqp, done);
+	iwp_report(qp, qp->ibqp.recv_cq, done);
 }
 
 /* No more than there can be, as iwp_sq_flush_all(). */

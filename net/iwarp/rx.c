@@ -179,6 +179,7 @@ void iwp_rx_ready(struct iwp_qp *qp)
  */
 void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc)
 {
+	qp->rx.orq_seen = qp->tx.orq_get;
 	iwarp_rx_init(&qp->rx.wire, qp->design == IWP_DESIGN_HOST ?
 				    &iwp_rx_ops : &iwp_engine_rx_ops,
 		      markers ? iwp_mpa_interval() : IWARP_NO_MARKERS, crc, 0);

@@ -236,7 +236,7 @@ u32 iwp_early_take(struct iwp_qp *qp)
 struct iwp_early *iwp_early_new(struct iwp_qp *qp)
 {
 	const struct iwarp_rx *due = &qp->rx.wire;
-	struct iwp_early *early = kvzalloc(sizeof(*early), GFP_KERNEL);
+	struct iwp_early *early = kvzalloc(sizeof(*early), GFP_KERNEL_ACCOUNT);
 
 	qp->rx.early = early;
 	if (!early)

@@ -77,8 +77,7 @@ enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
  */
 struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr)
 {
-	struct iwp_tx *tx = &qp->tx;
-	u32 index = tx->orq[nr % tx->stream.ord.max];
+	u32 index = iwp_read_index(&qp->tx, nr);
 
 	return &qp->sq.ring[index & (qp->sq.size - 1)];
 }
@@ -430,7 +429,7 @@ static enum iwarp_error iwp_end_request(struct iwp_qp *qp, const u8 *payload)
 	error = iwarp_ird_take(&tx->stream);
 	if (error)
 		return error;
-	req = &tx->reads[tx->reads_put % tx->reads_size].req;
+	req = &tx->reads[tx->reads_put & (tx->reads_size - 1)].req;
 	error = iwarp_read_req_parse(payload, req);
 	if (!error)
 		tx->reads_put++;

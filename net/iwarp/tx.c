@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sender: when it runs, what it hands to TCP, and what TCP has got rid of.
+ * The sender: what it hands to TCP, and what TCP has got rid of.
  *
  * It runs wherever something makes room or work for it: in post_send(), in the
  * receiver, and when TCP's acknowledgements arrive.  Below it TCP may process
@@ -22,37 +22,6 @@
 #define IWP_TX_ENGINE_CHUNK	2048
 /* How much one call sends before others get the processor. */
 #define IWP_TX_BUDGET		(8 * IWP_TX_BATCH)
-
-static struct workqueue_struct *iwp_tx_wq;
-static struct workqueue_struct *iwp_engine_wq;
-
-/**
- * iwp_tx_queue() - have a work item look at the queue pair
- * @qp: queue pair
- *
- * Context: any.
- */
-void iwp_tx_queue(struct iwp_qp *qp)
-{
-	struct workqueue_struct *wq = iwp_design_offloaded(qp->design) ?
-					      iwp_engine_wq : iwp_tx_wq;
-
-	iwp_qp_get(qp);
-	if (!queue_work(wq, &qp->tx_work))
-		iwp_qp_put(qp);
-}
-
-/**
- * iwp_tx_queue_later() - have another work item do something after some time
- * @work: work item
- * @delay: jiffies
- *
- * Return: false if it is waiting already.
- */
-bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay)
-{
-	return queue_delayed_work(iwp_tx_wq, work, delay);
-}
 
 static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
 {
@@ -288,6 +257,15 @@ bool iwp_tx_acked(struct iwp_qp *qp)
 	return true;
 }
 
+/*
+ * TCP takes nothing, though it has nothing: it was short of memory, and no
+ * acknowledgment will come to tell of more.
+ */
+static bool iwp_tx_forsaken(const struct iwp_tx *tx)
+{
+	return tcp_rtx_and_write_queues_empty(tx->sk);
+}
+
 static void iwp_tx_run(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
@@ -304,8 +282,10 @@ static void iwp_tx_run(struct iwp_qp *qp)
 		if (iwp_tx_acked(qp) && !iwp_tx_written(qp))
 			tx->again = true;
 	} while (tx->again && !err);
-	if (err == -EBUSY || err == -ENOMEM)
+	if (err == -EBUSY)
 		iwp_tx_queue(qp);
+	else if (err == -ENOMEM || (err == -EAGAIN && iwp_tx_forsaken(tx)))
+		iwp_tx_retry(qp);
 	else if (err && err != -EAGAIN)
 		iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
 	iwp_tx_await(qp);
@@ -361,103 +341,6 @@ bool iwp_tx_heard(struct iwp_qp *qp)
 	iwp_tx_await(qp);
 	iwp_tx_drained(qp);
 	return true;
-}
-
-/* Takes what waits for receive requests, and sends what can be sent. */
-static void iwp_tx_look(struct iwp_qp *qp)
-{
-	if (qp->rx.hold.waiting)
-		iwp_rx_ready(qp);
-	iwp_tx_ready(qp);
-}
-
-/* Returns false if somebody else has the lock. */
-static bool iwp_tx_try(struct iwp_ep *ep, struct iwp_qp *qp)
-{
-	struct sock *sk = ep->sock->sk;
-	bool owned;
-
-	if (!spin_trylock_bh(&sk->sk_lock.slock))
-		return false;
-	owned = sock_owned_by_user(sk);
-	if (!owned && ep->fpdu)
-		iwp_tx_look(qp);
-	spin_unlock_bh(&sk->sk_lock.slock);
-	return !owned;
-}
-
-/**
- * iwp_tx_kick() - there is something to send, or a receive request is there
- * @qp: queue pair
- *
- * The caller may hold any lock, even one that is taken below the socket's: so
- * this one is only tried.
- *
- * Context: any.
- */
-void iwp_tx_kick(struct iwp_qp *qp)
-{
-	struct iwp_ep *ep = iwp_qp_ep(qp);
-
-	if (!ep)
-		return;
-	/* An engine works while the host does something else. */
-	if (iwp_design_offloaded(qp->design) || irqs_disabled() ||
-	    in_hardirq() || !iwp_tx_try(ep, qp))
-		iwp_tx_queue(qp);
-	iwp_ep_put(ep);
-}
-
-/*
- * Who destroys the queue pair waits for this, after it has lost its last
- * reference.  Whoever has the socket may start the timer anew at any time: so it
- * never starts itself, and a work item waits for the socket.
- */
-static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
-{
-	struct iwp_qp *qp = container_of(timer, struct iwp_qp, tx_timer);
-	struct iwp_ep *ep;
-
-	if (!refcount_inc_not_zero(&qp->refs))
-		return HRTIMER_NORESTART;
-	ep = iwp_qp_ep(qp);
-	if (ep) {
-		if (!iwp_tx_try(ep, qp))
-			iwp_tx_queue(qp);
-		iwp_ep_put(ep);
-	}
-	iwp_qp_put(qp);
-	return HRTIMER_NORESTART;
-}
-
-/**
- * iwp_tx_init_timer() - prepare a queue pair for its engine
- * @qp: queue pair
- */
-void iwp_tx_init_timer(struct iwp_qp *qp)
-{
-	hrtimer_setup(&qp->tx_timer, iwp_tx_timer, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_SOFT);
-}
-
-/**
- * iwp_tx_work() - send where nobody else could
- * @work: of a queue pair, of which it has a reference
- */
-void iwp_tx_work(struct work_struct *work)
-{
-	struct iwp_qp *qp = container_of(work, struct iwp_qp, tx_work);
-	struct iwp_ep *ep = iwp_qp_ep(qp);
-
-	if (ep) {
-		lock_sock(ep->sock->sk);
-		iwp_hold_alloc(qp);
-		if (ep->fpdu)
-			iwp_tx_look(qp);
-		release_sock(ep->sock->sk);
-		iwp_ep_put(ep);
-	}
-	iwp_qp_put(qp);
 }
 
 /**
@@ -532,11 +415,17 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 {
 	struct iwp_tx *tx = &qp->tx;
 
-	tx->reads = kcalloc(ird, sizeof(*tx->reads), GFP_KERNEL);
-	tx->orq = kcalloc(ord, sizeof(*tx->orq), GFP_KERNEL);
+	tx->reads_size = roundup_pow_of_two(max_t(u32, ird, 1));
+	tx->orq_size = roundup_pow_of_two(max_t(u32, ord, 1));
+	tx->reads = kcalloc(tx->reads_size, sizeof(*tx->reads),
+			    GFP_KERNEL_ACCOUNT);
+	tx->orq = kcalloc(tx->orq_size, sizeof(*tx->orq), GFP_KERNEL_ACCOUNT);
 	if (!tx->reads || !tx->orq)
 		return -ENOMEM;
-	tx->reads_size = ird;
+	tx->reads_put = IWP_READS_FIRST;
+	tx->reads_get = IWP_READS_FIRST;
+	tx->orq_put = IWP_READS_FIRST;
+	tx->orq_get = IWP_READS_FIRST;
 	tx->sk = sk;
 	tx->interval = markers ? iwp_mpa_interval() : IWARP_NO_MARKERS;
 	tx->gather = qp->design == IWP_DESIGN_OFFLOADED_SG;
@@ -544,31 +433,4 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 	tx->start_seq = tcp_sk(sk)->write_seq;
 	iwarp_stream_init(&tx->stream, ird, ord);
 	return 0;
-}
-
-/**
- * iwp_tx_init() - prepare for senders
- *
- * Return: 0 or -ENOMEM.
- */
-int iwp_tx_init(void)
-{
-	iwp_tx_wq = alloc_workqueue("iwarp_tx", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (!iwp_tx_wq)
-		return -ENOMEM;
-	iwp_engine_wq = alloc_workqueue("iwarp_engine",
-					WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (iwp_engine_wq)
-		return 0;
-	destroy_workqueue(iwp_tx_wq);
-	return -ENOMEM;
-}
-
-/**
- * iwp_tx_exit() - no sender is left
- */
-void iwp_tx_exit(void)
-{
-	destroy_workqueue(iwp_engine_wq);
-	destroy_workqueue(iwp_tx_wq);
 }

@@ -29,6 +29,9 @@ struct iwp_send;
 #define IWP_TX_SG_VECS		56
 #define IWP_TX_SG_ROOM		8960
 
+/* Numbers of requests to read begin here: each connection soon wraps them. */
+#define IWP_READS_FIRST		(-4u)
+
 /**
  * struct iwp_read - a request of the peer to read
  * @req: what it wants, and where it wants it
@@ -101,10 +104,11 @@ struct iwp_msg {
  * @segs: segments that were written
  * @msg: message that is being sent
  * @reads: requests of the peer
- * @reads_size: room in @reads
+ * @reads_size: room in @reads, a power of two
  * @reads_put: where the next one goes, not wrapped
  * @reads_get: the one to be answered next, not wrapped
  * @orq: places in the send queue of our own requests to read
+ * @orq_size: room in @orq, a power of two
  * @orq_put: where the next one goes, not wrapped
  * @orq_get: the one to be answered next, not wrapped
  * @term_len: a TERMINATE is to be sent, of that length
@@ -139,16 +143,23 @@ struct iwp_tx {
 	u32 reads_put;
 	u32 reads_get;
 	u32 *orq;
+	u32 orq_size;
 	u32 orq_put;
 	u32 orq_get;
 	u32 term_len;
 	u8 term[IWARP_TERMINATE_MAX];
 };
 
+/* The place in the send queue of one of our requests to read. */
+static inline u32 iwp_read_index(const struct iwp_tx *tx, u32 nr)
+{
+	return tx->orq[nr & (tx->orq_size - 1)];
+}
+
 /* The STag that the answer to one of our requests to read goes to. */
 static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
 {
-	return tx->orq[nr % tx->stream.ord.max] << 8 | 1;
+	return iwp_read_index(tx, nr) << 8 | 1;
 }
 
 /*
@@ -165,21 +176,23 @@ static inline u32 iwp_tx_unheard(const struct iwp_tx *tx)
 
 /* tx.c */
 enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
-int iwp_tx_init(void);
-void iwp_tx_exit(void);
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 		 u16 ird, u16 ord);
-void iwp_tx_queue(struct iwp_qp *qp);
-bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
-void iwp_tx_kick(struct iwp_qp *qp);
 void iwp_tx_ready(struct iwp_qp *qp);
 bool iwp_tx_heard(struct iwp_qp *qp);
 bool iwp_tx_acked(struct iwp_qp *qp);
 void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len);
 void iwp_tx_last(struct iwp_qp *qp);
-void iwp_tx_work(struct work_struct *work);
-void iwp_tx_init_timer(struct iwp_qp *qp);
+
+/* tx_work.c */
+int iwp_tx_init(void);
+void iwp_tx_exit(void);
+void iwp_tx_init_work(struct iwp_qp *qp);
+void iwp_tx_queue(struct iwp_qp *qp);
+void iwp_tx_retry(struct iwp_qp *qp);
+bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
+void iwp_tx_kick(struct iwp_qp *qp);
 
 /* tx_msg.c */
 bool iwp_tx_next_msg(struct iwp_qp *qp);

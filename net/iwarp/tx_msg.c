@@ -31,7 +31,7 @@ static void iwp_msg_response(struct iwp_tx *tx)
 {
 	struct iwarp_read_req *req;
 
-	req = &tx->reads[tx->reads_get % tx->reads_size].req;
+	req = &tx->reads[tx->reads_get & (tx->reads_size - 1)].req;
 	tx->msg = (struct iwp_msg) {
 		.source = IWP_MSG_READ,
 		.opcode = IWARP_READ_RESP,
@@ -103,7 +103,7 @@ static void iwp_msg_read(struct iwp_tx *tx, struct iwp_send *send, u32 index)
 	iwp_msg_control(tx, IWARP_READ_REQ, IWARP_QN_READ, IWARP_READ_REQ_LEN);
 	iwarp_read_req_encode(&req, tx->msg.control);
 	tx->msg.send = send;
-	tx->orq[tx->orq_put++ % tx->stream.ord.max] = index;
+	tx->orq[tx->orq_put++ & (tx->orq_size - 1)] = index;
 	iwp_rx_expect(container_of(tx, struct iwp_qp, tx));
 }
 

@@ -152,6 +152,73 @@ static void many_outstanding(void)
 	iwarp_ask(false, false);
 }
 
+/* Numbers of requests wrap soon, at whatever many are outstanding at a time. */
+static void reads_outstanding(void)
+{
+	size_t i, len = 3000;
+	struct iwarp_pair p;
+	unsigned int depth;
+
+	for (depth = 1; depth <= 8; depth++) {
+		iwarp_read_depth(depth);
+		iwarp_pair_open(&p);
+		pattern_fill(p.server.mem, 16 * len, depth, 0);
+		for (i = 0; i < 16; i++)
+			CHECK_EQ(iwarp_read(&p.client, i * len, len,
+					    p.server.mr->rkey,
+					    iwarp_address(&p.server, i * len)), 0);
+		for (i = 0; i < 16; i++)
+			iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
+		pattern_verify(p.client.mem, 16 * len, depth, 0);
+		iwarp_pair_close(&p);
+	}
+}
+
+static void wait_cq_error(struct iwarp_end *e)
+{
+	struct ibv_async_event event;
+	bool found;
+
+	do {
+		CHECK_OK(ibv_get_async_event(e->id->verbs, &event));
+		found = event.event_type == IBV_EVENT_CQ_ERR;
+		if (found)
+			CHECK(event.element.cq == e->scq);
+		ibv_ack_async_event(&event);
+	} while (!found);
+}
+
+/* Who does not take his completions loses one, and then must not go on. */
+static void overrun_with(bool joined)
+{
+	struct iwarp_pair p;
+	int i;
+
+	iwarp_join(joined);
+	iwarp_pair_open(&p);
+	for (i = 0; i < END_WRS + 1; i++) {
+		CHECK_EQ(iwarp_recv(&p.server, TO, 1, 1), 0);
+		CHECK_EQ(iwarp_send(&p.client, FROM, 1, 1), 0);
+		iwarp_expect(p.server.rcq, IBV_WC_SUCCESS);
+	}
+	wait_cq_error(&p.client);
+	iwarp_wait_disconnected(&p.client);
+	iwarp_wait_disconnected(&p.server);
+	for (i = 0; i < END_WRS; i++)
+		iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
+	iwarp_pair_close(&p);
+}
+
+static void overrun(void)
+{
+	overrun_with(false);
+}
+
+static void overrun_joined(void)
+{
+	overrun_with(true);
+}
+
 /* Both ends see the connection end, and no byte of the memory has changed. */
 static void expect_end(struct iwarp_pair *p)
 {
@@ -337,6 +404,9 @@ static const struct sdp_case cases[] = {
 	CASE(with_markers, 0),
 	CASE(with_markers_and_crc, CASE_IPV6),
 	CASE(many_outstanding, 0),
+	CASE(reads_outstanding, 0),
+	CASE(overrun, 0),
+	CASE(overrun_joined, 0),
 	CASE(write_to_wrong_key, 0),
 	CASE(write_to_no_region, 0),
 	CASE(write_beyond_region, 0),

@@ -138,12 +138,19 @@ void iwarp_resolve(struct iwarp_end *e, uint16_t port, struct addr *to)
 	iwarp_wait_event(e, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
+static uint8_t read_depth = 4;
+
+void iwarp_read_depth(unsigned int depth)
+{
+	read_depth = depth;
+}
+
 void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
 			uint16_t server_port)
 {
 	struct rdma_conn_param param = {
-		.responder_resources = 4,
-		.initiator_depth = 4,
+		.responder_resources = read_depth,
+		.initiator_depth = read_depth,
 	};
 	struct rdma_cm_id *listener;
 	struct addr to;

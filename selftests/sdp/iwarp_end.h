@@ -37,6 +37,8 @@ void iwarp_ask(bool markers, bool crc);
  * SDP_TEST_JOINED in the environment decides.
  */
 void iwarp_join(bool joined);
+/* How many requests to read are outstanding at a time, from now on. */
+void iwarp_read_depth(unsigned int depth);
 void iwarp_pair_open(struct iwarp_pair *p);
 /* The same with ports of one's choice; 0 is any. */
 void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
