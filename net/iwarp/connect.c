@@ -290,10 +290,13 @@ static int iwp_connect_start(struct iwp_ep *ep, struct iw_cm_id *id,
 int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct iwp_device *dev = iwp_device(id->device);
-	struct iwp_qp *qp = iwp_qp_find(id->device, param->qpn);
+	struct iwp_qp *qp;
 	struct iwp_ep *ep;
 	int err;
 
+	if (!iwp_consumer_here(id))
+		return -ENETUNREACH;
+	qp = iwp_consumer_qp(id, param->qpn);
 	if (!qp)
 		return -EINVAL;
 	ep = iwp_ep_new(dev);

@@ -224,6 +224,7 @@ static int iwp_cq_alloc(struct iwp_cq *cq, struct ib_udata *udata)
 static void iwp_cq_free(struct iwp_cq *cq)
 {
 	iwp_queue_free(&cq->queue);
+	atomic_dec(&iwp_device(cq->ibcq.device)->nr_cqs);
 }
 
 /**
@@ -245,6 +246,8 @@ int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > IWP_MAX_CQE)
 		return -EINVAL;
+	if (!atomic_add_unless(&iwp_device(ibcq->device)->nr_cqs, 1, IWP_MAX_CQ))
+		return -ENOMEM;
 	spin_lock_init(&cq->lock);
 	cq->size = roundup_pow_of_two(attr->cqe);
 	err = iwp_cq_alloc(cq, udata);

@@ -84,12 +84,12 @@ int iwp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_part_id = dev->id;
 	attr->page_size_cap = PAGE_SIZE;
 	attr->max_mr_size = ~0ull;
-	attr->max_qp = IWP_MAX_QPN;
+	attr->max_qp = IWP_MAX_QP;
 	attr->max_qp_wr = IWP_MAX_WR;
 	attr->max_send_sge = SIW_MAX_SGE;
 	attr->max_recv_sge = SIW_MAX_SGE;
 	attr->max_sge_rd = SIW_MAX_SGE;
-	attr->max_cq = IWP_MAX_QPN;
+	attr->max_cq = IWP_MAX_CQ;
 	attr->max_cqe = IWP_MAX_CQE;
 	attr->max_mr = IWP_MAX_QPN;
 	attr->max_pd = IWP_MAX_QPN;

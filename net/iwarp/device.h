@@ -15,11 +15,14 @@
 #define IWP_PORT		1
 
 #define IWP_MAX_WR		(32 * 1024)
-#define IWP_MAX_CQE		(1024 * 1024)
+#define IWP_MAX_CQE		(256 * 1024)
 #define IWP_MAX_RD_ATOM		128
 /* Pages of a memory region that is registered by a work request. */
 #define IWP_MAX_FAST_REG	512
 #define IWP_MAX_QPN		0xffffff
+/* Their memory is charged to who asks; this is for all of them together. */
+#define IWP_MAX_QP		(64 * 1024)
+#define IWP_MAX_CQ		(128 * 1024)
 
 struct iwp_stats;
 
@@ -33,6 +36,8 @@ struct iwp_stats;
  * @qps: queue pairs by their number
  * @mrs: memory regions by the index in their STags
  * @next_qpn: where the search for a free number goes on
+ * @nr_qps: how many queue pairs there are
+ * @nr_cqs: how many completion queues
  * @generation: counts how often memory regions became valid
  * @stats: what was counted, for each processor
  * @design: enum iwp_design of queue pairs to come
@@ -47,6 +52,8 @@ struct iwp_device {
 	struct xarray qps;
 	struct xarray mrs;
 	u32 next_qpn;
+	atomic_t nr_qps;
+	atomic_t nr_cqs;
 	atomic64_t generation;
 	struct iwp_stats __percpu *stats;
 	u8 design;

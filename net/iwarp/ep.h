@@ -162,6 +162,10 @@ int iwp_mpa_receive(struct iwp_ep *ep, bool reply);
 int iwp_mpa_check_request(struct iwp_ep *ep);
 int iwp_mpa_check_reply(struct iwp_ep *ep);
 
+/* consumer.c */
+bool iwp_consumer_here(const struct iw_cm_id *id);
+struct iwp_qp *iwp_consumer_qp(const struct iw_cm_id *id, u32 qpn);
+
 /* connect.c */
 int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 void iwp_connect_step(struct iwp_ep *ep);

@@ -209,13 +209,19 @@ static bool iwp_addr_any(const struct sockaddr_storage *addr)
 	return ipv6_addr_any(&((const struct sockaddr_in6 *)addr)->sin6_addr);
 }
 
-/* All addresses means all of the device's, and no other's. */
+/*
+ * All addresses means all of the device's, and no other's.  In another network
+ * namespace it has none: rdma_cm asks each device to listen on all addresses, and
+ * would give up if one refused, so there it listens without a socket.
+ */
 static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
 {
 	struct sockaddr_storage *addr = &id->m_local_addr;
 	struct sock *sk;
 	int err;
 
+	if (!iwp_consumer_here(id))
+		return iwp_addr_any(addr) ? 0 : -EADDRNOTAVAIL;
 	err = iwp_sock_create(ep, dev_net(ep->dev->netdev), addr);
 	if (err)
 		return err;
@@ -248,7 +254,7 @@ int iwp_create_listen(struct iw_cm_id *id, int backlog)
 	mutex_lock(&ep->lock);
 	ep->state = IWP_EP_LISTEN;
 	err = iwp_listen_bind(ep, id);
-	if (!err) {
+	if (!err && ep->sock) {
 		iwp_sock_watch_listen(ep);
 		err = kernel_listen(ep->sock, backlog);
 	}
@@ -378,7 +384,7 @@ int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 
 	if (!ep)
 		return -ECONNRESET;
-	qp = iwp_qp_find(id->device, param->qpn);
+	qp = iwp_consumer_qp(id, param->qpn);
 	if (qp)
 		err = iwp_accept_qp(ep, qp, param);
 	if (err) {

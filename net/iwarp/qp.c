@@ -288,6 +288,7 @@ static void iwp_qp_free(struct iwp_qp *qp)
 	iwp_queue_free(&qp->rq.queue);
 	iwp_queue_free(&qp->sq.shared);
 	kvfree(qp->sq.ring);
+	atomic_dec(&qp->dev->nr_qps);
 }
 
 /* The number is ours, but nothing is found by it. */
@@ -367,6 +368,8 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	if (err)
 		return err;
 	qp->dev = iwp_device(ibqp->device);
+	if (!atomic_add_unless(&qp->dev->nr_qps, 1, IWP_MAX_QP))
+		return -ENOMEM;
 	spin_lock_init(&qp->lock);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);

@@ -419,11 +419,42 @@ static void found_while_it_goes(void)
 	scene_close(&s);
 }
 
+/* ---- a queue pair of somebody else ---- */
+
+#define NOBODY	65534
+
+/* Who knows its number must not connect it. */
+static void of_another_user(void)
+{
+	struct iwarp_end other = { 0 };
+	struct scene s;
+	struct ibv_qp *qp;
+	pid_t pid;
+
+	scene_open(&s);
+	qp = new_qp(&s);
+	pid = fork_child();
+	if (!pid) {
+		CHECK_OK(setuid(NOBODY));
+		iwarp_channel(&other);
+		iwarp_resolve(&other, 0, &s.address);
+		CHECK_EQ(connect_number(&other, qp->qp_num), EINVAL);
+		_exit(0);
+	}
+	join_child(pid);
+	CHECK_EQ(connect_number(&s.client, qp->qp_num), 0);
+	CHECK_OK(rdma_destroy_id(iwarp_wait_event(&s.server,
+						  RDMA_CM_EVENT_CONNECT_REQUEST)));
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	scene_close(&s);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(queue_mapped_while_it_goes, 0),
 	CASE(not_found_before_it_is_there, 0),
 	CASE(not_found_if_it_never_is, 0),
 	CASE(found_while_it_goes, 0),
+	CASE(of_another_user, 0),
 };
 
 int main(int argc, char **argv)
