@@ -288,7 +288,13 @@ static __poll_t sdp_poll_write(struct sock *sk)
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Room may have come between the look and the note. */
 	smp_mb__after_atomic();
-	return sdp_tx_writeable(sdp_sk(sk)) ? EPOLLOUT | EPOLLWRNORM : 0;
+	if (sdp_tx_writeable(sdp_sk(sk)))
+		return EPOLLOUT | EPOLLWRNORM;
+	/* See sdp_tx_ask_for_room(). */
+	local_bh_disable();
+	sdp_conn_kick(sdp_sk(sk));
+	local_bh_enable();
+	return 0;
 }
 
 static __poll_t sdp_poll_listener(struct sock *sk)

@@ -337,6 +337,7 @@ void sdp_conn_process(struct sdp_sock *ssk)
 	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
 		sdp_tx_probe(ssk);
 	sdp_tx_push(ssk);
+	sdp_tx_ask_for_room(ssk);
 }
 
 static void sdp_conn_interrupt(struct sdp_sock *ssk)

@@ -45,6 +45,22 @@ static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
 }
 
 /*
+ * Asks to be told of room.  Whoever is woken takes the word with him, so that a
+ * writer who finds too little for himself asks again: another one was quicker,
+ * and what that one has sent may not have asked for its completion.
+ */
+static void sdp_send_want_space(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Whoever waits for room must not hold back what takes it. */
+	sdp_tx_force(ssk);
+	sdp_tx_ask_for_room(ssk);
+}
+
+/*
  * Waits for room.  A writer with much to say waits until a quarter of the
  * ring is free: waking it for every message would cost more than it gains.
  */
@@ -55,12 +71,7 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
-	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	/* Whoever waits for room must not hold back what takes it. */
-	sdp_tx_force(ssk);
-	if (sdp_tx_silent(ssk))
-		sdp_tx_probe(ssk);
+	sdp_send_want_space(sk);
 	if (!*timeo)
 		return -EAGAIN;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
@@ -74,6 +85,7 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 			err = -EAGAIN;
 		if (err)
 			break;
+		sdp_send_want_space(sk);
 		sk_wait_event(sk, timeo, sdp_send_may_go_on(ssk, want), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);

@@ -67,6 +67,7 @@ void sdp_tx_nudge(struct sdp_sock *ssk);
 bool sdp_tx_waiting(const struct sdp_sock *ssk);
 void sdp_tx_heard(struct sdp_sock *ssk);
 bool sdp_tx_silent(const struct sdp_sock *ssk);
+void sdp_tx_ask_for_room(struct sdp_sock *ssk);
 bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
 
 /* txmem.c */

@@ -74,6 +74,21 @@ bool sdp_tx_silent(const struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_tx_ask_for_room() - have a completion tell of room, if somebody waits for it
+ * @ssk: locked socket (by its owner or in softirq) with a connection
+ *
+ * What was posted before that, by a writer who had room enough, may not have
+ * asked for its completion.
+ */
+void sdp_tx_ask_for_room(struct sdp_sock *ssk)
+{
+	const struct socket *sock = ssk->sk.sk_socket;
+
+	if (sock && test_bit(SOCK_NOSPACE, &sock->flags) && sdp_tx_silent(ssk))
+		sdp_tx_probe(ssk);
+}
+
+/**
  * sdp_tx_probe_overdue() - whether a probe has neither arrived nor failed
  * @ssk: locked socket
  *
