@@ -160,6 +160,7 @@ static int sdp_conn_ask_device(struct sdp_sock *ssk, struct rdma_cm_id *id)
 static int sdp_conn_alloc(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
+	struct mem_cgroup *old;
 	int err = -ENOBUFS;
 	u32 bytes;
 
@@ -167,9 +168,11 @@ static int sdp_conn_alloc(struct sdp_sock *ssk)
 	bytes = sdp_rx_size(ssk) + SDP_TX_CHUNK;
 	if (!sdp_mem_charge(sk, bytes))
 		goto out;
+	old = sdp_mem_account_begin(sk);
 	err = sdp_rx_init(ssk);
 	if (!err)
 		err = sdp_tx_init(ssk);
+	sdp_mem_account_end(old);
 	bytes -= atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued;
 	if (bytes)
 		sdp_mem_uncharge(sk, bytes);

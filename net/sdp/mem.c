@@ -7,6 +7,7 @@
  * All calls that change a socket's account need the socket lock.
  */
 #include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/swap.h>
 #include <linux/sysctl.h>
@@ -120,6 +121,33 @@ void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent)
 	if (old)
 		css_put(&old->css);
 #endif
+}
+
+/**
+ * sdp_mem_account_begin() - charge descriptions to a socket's control group
+ * @sk: socket
+ *
+ * What is allocated with GFP_KERNEL_ACCOUNT until sdp_mem_account_end() is the
+ * socket's, whoever works for it: a worker belongs to nobody.
+ *
+ * Return: what that function wants.
+ */
+struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	return set_active_memcg(sk->sk_memcg);
+#else
+	return NULL;
+#endif
+}
+
+/**
+ * sdp_mem_account_end() - charge to those who allocate again
+ * @old: from sdp_mem_account_begin()
+ */
+void sdp_mem_account_end(struct mem_cgroup *old)
+{
+	set_active_memcg(old);
 }
 
 /* Exact, while what the limits are compared with lags behind on each CPU. */

@@ -10,6 +10,7 @@
 #include <linux/percpu_counter.h>
 #include <linux/types.h>
 
+struct mem_cgroup;
 struct seq_file;
 struct sock;
 
@@ -28,6 +29,8 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes);
 bool sdp_mem_grow(struct sock *sk, u32 bytes);
 void sdp_mem_uncharge(struct sock *sk, u32 bytes);
 void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent);
+struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk);
+void sdp_mem_account_end(struct mem_cgroup *old);
 void sdp_mem_show(struct seq_file *seq);
 
 int __init sdp_mem_init_module(void);

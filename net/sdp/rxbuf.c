@@ -83,7 +83,8 @@ static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 	u32 size = roundup_pow_of_two(rx->slots);
 
 	rx->mask = size - 1;
-	rx->posted = kvcalloc(size, sizeof(*rx->posted), GFP_KERNEL);
+	rx->posted = kvcalloc(size, sizeof(*rx->posted),
+			      GFP_KERNEL_ACCOUNT);
 	if (!rx->posted ||
 	    sdp_rx_slots_alloc(ssk, &rx->first, rx->rb.max_total +
 						SDP_CREDIT_BUFS_MIN))
@@ -354,15 +355,18 @@ void sdp_rx_grow(struct work_struct *work)
 	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.grow);
 	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 	struct sock *sk = &ssk->sk;
+	struct mem_cgroup *old;
 	bool grown;
 
 	lock_sock(sk);
+	old = sdp_mem_account_begin(sk);
 	if (rb->growing && sdp_rx_may_post(&ssk->conn)) {
 		grown = sdp_rx_ring_alloc(ssk) || sdp_rx_grow_size(ssk) ||
 			sdp_rx_grow_number(ssk);
 		SDP_INC_STATS(sock_net(sk), grown ? SDP_MIB_RCVBUFGROWS :
 						    SDP_MIB_RCVBUFREFUSALS);
 	}
+	sdp_mem_account_end(old);
 	WRITE_ONCE(rb->growing, false);
 	/* Those who waited for more than fits have waited in vain. */
 	if (sdp_rx_readable(sk))

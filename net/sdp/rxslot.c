@@ -36,8 +36,9 @@ int sdp_rx_slots_alloc(struct sdp_sock *ssk, struct sdp_rx_slots *slots,
 	if (!count)
 		return 0;
 	slots->count = count;
-	slots->bufs = kvcalloc(count, sizeof(*slots->bufs), GFP_KERNEL);
-	slots->hdr = kcalloc(count, SDP_MSG_HDR_MAX, GFP_KERNEL);
+	slots->bufs = kvcalloc(count, sizeof(*slots->bufs),
+			       GFP_KERNEL_ACCOUNT);
+	slots->hdr = kcalloc(count, SDP_MSG_HDR_MAX, GFP_KERNEL_ACCOUNT);
 	if (slots->bufs && slots->hdr && !sdp_rx_slots_map(ssk, slots))
 		return 0;
 	kfree(slots->hdr);
