@@ -184,6 +184,9 @@ struct sdp_rx_ring {
  * @ring: ring that the peer writes to
  * @bytes: unread payload in @queue
  * @copied: stream position of the first unread byte, wraps
+ * @relief: SDP_TIMER_RELIEF is about to look whether the peer has room
+ * @relief_copied: @copied when it was armed
+ * @packing: nobody reads, and payloads share buffers
  * @oob: urgent data
  */
 struct sdp_rx {
@@ -200,6 +203,9 @@ struct sdp_rx {
 	struct sdp_rx_ring ring;
 	u32 bytes;
 	u32 copied;
+	bool relief;
+	u32 relief_copied;
+	bool packing;
 	struct sdp_oob oob;
 };
 

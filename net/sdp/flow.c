@@ -41,6 +41,7 @@ static const struct sdp_flow_ops sdp_flows[] = {
 		.windows = sdp_nic_windows,
 		.buffers = sdp_nic_buffers,
 		.want_update = sdp_nic_want_update,
+		.full = sdp_nic_full,
 	},
 };
 

@@ -38,8 +38,8 @@ struct sock;
  * @buffers: how many receive buffers are to be posted for the ring
  * @want_update: whether the peer has to be told of the ring's space, even if
  *	the rules of credits do not say so
- * @full: whether the peer may wait for something to be read; NULL if the
- *	credits tell
+ * @full: whether the peer may wait for something to be read; NULL for an engine
+ *	without rings
  */
 struct sdp_flow_ops {
 	const char *name;
@@ -53,7 +53,8 @@ struct sdp_flow_ops {
 	u32 (*buffers)(const struct sdp_inring *in);
 	enum sdp_update (*want_update)(const struct sdp_credit *credit,
 				       const struct sdp_inring *in);
-	bool (*full)(const struct sdp_inring *in);
+	bool (*full)(const struct sdp_credit *credit,
+		     const struct sdp_inring *in);
 };
 
 extern const struct sdp_flow_ops *const sdp_flow_default;

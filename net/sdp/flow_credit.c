@@ -210,6 +210,20 @@ bool sdp_credit_want_update(const struct sdp_credit *c)
 }
 
 /**
+ * sdp_credit_want_relief() - whether the peer waits, and could send data if told
+ * @c: credit state
+ *
+ * For who makes room without a program that reads.  An update gives the peer one
+ * credit to return, so that with two for each the two sides do not update each
+ * other for ever.
+ */
+bool sdp_credit_want_relief(const struct sdp_credit *c)
+{
+	return c->rx_advertised < CREDITS_FOR_DATA &&
+	       c->rx_posted >= CREDITS_FOR_DATA && sdp_credit_gain(c) >= 2;
+}
+
+/**
  * sdp_credit_want_answer() - whether the peer may lack credits to answer with
  * @c: credit state
  *

@@ -60,6 +60,7 @@ void sdp_credit_added(struct sdp_credit *c, u32 n);
 void sdp_credit_resize(struct sdp_credit *c, u32 total);
 void sdp_credit_removed(struct sdp_credit *c);
 bool sdp_credit_want_update(const struct sdp_credit *c);
+bool sdp_credit_want_relief(const struct sdp_credit *c);
 bool sdp_credit_want_answer(const struct sdp_credit *c);
 void sdp_credit_transmit(struct sdp_credit *c, struct sdp_bsdh *bsdh, u32 n);
 

@@ -110,6 +110,20 @@ enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 }
 
 /**
+ * sdp_nic_full() - whether the peer waits for something to be read
+ * @credit: credit state
+ * @in: ring
+ *
+ * It has no window, and none has moved up that it is about to be told of.
+ */
+bool sdp_nic_full(const struct sdp_credit *credit, const struct sdp_inring *in)
+{
+	return credit->rx_advertised < SDP_PEER_BUFS_MIN &&
+	       sdp_nic_want_update(credit, in) == SDP_UPDATE_NONE &&
+	       !sdp_credit_want_update(credit);
+}
+
+/**
  * sdp_burst_hold() - whether a message that is not full is held back
  * @burst: burst
  */

@@ -16,6 +16,7 @@ u32 sdp_nic_window(u32 size, u32 wish);
 u32 sdp_nic_buffers(const struct sdp_inring *in);
 enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 				    const struct sdp_inring *in);
+bool sdp_nic_full(const struct sdp_credit *credit, const struct sdp_inring *in);
 u32 sdp_nic_windows(u32 piece, u32 len);
 u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 		u32 len);

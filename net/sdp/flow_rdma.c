@@ -169,11 +169,8 @@ u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 	return len <= space ? len : space - space % out->piece;
 }
 
-/**
- * sdp_rdma_full() - whether the peer may wait for something to be read
- * @in: ring
- */
-bool sdp_rdma_full(const struct sdp_inring *in)
+/* Whether the peer knows of too little space for a piece. */
+static bool rdma_short(const struct sdp_inring *in)
 {
 	return in->size - (in->head - in->told) < in->piece;
 }
@@ -193,9 +190,22 @@ enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
 {
 	if (sdp_inring_untold(in) >= in->size / RDMA_TELL)
 		return SDP_UPDATE_NOW;
-	if (sdp_rdma_full(in) && in->size - sdp_inring_used(in) >= in->piece)
+	if (rdma_short(in) && in->size - sdp_inring_used(in) >= in->piece)
 		return SDP_UPDATE_SELDOM;
 	return SDP_UPDATE_NONE;
+}
+
+/**
+ * sdp_rdma_full() - whether the peer may wait for something to be read
+ * @credit: credit state
+ * @in: ring
+ *
+ * It knows of too little space, and is not about to be told of more.
+ */
+bool sdp_rdma_full(const struct sdp_credit *credit, const struct sdp_inring *in)
+{
+	return rdma_short(in) &&
+	       sdp_rdma_want_update(credit, in) == SDP_UPDATE_NONE;
 }
 
 /**

@@ -106,7 +106,8 @@ u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 		 u32 len);
 enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
 				     const struct sdp_inring *in);
-bool sdp_rdma_full(const struct sdp_inring *in);
+bool sdp_rdma_full(const struct sdp_credit *credit,
+		   const struct sdp_inring *in);
 u32 sdp_rdma_buffers(const struct sdp_inring *in);
 
 #endif /* _SDP_FLOW_RDMA_H */

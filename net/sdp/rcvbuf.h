@@ -13,6 +13,12 @@
 
 /* Buffers of a new connection, unless fewer are allowed. */
 #define SDP_RCVBUF_FIRST	8U
+/*
+ * Buffers of a connection whose data nobody reads: one whose first bytes were
+ * read, one that is full, and four by which the peer fills it and learns that
+ * they are posted again, two at a time.
+ */
+#define SDP_RCVBUF_UNREAD	6U
 
 /**
  * struct sdp_rcvbuf - the receive buffers of a connection

@@ -324,6 +324,7 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 	sk_peek_offset_bwd(sk, rd->done);
 	SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESIN, rd->done);
 	sdp_tx_update(sdp_sk(sk));
+	sdp_rx_was_read(sdp_sk(sk));
 }
 
 /* What a next read would find, as io_uring wants to know; 1 for the end. */

@@ -54,18 +54,19 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
  * sdp_rx_full() - whether the peer has to wait until something is read
  * @ssk: socket, locked or not
  *
- * It then has no credits to send more data, however few bytes there are: many
- * small messages take as many buffers as large ones.  But not while the number
- * of buffers may still grow.
+ * It then has no credits, or no space, to send more data, and nobody is about
+ * to make or to tell of some.
  */
 bool sdp_rx_full(const struct sdp_sock *ssk)
 {
 	const struct sdp_conn *conn = &ssk->conn;
+	const struct sdp_rx *rx = &conn->rx;
 
-	if (conn->rx.ring.pos.size && conn->flow->full)
-		return conn->flow->full(&conn->rx.ring.pos);
+	if (rx->ring.pos.size)
+		return conn->flow->full(&conn->credit, &rx->ring.pos);
 	return READ_ONCE(conn->credit.rx_advertised) < SDP_PEER_BUFS_MIN &&
-	       !READ_ONCE(conn->rx.rb.growing);
+	       !READ_ONCE(rx->rb.growing) && !READ_ONCE(rx->relief) &&
+	       !sdp_credit_want_update(&conn->credit);
 }
 
 /**
@@ -161,11 +162,10 @@ static int sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	ssk->conn.stats.last_in = jiffies;
 	SDP_SOCK_INC_STATS(ssk, SDP_MIB_DATAIN);
 	sdp_burst_end(&ssk->conn.tx.burst);
-	sdp_rx_exhausted(ssk);
+	if (rx->packing)
+		sdp_rx_pack_last(ssk);
 	if (msg->bsdh.flags & SDP_OOB_PRES)
 		sdp_oob_arrived(ssk, last);
-	else if (sdp_rx_readable(sk))
-		sk->sk_data_ready(sk);
 	sdp_accept_first_data(ssk);
 	return 0;
 }
@@ -320,9 +320,26 @@ static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	return err;
 }
 
+/*
+ * Any message may have taken the credit that the peer's data would need, and so
+ * be the last before something is read: whoever waits for more than there is
+ * has waited in vain.
+ */
+static void sdp_rx_look_after(struct sdp_sock *ssk, const struct sdp_msg *msg,
+			      bool was_full)
+{
+	struct sock *sk = &ssk->sk;
+	bool data = msg->payload_len && !(msg->bsdh.flags & SDP_OOB_PRES);
+
+	sdp_rx_exhausted(ssk);
+	if ((data || (!was_full && sdp_rx_full(ssk))) && sdp_rx_readable(sk))
+		sk->sk_data_ready(sk);
+}
+
 static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct sdp_conn *conn = &ssk->conn;
+	bool full = sdp_rx_full(ssk);
 	struct sdp_msg msg;
 	u32 windows;
 	int err;
@@ -346,6 +363,8 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 			sdp_oob_announced(ssk);
 		err = sdp_rx_dispatch(ssk, buf, &msg);
 	}
+	if (!err)
+		sdp_rx_look_after(ssk, &msg, full);
 	if (err == -EPROTO)
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_PROTOCOLERRORS);
 	return err;

@@ -40,6 +40,13 @@ void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf);
 void sdp_rx_grow(struct work_struct *work);
 void sdp_rx_exhausted(struct sdp_sock *ssk);
 int sdp_rx_asked(struct sdp_sock *ssk, u32 wish);
+void sdp_rx_add_spare(struct sdp_sock *ssk);
+
+/* rxpack.c */
+void sdp_rx_pack_last(struct sdp_sock *ssk);
+void sdp_rx_relieve_later(struct sdp_sock *ssk);
+void sdp_rx_relieve(struct sdp_sock *ssk);
+void sdp_rx_was_read(struct sdp_sock *ssk);
 
 /* rxslot.c */
 int sdp_rx_slots_alloc(struct sdp_sock *ssk, struct sdp_rx_slots *slots,

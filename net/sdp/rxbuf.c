@@ -33,10 +33,18 @@ static int sdp_rx_map_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	return ib_dma_mapping_error(ibdev, buf->page_dma) ? -ENOMEM : 0;
 }
 
+/*
+ * What a message has put there was synchronised when it came, and may have been
+ * changed by the processor since; what the device has sees nobody.
+ */
 static void sdp_rx_unmap_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
-	ib_dma_unmap_page(ssk->conn.dev->ibdev, buf->page_dma, buf->size,
-			  DMA_FROM_DEVICE);
+	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+
+	if (!ib_uses_virt_dma(ibdev))
+		dma_unmap_page_attrs(ibdev->dma_device, buf->page_dma,
+				     buf->size, DMA_FROM_DEVICE,
+				     DMA_ATTR_SKIP_CPU_SYNC);
 }
 
 /* Takes the memory of a buffer that the device does not know any more. */
@@ -239,6 +247,18 @@ void sdp_rx_retire(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	sdp_rx_free_buf(ssk, buf);
 }
 
+/* Whether there may be a buffer more than needed, or none may be missing. */
+static bool sdp_rx_keep(const struct sdp_sock *ssk, u32 size)
+{
+	const struct sdp_rx *rx = &ssk->conn.rx;
+
+	if (rx->packing && size >= rx->rb.size &&
+	    rx->rb.fit <= SDP_RCVBUF_UNREAD)
+		return true;
+	return sdp_rcvbuf_keep(&rx->rb, size, sdp_rx_limit(ssk),
+			       sdp_mem_pressure(&ssk->sk));
+}
+
 /**
  * sdp_rx_recycle() - post a buffer again whose payload was read, or free it
  * @ssk: locked socket (by its owner or in softirq)
@@ -247,14 +267,12 @@ void sdp_rx_retire(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_rcvbuf *rb = &conn->rx.rb;
 
 	if (!conn->dev) {
 		sdp_rx_free_buf(ssk, buf);
 	} else if (conn->rx.ring.pos.size) {
 		sdp_rx_repost(ssk, buf);
-	} else if (sdp_rcvbuf_keep(rb, buf->size, sdp_rx_limit(ssk),
-				   sdp_mem_pressure(&ssk->sk))) {
+	} else if (sdp_rx_keep(ssk, buf->size)) {
 		sdp_rx_repost(ssk, buf);
 	} else if (sdp_rx_may_post(conn)) {
 		sdp_credit_removed(&conn->credit);
@@ -345,6 +363,28 @@ static bool sdp_rx_grow_number(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_rx_add_spare() - have as many buffers as a peer needs that is not read
+ * @ssk: locked socket with a queue pair
+ *
+ * Fewer than these cannot be posted and filled in turn while one of them holds
+ * the first unread bytes.  What is too many is freed when it was read.
+ *
+ * Context: process context, may sleep.
+ */
+void sdp_rx_add_spare(struct sdp_sock *ssk)
+{
+	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
+	u32 most = rb->max_total + SDP_CREDIT_BUFS_MIN;
+	LIST_HEAD(list);
+
+	if (rb->fit >= SDP_RCVBUF_UNREAD || rb->total >= most)
+		return;
+	sdp_rx_collect(ssk, rb->size, min(SDP_RCVBUF_UNREAD - rb->fit,
+					  most - rb->total), &list);
+	sdp_rx_add(ssk, &list);
+}
+
+/**
  * sdp_rx_grow() - get more or larger receive buffers
  * @work: a connection's work item, which holds the socket
  *
@@ -368,6 +408,7 @@ void sdp_rx_grow(struct work_struct *work)
 	}
 	sdp_mem_account_end(old);
 	WRITE_ONCE(rb->growing, false);
+	sdp_rx_relieve_later(ssk);
 	/* Those who waited for more than fits have waited in vain. */
 	if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
@@ -403,15 +444,18 @@ static bool sdp_rx_may_grow(const struct sdp_sock *ssk, bool more)
  * sdp_rx_exhausted() - see whether the peer can go on
  * @ssk: locked socket (by its owner or in softirq), a message has come
  *
- * A peer that has no credits for data left gets more, if there may be more.
+ * A peer that has no credits for data left gets more, if there may be more; if
+ * not, it is looked after when the program has had time to read.
  */
 void sdp_rx_exhausted(struct sdp_sock *ssk)
 {
 	const struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
 
-	if (ssk->conn.credit.rx_advertised < SDP_PEER_BUFS_MIN &&
-	    sdp_rx_may_grow(ssk, sdp_rcvbuf_more(rb, sdp_rx_limit(ssk))))
+	if (ssk->conn.credit.rx_advertised >= SDP_PEER_BUFS_MIN)
+		return;
+	if (sdp_rx_may_grow(ssk, sdp_rcvbuf_more(rb, sdp_rx_limit(ssk))))
 		sdp_rx_start_growth(ssk);
+	sdp_rx_relieve_later(ssk);
 }
 
 /**

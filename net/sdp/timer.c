@@ -12,6 +12,7 @@
 #include "accept.h"
 #include "alive.h"
 #include "cm.h"
+#include "rx.h"
 #include "sock.h"
 #include "timer.h"
 #include "tx.h"
@@ -29,6 +30,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
 	[SDP_TIMER_FLUSH] = sdp_tx_late,
 	[SDP_TIMER_UPDATE] = sdp_tx_update_late,
+	[SDP_TIMER_RELIEF] = sdp_rx_relieve,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_PART] = sdp_conn_part,
 	[SDP_TIMER_ASYNC] = sdp_zasync_watch,

@@ -24,6 +24,7 @@ enum sdp_timer {
 	SDP_TIMER_FALLBACK,	/* stop to wait for an answer over RDMA */
 	SDP_TIMER_FLUSH,	/* send on what waits for the program's call */
 	SDP_TIMER_UPDATE,	/* tell the peer what was read */
+	SDP_TIMER_RELIEF,	/* make room for a peer that nobody reads from */
 	SDP_TIMER_GREETING,	/* give up a peer that has to speak first */
 	SDP_TIMER_PART,		/* stop to tell the peer that it is over */
 	SDP_TIMER_ASYNC,	/* look after pages that nobody waits for */

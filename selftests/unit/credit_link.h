@@ -125,6 +125,24 @@ public:
 		update(i);
 	}
 
+	/**
+	 * Nobody reads on side @p i: what is unread is moved together into two
+	 * buffers, the first of which is half read, and a peer that waits is told.
+	 */
+	void pack(int i)
+	{
+		Side &side = sides_[i];
+
+		if (side.unread > 2) {
+			post(side, side.unread - 2);
+			side.unread = 2;
+		}
+		if (sdp_credit_want_relief(&side.credit) && may_send(i, SDP_MID_DATA, 0)) {
+			side.updates++;
+			send(i, SDP_MID_DATA, false);
+		}
+	}
+
 	/** The program on side @p i reads the data of @p n buffers. */
 	void read(int i, u32 n)
 	{

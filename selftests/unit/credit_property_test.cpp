@@ -11,6 +11,10 @@
 #include "credit_link.h"
 #include "seed.h"
 
+extern "C" {
+#include "rcvbuf.h"
+}
+
 namespace
 {
 
@@ -181,6 +185,34 @@ TEST_P(CreditTotals, IdleConnectionIsSilent)
 	for (int i = 0; i < 2; i++)
 		link.read(i, link.side(i).unread);
 	EXPECT_LE(settle(link, 4 * GetParam()), 4U);
+}
+
+// Both ends write, and nobody reads.
+void write_unread(u32 buffers)
+{
+	CreditLink link({buffers, buffers});
+	std::array<u32, 2> left = {1000, 1000};
+	u32 steps = 0;
+
+	while (left[0] > 0 || left[1] > 0) {
+		const u32 before = left[0] + left[1];
+		for (int i = 0; i < 2; i++)
+			for (; left.at(i) > 0 && link.may_send_data(i); left.at(i)--)
+				link.send_data(i);
+		for (; !link.idle(); steps++) {
+			const int to = link.to(0).empty() ? 1 : 0;
+			link.deliver(to);
+			link.pack(to);
+			ASSERT_LT(steps, 20000U) << "the two sides update each other for ever";
+		}
+		ASSERT_LT(left[0] + left[1], before) << "both sides wait";
+	}
+}
+
+TEST(PackedData, StopsNobody)
+{
+	for (const u32 buffers : {SDP_RCVBUF_UNREAD, 7U, 8U, 16U, 64U, 1024U})
+		write_unread(buffers);
 }
 
 INSTANTIATE_TEST_SUITE_P(Totals, CreditTotals, testing::Values(4, 5, 6, 7, 8, 16, 64, 1024));
