@@ -4,6 +4,7 @@
  * Programs that cannot name another family, or that cannot be made to, reach
  * the same sockets through it.
  */
+#include <linux/build_bug.h>
 #include <linux/in.h>
 #include <linux/module.h>
 #include <linux/net.h>
@@ -74,9 +75,12 @@ void sdp_inet_exit_module(void)
 	inet_unregister_protosw(&sdp_inet_protosw);
 }
 
-MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, 257 /* IPPROTO_SDP */,
+/* The aliases below need digits. */
+static_assert(IPPROTO_SDP == 259);
+
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET, 259 /* IPPROTO_SDP */,
 			       1 /* SOCK_STREAM */);
 #if IS_ENABLED(CONFIG_IPV6)
-MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, 257 /* IPPROTO_SDP */,
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_INET6, 259 /* IPPROTO_SDP */,
 			       1 /* SOCK_STREAM */);
 #endif

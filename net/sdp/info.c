@@ -2,6 +2,7 @@
 /*
  * TCP_INFO and SDP_INFO: what is known of a connection.
  */
+#include <linux/build_bug.h>
 #include <linux/jiffies.h>
 #include <linux/sdp.h>
 #include <linux/tcp.h>
@@ -10,6 +11,22 @@
 #include "options.h"
 #include "sock.h"
 #include "tx.h"
+
+/* Programs are built with the layout: fields are added at the end only. */
+#define SDP_INFO_AT(field, at) \
+	static_assert(offsetof(struct sdp_info, sdpi_##field) == (at))
+
+SDP_INFO_AT(device, 8);
+SDP_INFO_AT(features, 72);
+SDP_INFO_AT(backlog, 100);
+SDP_INFO_AT(bytes_sent, 128);
+SDP_INFO_AT(flow_reason, 216);
+SDP_INFO_AT(flushes, 240);
+SDP_INFO_AT(fill, 304);
+SDP_INFO_AT(zcopy_sent, 368);
+SDP_INFO_AT(zcopy, 424);
+SDP_INFO_AT(guard_copies, 440);
+static_assert(__SDP_FLUSH_MAX <= SDP_FLUSH_ROOM);
 
 static u32 sdp_info_ms_since(unsigned long then)
 {

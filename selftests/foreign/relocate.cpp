@@ -21,7 +21,7 @@
 namespace
 {
 
-constexpr int protocol_sdp = 257;
+constexpr int protocol_sdp = 259;
 /** The node's addresses: the first stands in for loopback, both are shown as it. */
 constexpr std::array<const char *, 2> node_v4 = {"10.0.0.2", "10.0.0.1"};
 constexpr std::array<const char *, 2> node_v6 = {"fd00::2", "fd00::1"};

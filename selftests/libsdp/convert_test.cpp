@@ -81,7 +81,7 @@ TEST(Convert, ChangesTheProtocolOnly)
 
 		EXPECT_EQ(call.domain, domain);
 		EXPECT_EQ(call.type, type);
-		EXPECT_EQ(call.protocol, 257);
+		EXPECT_EQ(call.protocol, 259);
 	}
 }
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 const std::string ok = "ok " + std::to_string(probe::sentinel) + "\n";
 
 // As rules_preload_test has them: a socket, and what the kernel is told of it.
-const std::string sdp_socket = "2 1 257\n";
+const std::string sdp_socket = "2 1 259\n";
 const std::string mode_sdp = "option 1 0\n";
 const std::string mode_both = "option 1 1\n";
 

@@ -4,7 +4,7 @@
  * A socket() to be preloaded behind libsdp.so, in the place of libc's. It
  * writes down each call and answers as the environment tells it:
  *   MOCK_LOG  file that gets a line "DOMAIN TYPE PROTOCOL" for each call
- *   MOCK_SDP  errno for protocol 257; 0 gives an AF_UNIX socket, which is never
+ *   MOCK_SDP  errno for protocol 259; 0 gives an AF_UNIX socket, which is never
  *             what was asked for, and so tells who answered
  *   MOCK_TCP  errno for all others; 0 passes them on to the kernel
  */
@@ -41,7 +41,7 @@ void write_down(int domain, int type, int protocol)
 
 extern "C" [[gnu::visibility("default")]] int socket(int domain, int type, int protocol) noexcept
 {
-	constexpr int protocol_sdp = 257;
+	constexpr int protocol_sdp = 259;
 	const bool sdp = protocol == protocol_sdp;
 	const int error = setting(sdp ? "MOCK_SDP" : "MOCK_TCP");
 	const int errno_before = errno;

@@ -20,7 +20,7 @@
 namespace
 {
 
-constexpr int protocol_sdp = 257;
+constexpr int protocol_sdp = 259;
 
 struct Call {
 	int domain;
@@ -118,7 +118,7 @@ TEST_P(Converted, OpensOneSdpSocketOfTheSameFamilyAndType)
 {
 	const Trace run = probe_from("main", call(), {});
 
-	EXPECT_EQ(run.report, opened(AF_UNIX, call().type)); // the mock's answer to protocol 257
+	EXPECT_EQ(run.report, opened(AF_UNIX, call().type)); // the mock's answer to protocol 259
 	EXPECT_EQ(run.calls, call().as_sdp().text() + "\n");
 }
 
@@ -277,7 +277,7 @@ TEST(BeforeMain, SocketsAreConverted)
 	const Trace run = run_mocked({EARLY_PROBE}, {});
 
 	EXPECT_EQ(run.report, times(3, opened(AF_UNIX, SOCK_STREAM)));
-	EXPECT_EQ(run.calls, "10 1 257\n2 1 257\n2 1 257\n");
+	EXPECT_EQ(run.calls, "10 1 259\n2 1 259\n2 1 259\n");
 }
 
 TEST(BeforeMain, SocketsFallBack)
@@ -286,7 +286,7 @@ TEST(BeforeMain, SocketsFallBack)
 
 	EXPECT_EQ(run.report,
 		  opened(AF_INET6, SOCK_STREAM) + times(2, opened(AF_INET, SOCK_STREAM)));
-	EXPECT_EQ(run.calls, "10 1 257\n10 1 0\n2 1 257\n2 1 0\n2 1 257\n2 1 6\n");
+	EXPECT_EQ(run.calls, "10 1 259\n10 1 0\n2 1 259\n2 1 0\n2 1 259\n2 1 6\n");
 }
 
 TEST(Kernel, WithoutTheFamilyLeavesTheProgramOnTcp)

@@ -70,7 +70,7 @@ protected:
 	child::Directory directory_;
 };
 
-const std::string sdp_socket = "2 1 257\n";
+const std::string sdp_socket = "2 1 259\n";
 const std::string tcp_socket = "2 1 0\n";
 const std::string mode_sdp = "option 1 0\n";
 const std::string mode_both = "option 1 1\n";

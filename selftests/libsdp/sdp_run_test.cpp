@@ -151,7 +151,7 @@ void expect_download(const child::Environment &environment)
 
 TEST_F(Curl, StaysOnTcpWhereTheKernelHasNoSdp)
 {
-	const int fd = socket(AF_INET, SOCK_STREAM, 257);
+	const int fd = socket(AF_INET, SOCK_STREAM, 259);
 
 	if (fd >= 0) {
 		close(fd);
@@ -168,7 +168,7 @@ TEST_F(Curl, StaysOnTcpWhereSdpIsRefused)
 	directory.create_file("calls", "");
 	expect_download(
 		{{"LD_PRELOAD", MOCK_SO}, {"MOCK_LOG", log}, {"MOCK_SDP", std::to_string(EACCES)}});
-	EXPECT_NE(child::content_of(log).find("2 1 257\n2 1 6\n"), std::string::npos);
+	EXPECT_NE(child::content_of(log).find("2 1 259\n2 1 6\n"), std::string::npos);
 }
 
 } // namespace

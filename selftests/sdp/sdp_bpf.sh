@@ -110,9 +110,9 @@ server_left_alone() {
 
 every_form_of_tcp() {
 	needs_hook
-	expect_protocols 257 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
+	expect_protocols 259 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
 	ask=${ask/in 0, socket.IPPROTO_TCP:/in 262,:}
-	expect_protocols 257 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
+	expect_protocols 259 "$("$tool" run -- python3 -c "$ask" | sort -u | tr '\n' ' ')"
 	expect_protocols 262 "$(protocols)"
 }
 
@@ -146,7 +146,7 @@ descendants() {
 	touch "$work/go"
 	end_of_run
 	[ "$status" = 5 ] || fail "expected the command's status 5, got $status"
-	expect_protocols 257 "$(< "$work/answer")"
+	expect_protocols 259 "$(< "$work/answer")"
 	! ls -d "$groups"/sdp-bpf-* 2> /dev/null || fail "its control group is still there"
 }
 
@@ -207,17 +207,17 @@ attached_group() {
 	make_group sdp_other
 	[ "$(json "s['attached']")" = False ] || fail "something is attached already"
 	"$tool" attach "$groups/sdp_test" || fail "cannot attach"
-	expect_protocols 257 "$(in_group sdp_test protocols)"
-	expect_protocols 257 "$(in_group sdp_test/below protocols)"
+	expect_protocols 259 "$(in_group sdp_test protocols)"
+	expect_protocols 259 "$(in_group sdp_test/below protocols)"
 	expect_protocols 6 "$(in_group sdp_other protocols)"
 	[ "$(json "s['groups'][0]['path'], s['groups'][0]['converted']")" = "/sdp_test 16" ] ||
 		fail "status: $("$tool" status --json)"
 
 	"$tool" attach sdp_other || fail "cannot attach another"
-	expect_protocols 257 "$(in_group sdp_other protocols)"
+	expect_protocols 259 "$(in_group sdp_other protocols)"
 	"$tool" detach sdp_test || fail "cannot detach"
 	expect_protocols 6 "$(in_group sdp_test protocols)"
-	expect_protocols 257 "$(in_group sdp_other protocols)"
+	expect_protocols 259 "$(in_group sdp_other protocols)"
 	[ "$(status_of "$tool" detach sdp_test)" = 1 ] || fail "detached twice"
 	"$tool" detach sdp_other || fail "cannot detach the last"
 	expect_protocols 6 "$(in_group sdp_other protocols)"
@@ -238,7 +238,7 @@ one_at_a_time() {
 	exec 7<&-
 	end_of_run
 	[ "$status" = 0 ] || fail "cannot attach: $status"
-	expect_protocols 257 "$(in_group sdp_test protocols)"
+	expect_protocols 259 "$(in_group sdp_test protocols)"
 	"$tool" detach sdp_test
 	rmdir "$groups/sdp_test"
 }

@@ -109,8 +109,9 @@ static void wrong_type(void)
 
 static void wrong_protocol(void)
 {
-	CHECK_EQ(socket_errno(AF_INET, SOCK_STREAM, 258), EPROTONOSUPPORT);
-	CHECK_EQ(socket_errno(AF_INET6, SOCK_STREAM, 258), EPROTONOSUPPORT);
+	/* The number that SMB Direct wants is not taken here. */
+	CHECK_EQ(socket_errno(AF_INET, SOCK_STREAM, 257), EPROTONOSUPPORT);
+	CHECK_EQ(socket_errno(AF_INET6, SOCK_STREAM, 257), EPROTONOSUPPORT);
 	CHECK_EQ(socket_errno(AF_SDP, SOCK_STREAM, IPPROTO_SDP),
 		 EPROTONOSUPPORT);
 }

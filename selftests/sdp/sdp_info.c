@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <assert.h>
 #include <linux/sdp.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
@@ -18,6 +19,10 @@
 #ifndef SOL_TCP
 #define SOL_TCP IPPROTO_TCP	/* in a header at odds with <linux/tcp.h> */
 #endif
+
+/* A program that was built with the first header must still understand. */
+static_assert(offsetof(struct sdp_info, sdpi_fill) == 304, "layout");
+static_assert(offsetof(struct sdp_info, sdpi_guard_copies) == 440, "layout");
 
 #define STATE_ESTABLISHED	1
 #define STATE_FIN_WAIT2		5

@@ -25,7 +25,7 @@
 #define AF_SDP 27
 #endif
 #ifndef IPPROTO_SDP
-#define IPPROTO_SDP 257
+#define IPPROTO_SDP 259
 #endif
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))

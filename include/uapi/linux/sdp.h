@@ -19,10 +19,11 @@
 /*
  * The second door: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SDP).  No
  * IP header ever carries this number, which is why it lies beyond 255, where
- * Linux keeps those of its kind (256 is SMC, 262 is MPTCP).
+ * Linux keeps those of its kind.  Of these 256 is SMC, 262 is MPTCP, and patches
+ * that are under way want 257 for SMB Direct and 261 for QUIC.
  */
 #ifndef IPPROTO_SDP
-#define IPPROTO_SDP	257
+#define IPPROTO_SDP	259
 #endif
 
 /* Socket options that SDP added to level SOL_TCP before it had its own. */
@@ -94,6 +95,9 @@ enum sdp_flush {
 	__SDP_FLUSH_MAX
 };
 
+/* Room for these and later ones: struct sdp_info keeps its layout. */
+#define SDP_FLUSH_ROOM	8
+
 /* Steps in which the fill of the receive buffers is counted. */
 #define SDP_FILL_STEPS	8
 
@@ -151,7 +155,7 @@ struct sdp_info {
 	__u32	sdpi_rx_ring_used;	/* of this, received and not read */
 	__u32	sdpi_peer_ring;		/* size of the peer's ring */
 	__u64	sdpi_coalesced;		/* writes that joined a waiting one */
-	__u64	sdpi_flushes[__SDP_FLUSH_MAX];
+	__u64	sdpi_flushes[SDP_FLUSH_ROOM];
 	/* Arrivals of data by how full the receive buffers then were. */
 	__u64	sdpi_fill[SDP_FILL_STEPS];
 
