@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 
 #include "accept.h"
+#include "bind.h"
 #include "cm.h"
 #include "fallback.h"
 #include "mib.h"
@@ -22,11 +23,12 @@
 static int sdp_listen_bind(struct sdp_sock *ssk)
 {
 	/* An AF_SDP socket that nobody has bound listens to IPv4 and IPv6. */
-	bool dual = ssk->v6 || (!ssk->bound && ssk->sk.sk_family == AF_SDP);
+	bool dual = sdp_sock_is_dual(ssk) ||
+		    (!ssk->bound && ssk->sk.sk_family == AF_SDP);
 
 	if (ssk->fallback.wanted)
 		return sdp_fallback_bind(ssk, dual);
-	return ssk->bound && ssk->conn.id ? 0 : sdp_cm_bind(ssk, dual);
+	return sdp_conn_is_bound(&ssk->conn) ? 0 : sdp_cm_bind(ssk, dual);
 }
 
 static int sdp_listen_rdma(struct sdp_sock *ssk)
@@ -43,7 +45,7 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 /* One identifier of two may listen, and have children already. */
 static void sdp_listen_failed(struct sdp_sock *ssk)
 {
-	sdp_conn_unlisten(ssk);
+	sdp_conn_retreat(ssk);
 	sdp_accept_purge(ssk);
 }
 

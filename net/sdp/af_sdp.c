@@ -11,6 +11,7 @@
 #include <linux/sdp.h>
 
 #include "accept.h"
+#include "bind.h"
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
@@ -20,6 +21,7 @@
 #include "mem.h"
 #include "netns.h"
 #include "oob.h"
+#include "route.h"
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
@@ -53,12 +55,15 @@ static int sdp_bind_locked(struct sdp_sock *ssk, const struct sdp_addr *addr,
 	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active ||
 	    (ssk->v6only && sdp_addr_is_v4(addr)))
 		return -EINVAL;
+	err = sdp_bind_check_scope(ssk, addr);
+	if (err)
+		return err;
 	ssk->local = *addr;
 	ssk->v6 = v6;
 	if (ssk->fallback.wanted)
-		err = sdp_fallback_bind(ssk, v6);
+		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
 	else
-		err = sdp_cm_bind(ssk, v6);
+		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
 	if (err) {
 		ssk->local = old;
 		return err;
@@ -113,7 +118,9 @@ static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
 		return -EADDRNOTAVAIL;
 	/* rdma_cm would try any device, and no request would be accepted. */
 	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer) ||
-	    sdp_addr_is_multicast(&ssk->peer))
+	    sdp_addr_is_multicast(&ssk->peer) ||
+	    sdp_route_is_broadcast(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
+				   &ssk->peer))
 		return -ENETUNREACH;
 	if (sdp_addr_lacks_scope(&ssk->peer) && !ssk->sk.sk_bound_dev_if)
 		return -EINVAL;
@@ -142,9 +149,12 @@ static int sdp_connect_start(struct socket *sock,
 		err = sdp_sock_start_connect(ssk);
 	if (err && sdp_fallback_connect(ssk, &err))
 		err = 0;
-	if (!err)
-		sock->state = SS_CONNECTING;
-	return err ? err : -EINPROGRESS;
+	if (err) {
+		sdp_sock_forget_peer(ssk);
+		return err;
+	}
+	sock->state = SS_CONNECTING;
+	return -EINPROGRESS;
 }
 
 /* The call goes on with TCP, the first one of an attempt or a later one. */
@@ -270,8 +280,9 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	lock_sock(sk);
 	if (!peer)
 		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
-	else if (peer == 1 &&
-		 sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN | TCPF_SYN_SENT))
+	else if (!ssk->peer.port ||
+		 (peer == 1 &&
+		  sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN | TCPF_SYN_SENT)))
 		ret = -ENOTCONN;
 	else
 		ret = sdp_addr_to_user(&ssk->peer, ssk->v6, addr);

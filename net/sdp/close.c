@@ -13,6 +13,7 @@
 #include <linux/net.h>
 
 #include "accept.h"
+#include "bind.h"
 #include "conn.h"
 #include "netns.h"
 #include "rx.h"
@@ -219,6 +220,7 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
+		sdp_bind_keep(ssk);
 		return;
 	}
 	/* An attempt to connect that is just failing is not to be repeated. */
@@ -236,7 +238,8 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
  * sdp_sock_forget() - prepare a socket without connection for another one
  * @ssk: locked socket in state CLOSE
  *
- * What the program has chosen, options and a bound address, stays.
+ * What the program has chosen, options and a bound address, stays.  There is no
+ * peer any more.
  */
 void sdp_sock_forget(struct sdp_sock *ssk)
 {
@@ -247,6 +250,7 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 	sock_reset_flag(sk, SOCK_DONE);
 	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
 		sdp_addr_set_any(&ssk->local, ssk->v6);
+	sdp_sock_forget_peer(ssk);
 }
 
 /**

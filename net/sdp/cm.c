@@ -10,13 +10,13 @@
 #include <rdma/rdma_cm.h>
 
 #include "accept.h"
+#include "bind.h"
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
 #include "immediate.h"
 #include "mib.h"
 #include "netns.h"
-#include "port.h"
 #include "route.h"
 #include "sock.h"
 #include "tx.h"
@@ -34,64 +34,6 @@ static void sdp_cm_local_addr(const struct rdma_cm_id *id,
 			      struct sdp_addr *addr)
 {
 	sdp_addr_from_rdma(&id->route.addr.src_addr, addr);
-}
-
-/*
- * rdma_cm says "not available" also of a port that is taken, if one of the two
- * addresses is the unspecified one.  It has found the address if it has found
- * the device's type.
- */
-static int sdp_cm_bind_errno(const struct sdp_sock *ssk, int err)
-{
-	if (err == -ENODEV)
-		return -EADDRNOTAVAIL;
-	if (err == -EADDRNOTAVAIL &&
-	    (sdp_addr_is_any(&ssk->local) ||
-	     ssk->conn.id->route.addr.dev_addr.dev_type))
-		return -EADDRINUSE;
-	return err;
-}
-
-/**
- * sdp_cm_bind() - reserve the socket's local address
- * @ssk: locked socket, whose local address says what is wanted
- * @dual: the unspecified address stands for IPv6 and IPv4
- *
- * Return: 0 with the port that was chosen in the socket's local address, or
- * a negative errno: -EADDRNOTAVAIL when no RDMA device has the address.
- */
-int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
-{
-	struct sock *sk = &ssk->sk;
-	struct sockaddr_storage addr;
-	struct sdp_addr got;
-	int err;
-
-	/* rdma_cm would take a loopback address for the unspecified one. */
-	err = -EADDRNOTAVAIL;
-	if (sdp_addr_is_loopback(&ssk->local))
-		goto out;
-	err = sdp_conn_create_id(ssk);
-	if (err)
-		return err;
-	if (sk->sk_reuse)
-		rdma_set_reuseaddr(ssk->conn.id, 1);
-	if (ssk->v6only)
-		rdma_set_afonly(ssk->conn.id, 1);
-	sdp_addr_to_rdma(&ssk->local, dual, &addr);
-	if (ssk->local.port)
-		err = rdma_bind_addr(ssk->conn.id, (struct sockaddr *)&addr);
-	else
-		err = sdp_port_bind_any(ssk, ssk->conn.id, &addr);
-	if (err) {
-		err = sdp_cm_bind_errno(ssk, err);
-		goto out;
-	}
-	sdp_cm_local_addr(ssk->conn.id, &got);
-	ssk->local.port = got.port;
-out:
-	ssk->last_bind_err = err;
-	return err;
 }
 
 /* As with TCP an address that the program has chosen stays; a port may not. */
@@ -128,6 +70,18 @@ static void sdp_cm_prepare_route(struct sdp_sock *ssk)
 		rdma_set_service_type(id, tos);
 }
 
+/* An identifier from which the peer can be reached, with the port if there is one. */
+static int sdp_cm_take_id(struct sdp_sock *ssk)
+{
+	int err = 0;
+
+	if (!sdp_cm_has_address(ssk))
+		return sdp_conn_create_id(ssk);
+	if (!sdp_conn_is_bound(&ssk->conn))
+		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
+	return err ? err : sdp_bind_for_peer(ssk);
+}
+
 /**
  * sdp_cm_connect() - begin to connect to the socket's peer
  * @ssk: locked socket in state SYN_SENT
@@ -143,10 +97,9 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 	int err;
 
 	sdp_sock_forget_port(ssk);
-	if (sdp_cm_has_address(ssk) && !ssk->conn.id)
-		err = sdp_cm_bind(ssk, ssk->v6);
-	else
-		err = sdp_conn_create_id(ssk);
+	err = sdp_cm_take_id(ssk);
+	if (!err)
+		err = sdp_bind_claim(ssk);
 	if (err)
 		return err;
 	sdp_cm_prepare_route(ssk);

@@ -13,7 +13,6 @@ struct sdp_sock;
 struct work_struct;
 
 int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
-int sdp_cm_bind(struct sdp_sock *ssk, bool dual);
 int sdp_cm_connect(struct sdp_sock *ssk);
 void sdp_cm_hello(struct work_struct *work);
 void sdp_cm_check_answered(struct sdp_sock *ssk);
@@ -22,6 +21,5 @@ void sdp_cm_check_greeting(struct sdp_sock *ssk);
 
 /* listen.c */
 int sdp_listen_begin(struct sdp_sock *ssk);
-void sdp_listen_end(struct sdp_sock *ssk);
 
 #endif /* _SDP_CM_H */

@@ -63,6 +63,7 @@ int sdp_conn_create_id(struct sdp_sock *ssk)
 		return PTR_ERR(id);
 	sdp_sock_hold(ssk, SDP_REF_CM);
 	conn->id = id;
+	conn->id_bound = false;
 	return 0;
 }
 

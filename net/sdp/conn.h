@@ -388,7 +388,8 @@ struct sdp_conn_stats {
 /**
  * struct sdp_conn - one RDMA connection, part of its socket
  * @id: the connection's identifier in rdma_cm, NULL when there is none
- * @id_v4: a listener's second identifier, see sdp_listen_begin()
+ * @id_other: a second identifier for the other family, see sdp_bind_split()
+ * @id_bound: @id, if there is one, has the socket's port
  * @dev: what we keep for the device, NULL until the route is known
  * @dev_node: place in the device's list of connections
  * @pd: protection domain of this connection alone, NULL until the route is known
@@ -418,7 +419,8 @@ struct sdp_conn_stats {
  */
 struct sdp_conn {
 	struct rdma_cm_id *id;
-	struct rdma_cm_id *id_v4;
+	struct rdma_cm_id *id_other;
+	bool id_bound;
 	struct sdp_device *dev;
 	struct list_head dev_node;
 	struct ib_pd *pd;
@@ -452,6 +454,12 @@ static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)
 	return &tx->wait[count % SDP_TX_DEPTH];
 }
 
+/* An identifier that is there may be one that could not be bound. */
+static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
+{
+	return conn->id && conn->id_bound;
+}
+
 void sdp_conn_init(struct sdp_conn *conn);
 int sdp_conn_create_id(struct sdp_sock *ssk);
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
@@ -473,7 +481,7 @@ void sdp_conn_part(struct sdp_sock *ssk);
 void sdp_conn_told(struct sdp_sock *ssk);
 void sdp_conn_flush(struct sdp_sock *ssk);
 void sdp_conn_destroy_id(struct sdp_sock *ssk);
-void sdp_conn_unlisten(struct sdp_sock *ssk);
+void sdp_conn_retreat(struct sdp_sock *ssk);
 
 extern struct workqueue_struct *sdp_wq;
 

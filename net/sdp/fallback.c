@@ -14,6 +14,7 @@
 #include <net/inet_connection_sock.h>
 
 #include "accept.h"
+#include "bind.h"
 #include "cm.h"
 #include "fallback.h"
 #include "mib.h"
@@ -127,7 +128,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	/* It was bound before it was to fall back. */
-	if ((ssk->bound && ssk->conn.id) || sdp_fallback_alone(ssk))
+	if (sdp_conn_is_bound(&ssk->conn) || sdp_fallback_alone(ssk))
 		return 0;
 	err = sdp_cm_bind(ssk, dual);
 	if (err == -EADDRINUSE)
@@ -154,7 +155,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 
 	/* An attempt that has failed may have cost TCP its port. */
 	if (ssk->bound && ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num &&
-	    (ssk->conn.id || sdp_fallback_alone(ssk)))
+	    (sdp_conn_is_bound(&ssk->conn) || sdp_fallback_alone(ssk)))
 		return 0;
 	do {
 		ssk->local.port = port;
@@ -183,7 +184,7 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 	if (!fb->wanted)
 		return 0;
 	if (ssk->bound)
-		return sdp_fallback_bind(ssk, ssk->v6);
+		return sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
 	/* An earlier attempt may have been for the other family. */
 	sdp_fallback_drop(ssk);
 	if (fb->tcp)

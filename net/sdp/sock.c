@@ -180,6 +180,7 @@ struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 		return NULL;
 	sock_init_data(sock, sk);
 	sk->sk_destruct = inet_sock_destruct;
+	sk->sk_txrehash = READ_ONCE(net->core.sysctl_txrehash);
 	if (!sdp_sock_init(sk))
 		return sk;
 	sk_common_release(sk);
@@ -192,7 +193,8 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	static const enum sock_flags flags[] = {
 		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG, SOCK_ZEROCOPY,
 		SOCK_LOCALROUTE, SOCK_BROADCAST, SOCK_RCVTSTAMP,
-		SOCK_RCVTSTAMPNS, SOCK_TSTAMP_NEW,
+		SOCK_RCVTSTAMPNS, SOCK_TSTAMP_NEW, SOCK_RXQ_OVFL,
+		SOCK_WIFI_STATUS, SOCK_NOFCS, SOCK_SELECT_ERR_QUEUE,
 	};
 	int i;
 
@@ -205,11 +207,20 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_rcvbuf = parent->sk_rcvbuf;
 	child->sk_userlocks = parent->sk_userlocks & ~SOCK_BINDPORT_LOCK;
 	child->sk_rcvlowat = parent->sk_rcvlowat;
+	child->sk_peek_off = READ_ONCE(parent->sk_peek_off);
 	child->sk_rcvtimeo = parent->sk_rcvtimeo;
 	child->sk_sndtimeo = parent->sk_sndtimeo;
 	child->sk_mark = parent->sk_mark;
 	child->sk_tsflags = parent->sk_tsflags;
 	child->sk_reuse = parent->sk_reuse;
+	child->sk_reuseport = parent->sk_reuseport;
+	child->sk_txrehash = parent->sk_txrehash;
+	child->sk_max_pacing_rate = parent->sk_max_pacing_rate;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	child->sk_ll_usec = parent->sk_ll_usec;
+	child->sk_prefer_busy_poll = parent->sk_prefer_busy_poll;
+	child->sk_busy_poll_budget = parent->sk_busy_poll_budget;
+#endif
 	child->sk_bound_dev_if = parent->sk_bound_dev_if;
 	sdp_sk(child)->opt = sdp_sk(parent)->opt;
 	/* This one is the listener's alone. */
@@ -218,22 +229,29 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
 }
 
-/* What the inet families set up themselves when they create a socket. */
+/*
+ * What the inet families set up themselves when they create a socket, and what
+ * sdp_inet_setsockopt() has them change: values only, for nothing is set that
+ * would hang on one of the pointers among them.
+ */
 static void sdp_sock_inherit_inet(struct sdp_sock *child,
 				  const struct sdp_sock *parent)
 {
+	const size_t from = sizeof(struct sock);
+
 	child->sk.sk_destruct = parent->destruct;
 	child->sk.sk_ipv6only = parent->sk.sk_ipv6only;
-	child->inet.uc_ttl = parent->inet.uc_ttl;
-	child->inet.mc_ttl = parent->inet.mc_ttl;
-	child->inet.pmtudisc = parent->inet.pmtudisc;
+	memcpy((void *)&child->inet + from, (void *)&parent->inet + from,
+	       sizeof(child->inet) - from);
+	WARN_ON_ONCE(rcu_access_pointer(child->inet.inet_opt) ||
+		     rcu_access_pointer(child->inet.mc_list));
 #if IS_ENABLED(CONFIG_IPV6)
 	if (child->sk.sk_family != AF_INET6)
 		return;
+	child->inet6 = parent->inet6;
 	child->inet.pinet6 = &child->inet6;
-	child->inet6.hop_limit = parent->inet6.hop_limit;
-	child->inet6.mcast_hops = parent->inet6.mcast_hops;
-	child->inet6.pmtudisc = parent->inet6.pmtudisc;
+	WARN_ON_ONCE(rcu_access_pointer(child->inet6.opt) ||
+		     child->inet6.ipv6_mc_list);
 #endif
 }
 
@@ -390,6 +408,8 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 
 	sdp_rx_purge(ssk);
 	WRITE_ONCE(sk->sk_shutdown, 0);
+	/* What has ended the last connection is not said of this one. */
+	WRITE_ONCE(sk->sk_err, 0);
 	sock_reset_flag(sk, SOCK_DONE);
 	ssk->fin_sent = false;
 	ssk->fin_acked = false;
@@ -411,8 +431,10 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	sdp_timer_disarm_all(ssk);
 	sdp_sock_set_state(sk, TCP_CLOSE);
 	/* What it has fixed, a family and a port, is not for the next attempt. */
-	if (!ssk->bound)
-		sdp_sock_retreat(sk, sdp_conn_destroy_id);
+	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
+					  sdp_conn_destroy_id);
+	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+		sdp_addr_set_any(&ssk->local, ssk->v6);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	return err;
 }

@@ -26,7 +26,7 @@
  */
 enum sdp_ref {
 	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
-	SDP_REF_CM_V4,		/* likewise of a listener's second one */
+	SDP_REF_CM_OTHER,	/* likewise of the one for the other family */
 	SDP_REF_TEARDOWN,	/* queued or running teardown work */
 };
 
@@ -155,6 +155,12 @@ static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
 	return smp_load_acquire(&fb->active) ? READ_ONCE(fb->tcp) : NULL;
 }
 
+/* Whether the unspecified address, if it is bound to it, stands for IPv4, too. */
+static inline bool sdp_sock_is_dual(const struct sdp_sock *ssk)
+{
+	return ssk->v6 && !sdp_addr_is_v4(&ssk->local);
+}
+
 /* Whether small writes leave at once. */
 static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 {
@@ -173,6 +179,13 @@ static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
 {
 	if (!ssk->bound)
 		ssk->local.port = 0;
+}
+
+/* Nor has a socket that is not connected a peer's name. */
+static inline void sdp_sock_forget_peer(struct sdp_sock *ssk)
+{
+	sdp_addr_set_any(&ssk->peer, ssk->v6);
+	ssk->peer.port = 0;
 }
 
 /* io_uring may ask not to copy; and some options at SOL_SOCKET are ours. */

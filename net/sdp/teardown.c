@@ -3,6 +3,7 @@
  * How a connection ends.  Whatever the reason, it goes through one work item,
  * and a second one if the peer has to be told first.
  */
+#include "bind.h"
 #include "cm.h"
 #include "conn.h"
 #include "sock.h"
@@ -61,7 +62,7 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 	struct sdp_conn *conn = &ssk->conn;
 	struct sock *sk = &ssk->sk;
 
-	sdp_listen_end(ssk);
+	sdp_bind_end_other(ssk);
 	rdma_destroy_id(conn->id);
 
 	lock_sock(sk);
@@ -72,6 +73,7 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 	/* Whoever sees the end may connect anew, and end that connection. */
 	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
 	sdp_sock_ended(ssk, conn->reason);
+	sdp_bind_keep(ssk);
 	release_sock(sk);
 	sock_put(sk);
 }
@@ -216,7 +218,7 @@ void sdp_conn_destroy_id(struct sdp_sock *ssk)
 
 	if (!sdp_conn_seize_id(ssk))
 		return;
-	sdp_listen_end(ssk);
+	sdp_bind_end_other(ssk);
 	rdma_destroy_id(conn->id);
 	conn->id = NULL;
 	clear_bit(SDP_CONN_BROKEN, &conn->flags);
@@ -224,15 +226,16 @@ void sdp_conn_destroy_id(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_conn_unlisten() - end what only a listener has, and keep the port
+ * sdp_conn_retreat() - end what only a listener or a connection has, and keep the
+ *	port
  * @ssk: socket in state CLOSING, not locked
  *
  * Context: process context.
  */
-void sdp_conn_unlisten(struct sdp_sock *ssk)
+void sdp_conn_retreat(struct sdp_sock *ssk)
 {
 	if (!sdp_conn_seize_id(ssk))
 		return;
-	sdp_listen_end(ssk);
+	sdp_bind_join(ssk);
 	clear_bit(SDP_CONN_BROKEN, &ssk->conn.flags);
 }
