@@ -17,7 +17,6 @@ struct sock;
 enum sdp_ip_option {
 	SDP_IP_TOS,
 	SDP_IP_TTL,
-	SDP_IP_MINTTL,
 	SDP_IP_MTU_DISCOVER,
 	SDP_IP_RECVERR,
 	SDP_IP_RECVTTL,
@@ -27,7 +26,6 @@ enum sdp_ip_option {
 	SDP_IP_BIND_ADDRESS_NO_PORT,
 	SDP_IPV6_TCLASS,
 	SDP_IPV6_UNICAST_HOPS,
-	SDP_IPV6_MINHOPCOUNT,
 	SDP_IPV6_MTU_DISCOVER,
 	SDP_IPV6_RECVERR,
 	SDP_IPV6_RECVHOPLIMIT,
@@ -110,6 +108,13 @@ int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
 int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
 		      char __user *optval, int __user *optlen);
 int sdp_ip_service_type(const struct sdp_sock *ssk);
+
+/* sockopt_inet.c */
+int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
+			sockptr_t optval, unsigned int optlen);
+int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
+			char __user *optval, int __user *optlen);
+int sdp_inet_mtu(struct sock *sk);
 
 /* info.c */
 int sdp_tcp_info(struct sock *sk, int len, char __user *optval,

@@ -173,8 +173,8 @@ static int sdp_classic_getsockopt(const struct sock *sk, int optname, int *val)
  * @optval: where to put the value
  * @optlen: room there; set to what was written
  *
- * Return: 0; -EOPNOTSUPP for a level that does not exist; otherwise as
- * sdp_setsockopt().
+ * Return: 0; -EOPNOTSUPP or -ENOPROTOOPT for a level that does not exist; otherwise
+ * as sdp_setsockopt().
  */
 int sdp_getsockopt(struct socket *sock, int level, int optname,
 		   char __user *optval, int __user *optlen)
@@ -192,8 +192,9 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_IP || level == SOL_IPV6)
 		return sdp_ip_getsockopt(sk, level, optname, optval,
 					 optlen);
+	/* IP and IPv6 have different words for a level that they do not know. */
 	if (level != SOL_TCP && level != SOL_SDP && level != SOL_SDP_CLASSIC)
-		return -EOPNOTSUPP;
+		return sk->sk_family == AF_INET6 ? -ENOPROTOOPT : -EOPNOTSUPP;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)

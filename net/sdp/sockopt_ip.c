@@ -2,11 +2,11 @@
 /*
  * Socket options at levels SOL_IP and SOL_IPV6.
  *
- * A socket speaks both, so that it has the options of both.  Programs set them
- * without a thought, on whatever stream socket they get, and some end if they
- * cannot.  What does no harm without effect is therefore kept and given back;
- * what would deceive (source routes, multicast, transparent proxies) is not
- * there.
+ * A socket speaks both, so that it has the options of both, unless it is one of
+ * AF_INET.  Programs set them without a thought, on whatever stream socket they
+ * get, and some end if they cannot.  What does no harm without effect is therefore
+ * kept and given back; what would deceive (source routes, multicast, transparent
+ * proxies, a minimum for the packets' TTL) is not there.
  */
 #include <net/inet_ecn.h>
 #include <net/route.h>
@@ -42,7 +42,6 @@ struct sdp_ip_rule {
 static const struct sdp_ip_rule sdp_ip_rules[__SDP_IP_OPTION_MAX] = {
 	SDP_IP_RULE(IP_TOS, S16_MIN, S16_MAX, 0),
 	SDP_IP_RULE(IP_TTL, -1, 255, 1),
-	SDP_IP_RULE(IP_MINTTL, 0, 255, 1),
 	SDP_IP_RULE(IP_MTU_DISCOVER, IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT, 0),
 	SDP_IP_FLAG(IP_RECVERR, 0),
 	SDP_IP_FLAG(IP_RECVTTL, 0),
@@ -52,7 +51,6 @@ static const struct sdp_ip_rule sdp_ip_rules[__SDP_IP_OPTION_MAX] = {
 	SDP_IP_FLAG(IP_BIND_ADDRESS_NO_PORT, 0),
 	SDP_IPV6_RULE(IPV6_TCLASS, -1, 255),
 	SDP_IPV6_RULE(IPV6_UNICAST_HOPS, -1, 255),
-	SDP_IPV6_RULE(IPV6_MINHOPCOUNT, 0, 255),
 	SDP_IPV6_RULE(IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT,
 		      IPV6_PMTUDISC_OMIT),
 	SDP_IPV6_FLAG(IPV6_RECVERR, sizeof(int)),
@@ -128,10 +126,15 @@ static int sdp_ip_set(struct sdp_sock *ssk, int which, int val)
 
 static int sdp_ip_set_v6only(struct sdp_sock *ssk, int val)
 {
-	if (ssk->bound)
+	if (ssk->bound || !sdp_in_state(&ssk->sk, SDPF_OVER))
 		return -EINVAL;
 	ssk->v6only = !!val;
 	return 0;
+}
+
+static bool sdp_ip_lacks_level(const struct sock *sk, int level)
+{
+	return level == SOL_IPV6 && sk->sk_family == AF_INET;
 }
 
 /**
@@ -152,11 +155,13 @@ int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
 	int val;
 	int err;
 
+	if (sdp_ip_lacks_level(sk, level))
+		return -ENOPROTOOPT;
+	if (which < 0 && !v6only)
+		return sdp_inet_setsockopt(sk, level, optname, optval, optlen);
 	err = sdp_ip_read(level, optval, optlen, &val);
 	if (err)
 		return err;
-	if (which < 0 && !v6only)
-		return which;
 	if (optlen < (v6only ? sizeof(int) : sdp_ip_rules[which].min_len))
 		return -EINVAL;
 	lock_sock(sk);
@@ -216,26 +221,32 @@ static int sdp_ip_answer(int level, int val, int len, char __user *optval,
  * @optval: where to put the value
  * @optlen: room there; set to what was written
  *
- * Return: 0; -ENOPROTOOPT for what does not exist; -EINVAL; -EFAULT.
+ * Return: 0; -EOPNOTSUPP for a level that the family has not; -ENOPROTOOPT for an
+ * option that does not exist; -ENOTCONN; -EINVAL; -EFAULT.
  */
 int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
 		      char __user *optval, int __user *optlen)
 {
 	const struct sdp_sock *ssk = sdp_sk(sk);
 	int which = sdp_ip_find(level, optname);
+	int val;
 	int len;
 
+	if (sdp_ip_lacks_level(sk, level))
+		return -EOPNOTSUPP;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0 && level == SOL_IP)
 		return -EINVAL;
-	/* Programs look here for source routes: there are none. */
-	if (level == SOL_IP && optname == IP_OPTIONS)
-		return put_user(0, optlen);
 	if (level == SOL_IPV6 && optname == IPV6_V6ONLY)
 		return sdp_ip_answer(level, ssk->v6only, len, optval, optlen);
+	if (optname == (level == SOL_IP ? IP_MTU : IPV6_MTU)) {
+		val = sdp_inet_mtu(sk);
+		return val < 0 ? val : sdp_ip_answer(level, val, len, optval,
+						     optlen);
+	}
 	if (which < 0)
-		return which;
+		return sdp_inet_getsockopt(sk, level, optname, optval, optlen);
 	return sdp_ip_answer(level, sdp_ip_get(ssk, which), len, optval,
 			     optlen);
 }
