@@ -46,8 +46,10 @@ std::string release()
 
 } // namespace
 
-// An entry has the lines "case:", "tcp:", "sdp:", and "why:", which may go on in
-// indented lines; "kernel:" is for differences that not all kernels show.
+// A difference has the lines "case:", "tcp:", "sdp:", and "why:", which may go on in
+// indented lines; "kernel:" and "door:" are for differences that not all kernels,
+// or doors, show. More lines of the same case follow as further pairs of "tcp:" and
+// "sdp:".
 AcceptedTable::AcceptedTable(const std::string &path)
 {
 	std::ifstream file(path);
@@ -60,22 +62,7 @@ AcceptedTable::AcceptedTable(const std::string &path)
 		number++;
 		if (line.empty() || line[0] == '#')
 			continue;
-		const std::string value = strip(line.substr(std::min(line.size(), std::size_t{5})));
-		if (line.starts_with("case:"))
-			entries_.push_back({.cases = value, .tcp = "", .sdp = "", .reason = ""});
-		else if (entries_.empty())
-			throw std::runtime_error(path + ": the first line must be a case");
-		else if (line.starts_with("tcp:"))
-			entries_.back().tcp = strip(line.substr(4));
-		else if (line.starts_with("sdp:"))
-			entries_.back().sdp = strip(line.substr(4));
-		else if (line.starts_with("kernel:"))
-			entries_.back().kernel = strip(line.substr(7));
-		else if (line.starts_with("why:"))
-			entries_.back().reason = strip(line.substr(4));
-		else if (line[0] == ' ' || line[0] == '\t')
-			entries_.back().reason += " " + strip(line);
-		else
+		if (!take(line))
 			throw std::runtime_error(path + ":" + std::to_string(number) +
 						 ": what is this?");
 	}
@@ -86,18 +73,64 @@ AcceptedTable::AcceptedTable(const std::string &path)
 	}
 }
 
-void AcceptedTable::tried(const std::string &name) const
+bool AcceptedTable::take(const std::string &line)
 {
-	for (const Accepted &entry : entries_)
-		entry.tried = entry.tried ||
-			      (matches(entry.cases, name) && matches(entry.kernel, release()));
+	const std::size_t colon = line.find(':');
+	const std::string key = line.substr(0, colon);
+	const std::string value = colon == std::string::npos ? "" : strip(line.substr(colon + 1));
+
+	if (key == "case") {
+		first_ = entries_.size();
+		entries_.push_back({.cases = value, .tcp = "", .sdp = "", .reason = ""});
+		return true;
+	}
+	if (entries_.empty())
+		return false;
+	if (key == "tcp") {
+		if (!entries_.back().sdp.empty()) {
+			entries_.push_back(entries_[first_]);
+			entries_.back().sdp.clear();
+		}
+		entries_.back().tcp = value;
+	} else if (key == "sdp") {
+		entries_.back().sdp = value;
+	} else if (key == "door") {
+		entries_.back().door = value;
+	} else if (key == "kernel") {
+		entries_.back().kernel = value;
+	} else if (key == "why" || line[0] == ' ' || line[0] == '\t') {
+		for (std::size_t i = first_; i < entries_.size(); i++)
+			entries_[i].reason += key == "why" ? value : " " + strip(line);
+	} else {
+		return false;
+	}
+	return true;
 }
 
-const Accepted *AcceptedTable::find(const std::string &name, const std::string &tcp,
-				    const std::string &sdp) const
+namespace
+{
+
+bool applies(const Accepted &entry, const std::string &name, const std::string &door)
+{
+	static const std::string here = release();
+
+	return matches(entry.cases, name) && matches(entry.door, door) &&
+	       matches(entry.kernel, here);
+}
+
+} // namespace
+
+void AcceptedTable::tried(const std::string &name, const std::string &door) const
+{
+	for (const Accepted &entry : entries_)
+		entry.tried = entry.tried || applies(entry, name, door);
+}
+
+const Accepted *AcceptedTable::find(const std::string &name, const std::string &door,
+				    const std::string &tcp, const std::string &sdp) const
 {
 	for (const Accepted &entry : entries_) {
-		if (matches(entry.cases, name) && matches(entry.tcp, tcp) &&
+		if (applies(entry, name, door) && matches(entry.tcp, tcp) &&
 		    matches(entry.sdp, sdp)) {
 			entry.used = true;
 			return &entry;

@@ -12,13 +12,14 @@
 namespace conformance
 {
 
-/** One line of the table. */
+/** A line of a trace that may differ. */
 struct Accepted {
 	std::string cases; ///< pattern of the cases' names
 	std::string tcp;   ///< pattern of the line with TCP
 	std::string sdp;   ///< pattern of the line with AF_SDP
 	std::string reason;
 	std::string kernel = "*";   ///< pattern of the kernels' releases
+	std::string door = "*";	    ///< pattern of the doors' names
 	mutable bool used = false;  ///< a difference was accepted by it
 	mutable bool tried = false; ///< a case that it is for was run
 };
@@ -30,17 +31,21 @@ public:
 	explicit AcceptedTable(const std::string &path);
 
 	/** Note that a case was run, so that entries for it should be needed. */
-	void tried(const std::string &name) const;
+	void tried(const std::string &name, const std::string &door) const;
 	/** The entry that accepts a difference, or nullptr. */
-	[[nodiscard]] const Accepted *find(const std::string &name, const std::string &tcp,
-					   const std::string &sdp) const;
+	[[nodiscard]] const Accepted *find(const std::string &name, const std::string &door,
+					   const std::string &tcp, const std::string &sdp) const;
 	[[nodiscard]] const std::vector<Accepted> &entries() const
 	{
 		return entries_;
 	}
 
 private:
+	/** Use a line of the file; false if it means nothing. */
+	bool take(const std::string &line);
+
 	std::vector<Accepted> entries_;
+	std::size_t first_ = 0; ///< of the lines that have one reason
 };
 
 } // namespace conformance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs every case on TCP and on AF_SDP sockets and compares; prints KTAP.
+ * Runs every case on TCP and on SDP sockets and compares; prints KTAP.
  */
 #include <algorithm>
 #include <cstdlib>
@@ -26,6 +26,7 @@ struct Arguments {
 	std::string only = "*";
 	std::string accepted;
 	std::string json;
+	std::vector<Door> doors{Door::family27, Door::inet, Door::inet6};
 	bool list = false;
 	bool tcp_twice = false;
 	bool verbose = false;
@@ -69,20 +70,29 @@ void print_lines(const Comparison &result)
 	}
 }
 
+std::string shown_name(const Comparison &result)
+{
+	if (result.door == Door::family27)
+		return result.name;
+	return fmt::format("{}@{}", result.name, door_name(result.door));
+}
+
 void print_result(Totals &totals, const Comparison &result)
 {
+	const std::string name = shown_name(result);
+
 	totals.number++;
 	totals.of[result.verdict]++;
 	switch (result.verdict) {
 	case Verdict::equal:
-		fmt::print("ok {} {}\n", totals.number, result.name);
+		fmt::print("ok {} {}\n", totals.number, name);
 		break;
 	case Verdict::accepted:
-		fmt::print("ok {} {} # XFAIL {}\n", totals.number, result.name, result.why);
+		fmt::print("ok {} {} # XFAIL {}\n", totals.number, name, result.why);
 		break;
 	default:
 		print_details(result);
-		fmt::print("not ok {} {} # {}\n", totals.number, result.name, result.why);
+		fmt::print("not ok {} {} # {}\n", totals.number, name, result.why);
 	}
 	std::fflush(stdout);
 }
@@ -109,6 +119,7 @@ nlohmann::json to_json(const Comparison &result)
 	static constexpr const char *names[] = {"equal", "accepted", "different", "failed"};
 
 	return {{"case", result.name},
+		{"door", door_name(result.door)},
 		{"verdict", names[static_cast<int>(result.verdict)]},
 		{"why", result.why},
 		{"tcp", result.runs[0].lines},
@@ -138,23 +149,36 @@ std::vector<Case> pick(const std::string &pattern)
 	return picked;
 }
 
+// How many comparisons there will be, see compare().
+std::size_t count_results(const std::vector<Case> &cases, const std::vector<Door> &doors)
+{
+	std::size_t count = cases.size() * doors.size();
+
+	if (doors.size() > 1 && std::find(doors.begin(), doors.end(), Door::inet6) != doors.end())
+		count -= std::count_if(cases.begin(), cases.end(),
+				       [](const Case &test) { return test.ipv6; });
+	return count;
+}
+
 int run_all(const Arguments &arguments, const AcceptedTable &accepted)
 {
-	const Family families[2] = {Family::tcp, arguments.tcp_twice ? Family::tcp : Family::sdp};
+	const Family other = arguments.tcp_twice ? Family::tcp : Family::sdp;
 	const std::vector<Case> cases = pick(arguments.only);
 	nlohmann::json all = nlohmann::json::array();
 	Totals totals;
 
-	fmt::print("TAP version 13\n1..{}\n", cases.size() + !arguments.tcp_twice);
+	fmt::print("TAP version 13\n1..{}\n",
+		   count_results(cases, arguments.doors) + !arguments.tcp_twice);
 	std::fflush(stdout);
 	for (const Case &test : cases) {
-		const Comparison result = compare(test, families, arguments.options, accepted);
-
-		if (arguments.verbose)
-			print_lines(result);
-		print_result(totals, result);
-		if (!arguments.json.empty())
-			all.push_back(to_json(result));
+		for (const Comparison &result :
+		     compare(test, other, arguments.doors, arguments.options, accepted)) {
+			if (arguments.verbose)
+				print_lines(result);
+			print_result(totals, result);
+			if (!arguments.json.empty())
+				all.push_back(to_json(result));
+		}
 	}
 	const bool stale = !arguments.tcp_twice && print_stale(totals, accepted);
 	if (!arguments.json.empty())
@@ -168,7 +192,9 @@ int run_all(const Arguments &arguments, const AcceptedTable &accepted)
 
 Arguments parse(int argc, char **argv)
 {
-	CLI::App app{"Run every case on TCP and on AF_SDP sockets, and compare"};
+	CLI::App app{"Run every case on TCP and on SDP sockets, and compare"};
+	const std::map<std::string, Door> doors{
+		{"family27", Door::family27}, {"inet", Door::inet}, {"inet6", Door::inet6}};
 	Arguments arguments;
 
 	from_environment(arguments.options);
@@ -176,6 +202,9 @@ Arguments parse(int argc, char **argv)
 			     "sdp_conformance.accepted";
 	app.add_option("--case,--only", arguments.only,
 		       "run only the cases that match this pattern");
+	app.add_option("--door", arguments.doors,
+		       "how to call socket(): family27, inet, inet6; all of them by default")
+		->transform(CLI::CheckedTransformer(doors));
 	app.add_option("--accepted", arguments.accepted, "the table of accepted differences");
 	app.add_option("--json", arguments.json, "write all traces to this file");
 	app.add_option("--server", arguments.options.server[0], "IPv4 address of the servers");

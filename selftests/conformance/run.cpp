@@ -19,6 +19,7 @@ namespace
 {
 
 constexpr int sdp_family = 27;
+constexpr int sdp_protocol = 259;
 
 template <typename Sockaddr> const Sockaddr &as(const Addr &addr)
 {
@@ -53,7 +54,10 @@ std::uint16_t Addr::port() const
 
 bool Addr::any() const
 {
-	return storage.ss_family == AF_INET && as<sockaddr_in>(*this).sin_addr.s_addr == 0;
+	if (storage.ss_family == AF_INET)
+		return as<sockaddr_in>(*this).sin_addr.s_addr == 0;
+	const in6_addr &ip = as<sockaddr_in6>(*this).sin6_addr;
+	return IN6_IS_ADDR_UNSPECIFIED(&ip) || (IN6_IS_ADDR_V4MAPPED(&ip) && !ip.s6_addr32[3]);
 }
 
 void Addr::set_port(std::uint16_t port)
@@ -81,24 +85,29 @@ Addr make_addr(const std::string &text, std::uint16_t port)
 	return addr;
 }
 
+Addr Run::ipv4(const std::string &text, std::uint16_t port) const
+{
+	return make_addr(door_ == Door::inet6 ? "::ffff:" + text : text, port);
+}
+
 Addr Run::server(std::uint16_t port) const
 {
-	return make_addr(options_.server[ipv6_], port);
+	return ipv6_ ? make_addr(options_.server[1], port) : ipv4(options_.server[0], port);
 }
 
 Addr Run::client(std::uint16_t port) const
 {
-	return make_addr(options_.client[ipv6_], port);
+	return ipv6_ ? make_addr(options_.client[1], port) : ipv4(options_.client[0], port);
 }
 
 Addr Run::any(std::uint16_t port) const
 {
-	return make_addr(ipv6_ ? "::" : "0.0.0.0", port);
+	return make_addr(ipv6_ || door_ == Door::inet6 ? "::" : "0.0.0.0", port);
 }
 
 Addr Run::loopback(std::uint16_t port) const
 {
-	return make_addr(ipv6_ ? "::1" : "127.0.0.1", port);
+	return ipv6_ ? make_addr("::1", port) : ipv4("127.0.0.1", port);
 }
 
 Addr Run::dead()
@@ -274,18 +283,30 @@ void Run::until(const std::string &what, const std::function<bool()> &condition)
 	trace_.enter({});
 }
 
+const char *door_name(Door door)
+{
+	static constexpr const char *names[] = {"family27", "inet", "inet6"};
+
+	return names[static_cast<int>(door)];
+}
+
 // ---- sockets ----
 
 int Run::family() const
 {
-	if (family_ == Family::sdp)
+	if (family_ == Family::sdp && door_ == Door::family27)
 		return sdp_family;
-	return ipv6_ ? AF_INET6 : AF_INET;
+	return ipv6_ || door_ == Door::inet6 ? AF_INET6 : AF_INET;
+}
+
+int Run::protocol() const
+{
+	return family_ == Family::sdp && door_ != Door::family27 ? sdp_protocol : 0;
 }
 
 Sock Run::socket(const char *name, int flags)
 {
-	const int fd = ::socket(family(), SOCK_STREAM | flags, 0);
+	const int fd = ::socket(family(), SOCK_STREAM | flags, protocol());
 
 	require(fd >= 0, "socket()");
 	return {*this, name, fd};

@@ -29,6 +29,20 @@ enum class Family {
 	sdp
 };
 
+/**
+ * How socket() is called. With AF_INET6 the addresses of IPv4 are mapped ones; the
+ * cases of IPv6 have AF_INET6 sockets at both inet doors. TCP has no family 27 and
+ * is AF_INET there.
+ */
+enum class Door {
+	family27,
+	inet,
+	inet6
+};
+
+/** As the command line and the results name it. */
+const char *door_name(Door door);
+
 struct Options {
 	std::string server[2] = {"10.0.0.2", "fd00::2"}; ///< IPv4, IPv6
 	std::string client[2] = {"10.0.0.1", "fd00::1"};
@@ -50,7 +64,7 @@ struct Addr {
 	}
 	[[nodiscard]] std::uint16_t port() const;
 	void set_port(std::uint16_t port);
-	/** Whether it is the unspecified IPv4 address. */
+	/** Whether it is an unspecified address, be it mapped. */
 	[[nodiscard]] bool any() const;
 };
 
@@ -63,8 +77,8 @@ struct Pair;
 class Run
 {
 public:
-	Run(Family family, bool ipv6, const Options &options, Trace &trace)
-		: family_(family), ipv6_(ipv6), options_(options), trace_(trace)
+	Run(Family family, Door door, bool ipv6, const Options &options, Trace &trace)
+		: family_(family), door_(door), ipv6_(ipv6), options_(options), trace_(trace)
 	{
 	}
 	Run(const Run &) = delete;
@@ -74,6 +88,8 @@ public:
 
 	/** What socket() gets as its family. */
 	[[nodiscard]] int family() const;
+	/** And as its protocol. */
+	[[nodiscard]] int protocol() const;
 	Sock socket(const char *name = "u", int flags = 0);
 	/** Bound to the server's address and a port of the kernel's choice. */
 	Sock bound(const char *name = "b");
@@ -94,6 +110,8 @@ public:
 	Addr client(std::uint16_t port = 0) const;
 	Addr any(std::uint16_t port = 0) const;
 	Addr loopback(std::uint16_t port = 0) const;
+	/** Any address of IPv4, in the form that the sockets take. */
+	[[nodiscard]] Addr ipv4(const std::string &text, std::uint16_t port = 0) const;
 	[[nodiscard]] const std::string &server_ipv4() const
 	{
 		return options_.server[0];
@@ -134,7 +152,7 @@ public:
 	}
 	[[nodiscard]] int deadline_ms() const
 	{
-		return static_cast<int>(8000 * options_.scale);
+		return static_cast<int>(20000 * options_.scale);
 	}
 
 private:
@@ -142,6 +160,7 @@ private:
 	std::string show_port(std::uint16_t port);
 
 	Family family_;
+	Door door_;
 	bool ipv6_;
 	const Options &options_;
 	Trace &trace_;

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,25 +22,28 @@ namespace conformance
 namespace
 {
 
-/* Of a run at scale 1; longer than conditions are waited for. */
-constexpr long watchdog_ms = 20000;
+/*
+ * Of a run at scale 1, of which five share the machine; longer than conditions are
+ * waited for.
+ */
+constexpr long watchdog_ms = 60000;
 
 /** A run in a process group of its own. */
 class Child
 {
 public:
-	Child(const Case &test, Family family, const Options &options)
+	Child(const Case &test, Family family, Door door, const Options &options)
 		: limit_(now_ms() + watchdog_ms * options.scale)
 	{
 		pid_ = fork();
 		if (pid_ == 0)
-			run(test, family, options);
+			run(test, family, door, options);
 		setpgid(pid_, pid_);
 	}
 	Outcome finish();
 
 private:
-	[[noreturn]] void run(const Case &test, Family family, const Options &options);
+	[[noreturn]] void run(const Case &test, Family family, Door door, const Options &options);
 	bool wait_until(long end, int &status) const;
 	void describe_hang();
 	void describe_end(int status);
@@ -49,9 +54,9 @@ private:
 	Outcome outcome_;
 };
 
-void Child::run(const Case &test, Family family, const Options &options)
+void Child::run(const Case &test, Family family, Door door, const Options &options)
 {
-	Run context(family, test.ipv6, options, trace_);
+	Run context(family, door, test.ipv6, options, trace_);
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -126,10 +131,7 @@ Outcome Child::finish()
 	return std::move(outcome_);
 }
 
-const char *family_name(Family family)
-{
-	return family == Family::tcp ? "tcp" : "sdp";
-}
+constexpr const char *sides[2] = {"tcp", "sdp"};
 
 std::string line_at(const Outcome &run, std::size_t i)
 {
@@ -142,7 +144,7 @@ void add_reason(Comparison &result, const std::string &reason)
 		result.why += (result.why.empty() ? "" : "; ") + reason;
 }
 
-void compare_lines(Comparison &result, const AcceptedTable &accepted, const Family (&families)[2])
+void compare_lines(Comparison &result, const AcceptedTable &accepted)
 {
 	const std::size_t count =
 		std::max(result.runs[0].lines.size(), result.runs[1].lines.size());
@@ -153,7 +155,8 @@ void compare_lines(Comparison &result, const AcceptedTable &accepted, const Fami
 
 		if (tcp == sdp)
 			continue;
-		if (const Accepted *entry = accepted.find(result.name, tcp, sdp)) {
+		if (const Accepted *entry =
+			    accepted.find(result.name, door_name(result.door), tcp, sdp)) {
 			add_reason(result, entry->reason);
 			if (result.verdict == Verdict::equal)
 				result.verdict = Verdict::accepted;
@@ -162,10 +165,8 @@ void compare_lines(Comparison &result, const AcceptedTable &accepted, const Fami
 		if (result.verdict != Verdict::different)
 			result.why = fmt::format("line {} differs", i + 1);
 		result.verdict = Verdict::different;
-		result.details.push_back(
-			fmt::format("line {}, {}: {}", i + 1, family_name(families[0]), tcp));
-		result.details.push_back(
-			fmt::format("line {}, {}: {}", i + 1, family_name(families[1]), sdp));
+		result.details.push_back(fmt::format("line {}, {}: {}", i + 1, sides[0], tcp));
+		result.details.push_back(fmt::format("line {}, {}: {}", i + 1, sides[1], sdp));
 	}
 }
 
@@ -180,26 +181,12 @@ void split_into(std::vector<std::string> &lines, const std::string &text)
 	}
 }
 
-} // namespace
-
-Comparison compare(const Case &test, const Family (&families)[2], const Options &options,
-		   const AcceptedTable &accepted)
+void judge(Comparison &result, const AcceptedTable &accepted)
 {
-	Comparison result;
-
-	result.name = test.name;
-	{
-		Child first(test, families[0], options);
-		Child second(test, families[1], options);
-
-		result.runs[0] = first.finish();
-		result.runs[1] = second.finish();
-	}
-	accepted.tried(test.name);
+	accepted.tried(result.name, door_name(result.door));
 	for (int i = 0; i < 2; i++) {
 		const Outcome &run = result.runs[i];
-		const std::string what =
-			fmt::format("{}: {}", family_name(families[i]), run.failure);
+		const std::string what = fmt::format("{}: {}", sides[i], run.failure);
 
 		if (run.failure.empty())
 			continue;
@@ -210,8 +197,50 @@ Comparison compare(const Case &test, const Family (&families)[2], const Options 
 			result.details.push_back("after: " + run.lines.back());
 	}
 	if (result.verdict != Verdict::failed)
-		compare_lines(result, accepted, families);
-	return result;
+		compare_lines(result, accepted);
+}
+
+// TCP's sockets that those of a door are compared with.
+Door measure_of(Door door)
+{
+	return door == Door::inet6 ? Door::inet6 : Door::inet;
+}
+
+} // namespace
+
+std::vector<Comparison> compare(const Case &test, Family other, const std::vector<Door> &doors,
+				const Options &options, const AcceptedTable &accepted)
+{
+	std::map<Door, std::unique_ptr<Child>> tcp;
+	std::map<Door, std::unique_ptr<Child>> others;
+	std::map<Door, Outcome> measures;
+	std::vector<Comparison> results;
+
+	for (const Door door : doors) {
+		auto &measure = tcp[measure_of(door)];
+
+		if (test.ipv6 && door == Door::inet6 && doors.size() > 1)
+			continue;
+		if (!measure)
+			measure = std::make_unique<Child>(test, Family::tcp, measure_of(door),
+							  options);
+		others[door] = std::make_unique<Child>(test, other, door, options);
+	}
+	for (auto &[door, child] : tcp) {
+		if (child)
+			measures[door] = child->finish();
+	}
+	for (auto &[door, child] : others) {
+		Comparison result;
+
+		result.name = test.name;
+		result.door = door;
+		result.runs[0] = measures[measure_of(door)];
+		result.runs[1] = child->finish();
+		judge(result, accepted);
+		results.push_back(std::move(result));
+	}
+	return results;
 }
 
 } // namespace conformance

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /**
  * @file
- * Runs a case with both families at once, each in a process of its own, and
- * compares what they did.
+ * Runs a case on TCP and at the doors to SDP at once, each in a process of its own,
+ * and compares what they did.
  */
 #ifndef CONFORMANCE_RUNNER_H
 #define CONFORMANCE_RUNNER_H
@@ -29,17 +29,23 @@ enum class Verdict {
 	failed
 };
 
-/** What the two runs of a case have shown. */
+/** What TCP's run of a case and the one at a door have shown. */
 struct Comparison {
-	std::string name;
+	std::string name; ///< of the case
+	Door door{};
 	Verdict verdict = Verdict::equal;
 	std::string why;		  ///< what failed, or the reasons of what was accepted
 	std::vector<std::string> details; ///< for a reader who looks for the cause
 	Outcome runs[2];
 };
 
-Comparison compare(const Case &test, const Family (&families)[2], const Options &options,
-		   const AcceptedTable &accepted);
+/**
+ * Run a case at these doors, those of SDP or, to see that it agrees with itself, of
+ * TCP. A case of IPv6 is the same at both doors of the inet families, and left out at
+ * the second one.
+ */
+std::vector<Comparison> compare(const Case &test, Family other, const std::vector<Door> &doors,
+				const Options &options, const AcceptedTable &accepted);
 
 } // namespace conformance
 

@@ -2,7 +2,7 @@
 /**
  * @file
  * The list of all cases. A case is a function that is run once with TCP and
- * once with AF_SDP sockets; what it does must not depend on which they are.
+ * at each door to SDP; what it does must not depend on which sockets these are.
  */
 #ifndef CONFORMANCE_SUITE_H
 #define CONFORMANCE_SUITE_H

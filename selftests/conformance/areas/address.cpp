@@ -48,6 +48,9 @@ const Form forms[] = {
 	{"length_1", [](Run &t) { return with_length(t.server(), 1); }},
 	{"length_2", [](Run &t) { return with_length(t.server(), 2); }},
 	{"length_15", [](Run &t) { return with_length(t.server(), 15); }},
+	{"length_23", [](Run &t) { return with_length(t.server(), 23); }},
+	{"length_24", [](Run &t) { return with_length(t.server(), 24); }},
+	{"length_27", [](Run &t) { return with_length(t.server(), 27); }},
 	{"length_17", [](Run &t) { return with_length(t.server(), 17); }},
 	{"length_128", [](Run &t) { return with_length(t.server(), 128); }},
 	{"length_129", [](Run &t) { return with_length(t.server(), 129); }},
@@ -61,9 +64,9 @@ const Form forms[] = {
 	{"family_unspec_short",
 	 [](Run &t) { return with_length(with_family(t.server(), AF_UNSPEC), 2); }},
 	{"family_max", [](Run &t) { return with_family(t.server(), 0xffff); }},
-	{"broadcast", [](Run &) { return make_addr("255.255.255.255"); }},
-	{"multicast", [](Run &) { return make_addr("224.0.0.1"); }},
-	{"not_ours", [](Run &) { return make_addr("192.0.2.1"); }},
+	{"broadcast", [](Run &t) { return t.ipv4("255.255.255.255"); }},
+	{"multicast", [](Run &t) { return t.ipv4("224.0.0.1"); }},
+	{"not_ours", [](Run &t) { return t.ipv4("192.0.2.1"); }},
 };
 
 void bind_form(Run &t, const Form &form)
@@ -82,7 +85,7 @@ void connect_form(Run &t, const Form &form)
 	Sock u = t.socket();
 	Addr to = form.make(t);
 
-	if (to.storage.ss_family == AF_INET)
+	if (to.storage.ss_family == AF_INET || to.storage.ss_family == AF_INET6)
 		to.set_port(l.local().port());
 	u.connect(to);
 	u.getpeername();
@@ -94,7 +97,7 @@ const Register all{[] {
 		suite().push_back({std::string("address.bind_") + form.name,
 				   [&form](Run &t) { bind_form(t, form); }, false});
 	}
-	for (const Form &form : std::span(forms).first(14)) {
+	for (const Form &form : std::span(forms).first(17)) {
 		suite().push_back({std::string("address.connect_") + form.name,
 				   [&form](Run &t) { connect_form(t, form); }, false});
 	}
@@ -372,7 +375,7 @@ CASE(address, connect_broadcast)
 {
 	Sock u = t.socket();
 
-	u.connect(make_addr("255.255.255.255", 9));
+	u.connect(t.ipv4("255.255.255.255", 9));
 	u.look();
 }
 
@@ -380,7 +383,7 @@ CASE(address, connect_multicast)
 {
 	Sock u = t.socket();
 
-	u.connect(make_addr("224.0.0.1", 9));
+	u.connect(t.ipv4("224.0.0.1", 9));
 	u.look();
 }
 

@@ -317,16 +317,18 @@ CASE(process, socketpair)
 {
 	int fds[2];
 
-	t.call("socketpair", [&] { return ::socketpair(t.family(), SOCK_STREAM, 0, fds); });
+	t.call("socketpair",
+	       [&] { return ::socketpair(t.family(), SOCK_STREAM, t.protocol(), fds); });
 }
 
 CASE(process, socket_types)
 {
 	for (const int type : {4, 5, 9, 77}) {
 		t.call(fmt::format("socket(type {})", type),
-		       [&] { return ::socket(t.family(), type, 0); });
+		       [&] { return ::socket(t.family(), type, t.protocol() ?: IPPROTO_TCP); });
 	}
-	t.call("socket(flags)", [&] { return ::socket(t.family(), SOCK_STREAM | 0x10, 0); });
+	t.call("socket(flags)",
+	       [&] { return ::socket(t.family(), SOCK_STREAM | 0x10, t.protocol()); });
 }
 
 CASE(process, socket_protocols)

@@ -146,7 +146,7 @@ CASE(uring, socket)
 	Ring ring(t);
 	io_uring_sqe *sqe = ring.next();
 
-	io_uring_prep_rw(IORING_OP_SOCKET, sqe, t.family(), nullptr, 0, SOCK_STREAM);
+	io_uring_prep_rw(IORING_OP_SOCKET, sqe, t.family(), nullptr, t.protocol(), SOCK_STREAM);
 	ring.submit(sqe, 1);
 	Sock u(t, "u", ring.wait("socket", show_fd));
 	u.get(OPTION(SOL_SOCKET, SO_TYPE));
