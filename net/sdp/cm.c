@@ -235,7 +235,9 @@ void sdp_cm_check_answered(struct sdp_sock *ssk)
 	int err;
 
 	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT)) {
-		if (!test_bit(SDP_CONN_ANSWERED, flags))
+		/* An attempt whose time was over is withdrawn: see there. */
+		if (!test_bit(SDP_CONN_ANSWERED, flags) ||
+		    test_bit(SDP_CONN_BROKEN, flags))
 			return;
 		sdp_cm_use_ack(ssk);
 	} else {
