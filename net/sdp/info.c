@@ -162,7 +162,14 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)
 {
 	const struct sdp_conn *conn = &ssk->conn;
+	struct sdp_fallback_view tcp;
 
+	if (sdp_fallback_view(ssk, &tcp)) {
+		info->sdpi_state = tcp.state;
+		info->sdpi_unread = tcp.unread;
+		info->sdpi_unacked = tcp.unacked;
+		return;
+	}
 	info->sdpi_state = ssk->sk.sk_state;
 	if (ssk->sk.sk_state == TCP_LISTEN) {
 		info->sdpi_backlog = READ_ONCE(ssk->sk.sk_ack_backlog);
