@@ -16,8 +16,10 @@
 #include "conn.h"
 #include "device.h"
 #include "fallback.h"
+#include "gate.h"
 #include "guard_watch.h"
 #include "inet.h"
+#include "lsm.h"
 #include "mem.h"
 #include "netns.h"
 #include "oob.h"
@@ -32,9 +34,7 @@ static int sdp_release(struct socket *sock)
 
 	if (!sk)
 		return 0;
-	/* The counterpart runs in inet_create(). */
-	if (sk->sk_family != AF_SDP)
-		BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
+	BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
 	sock_hold(sk);
 	sdp_sock_close(sk);
 	sdp_fallback_release(sdp_sk(sk));
@@ -45,8 +45,7 @@ static int sdp_release(struct socket *sock)
 	return 0;
 }
 
-static int sdp_bind_locked(struct sdp_sock *ssk, const struct sdp_addr *addr,
-			   bool v6)
+static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_addr old = ssk->local;
@@ -55,13 +54,15 @@ static int sdp_bind_locked(struct sdp_sock *ssk, const struct sdp_addr *addr,
 	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active ||
 	    (ssk->v6only && sdp_addr_is_v4(addr)))
 		return -EINVAL;
-	err = sdp_bind_check_scope(ssk, addr);
+	err = sdp_bind_check_scope(ssk, addr) ?:
+	      sdp_gate_bind(ssk, addr, v6);
 	if (err)
 		return err;
 	ssk->local = *addr;
 	ssk->v6 = v6;
 	if (ssk->fallback.wanted)
-		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
+		err = sdp_fallback_ask_bind(ssk, v6) ?:
+		      sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
 	else
 		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
 	if (err) {
@@ -142,6 +143,8 @@ static int sdp_connect_start(struct socket *sock,
 	if (!ssk->bound)
 		ssk->v6 = v6;
 	err = sdp_fallback_prepare(ssk);
+	if (!err)
+		err = sdp_gate_connect(ssk);
 	if (err)
 		return err;
 	err = sdp_connect_check_rdma(ssk);
@@ -396,13 +399,14 @@ const struct proto_ops sdp_proto_ops = {
 	.recvmsg = sdp_recvmsg,
 	.mmap = sock_no_mmap,
 	.splice_eof = sdp_splice_eof,
-	.set_peek_off = sk_set_peek_off,
+	.set_peek_off = sdp_fallback_set_peek_off,
 };
 
 static int sdp_create(struct net *net, struct socket *sock, int protocol,
 		      int kern)
 {
 	struct sock *sk;
+	int err;
 
 	if (sock->type != SOCK_STREAM)
 		return -ESOCKTNOSUPPORT;
@@ -419,6 +423,13 @@ static int sdp_create(struct net *net, struct socket *sock, int protocol,
 	sk = sdp_sock_alloc(net, sock, GFP_KERNEL, kern);
 	if (!sk)
 		return -ENOBUFS;
+	/* For the other door it is inet_create() that asks. */
+	err = BPF_CGROUP_RUN_PROG_INET_SOCK(sk);
+	if (err) {
+		sock->sk = NULL;
+		sk_common_release(sk);
+		return err;
+	}
 	sock->ops = &sdp_proto_ops;
 	return 0;
 }
@@ -433,6 +444,7 @@ static int __init sdp_init(void)
 {
 	int err;
 
+	sdp_lsm_init_module();
 	err = sdp_netns_init_module();
 	if (err)
 		return err;

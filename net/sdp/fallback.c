@@ -11,12 +11,12 @@
  * state CLOSE and stays there, and calls are handed to TCP.
  */
 #include <linux/net.h>
-#include <net/inet_connection_sock.h>
+#include <net/inet_common.h>
 
-#include "accept.h"
 #include "bind.h"
 #include "cm.h"
 #include "fallback.h"
+#include "lsm.h"
 #include "mib.h"
 #include "netns.h"
 #include "port.h"
@@ -31,9 +31,10 @@
  */
 void sdp_fallback_init(struct sdp_sock *ssk)
 {
-	ssk->fallback.wanted =
-		READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback) ?
-			SDP_FALLBACK_ON : SDP_FALLBACK_OFF;
+	bool on = READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback);
+
+	ssk->fallback.wanted = on && sdp_lsm_known() ? SDP_FALLBACK_ON :
+						       SDP_FALLBACK_OFF;
 }
 
 /**
@@ -59,8 +60,13 @@ bool sdp_fallback_alone(const struct sdp_sock *ssk)
 	       (ssk->fallback.wanted && ssk->fallback.alone);
 }
 
-/* Nobody but us has used it: then it need not wait for close(). */
-static void sdp_fallback_drop(struct sdp_sock *ssk)
+/**
+ * sdp_fallback_drop() - close the TCP socket if nobody but us has used it
+ * @ssk: locked socket
+ *
+ * Then it need not wait for close().
+ */
+void sdp_fallback_drop(struct sdp_sock *ssk)
 {
 	if (ssk->fallback.used)
 		return;
@@ -78,7 +84,7 @@ static void sdp_fallback_drop(struct sdp_sock *ssk)
  * connect() or listen().
  *
  * Return: 0; -EINVAL for another mode; -EISCONN once the transport is chosen or
- * being chosen.
+ * being chosen; -EOPNOTSUPP if security modules cannot be asked about TCP.
  */
 int sdp_fallback_want(struct sdp_sock *ssk, int mode)
 {
@@ -86,28 +92,67 @@ int sdp_fallback_want(struct sdp_sock *ssk, int mode)
 		return -EISCONN;
 	if (mode < SDP_FALLBACK_OFF || mode > SDP_FALLBACK_ONLY)
 		return -EINVAL;
+	if (mode != SDP_FALLBACK_OFF && !sdp_lsm_known())
+		return -EOPNOTSUPP;
 	WRITE_ONCE(ssk->fallback.wanted, mode);
 	if (mode == SDP_FALLBACK_OFF)
 		sdp_fallback_drop(ssk);
 	return 0;
 }
 
-/* Makes a TCP socket with the address that ours has, or is about to have. */
+/* Makes a TCP socket for the address that ours has, or is about to have. */
+static int sdp_fallback_have_tcp(struct sdp_sock *ssk, bool dual,
+				 struct sockaddr_storage *addr)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	int err = 0;
+
+	sdp_addr_to_rdma(&ssk->local, dual, addr);
+	if (!fb->tcp)
+		err = sdp_fallback_create_tcp(ssk, addr->ss_family);
+	else if (fb->tcp->sk->sk_family != addr->ss_family)
+		err = -EAFNOSUPPORT;
+	/* A kernel may be without IPv6. */
+	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->local)) {
+		sdp_addr_to_rdma(&ssk->local, false, addr);
+		err = fb->tcp ? 0 :
+				sdp_fallback_create_tcp(ssk, addr->ss_family);
+	}
+	return err;
+}
+
+/**
+ * sdp_fallback_ask_bind() - ask security modules before bind()
+ * @ssk: locked socket, whose local address says what is wanted
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * Context: the program's.
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
+{
+	struct sockaddr_storage addr;
+	int err;
+
+	err = sdp_fallback_have_tcp(ssk, dual, &addr);
+	if (!err)
+		err = sdp_lsm_bind(ssk->fallback.tcp, &addr,
+				   addr.ss_family == AF_INET6 ?
+					   sizeof(struct sockaddr_in6) :
+					   sizeof(struct sockaddr_in));
+	if (err)
+		sdp_fallback_drop(ssk);
+	return err;
+}
+
 static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
 	struct sockaddr_storage addr;
 	struct sdp_addr got;
-	int err = 0;
+	int err;
 
-	sdp_addr_to_rdma(&ssk->local, dual, &addr);
-	if (!fb->tcp)
-		err = sdp_fallback_create_tcp(ssk, addr.ss_family);
-	/* A kernel may be without IPv6. */
-	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->local)) {
-		sdp_addr_to_rdma(&ssk->local, false, &addr);
-		err = sdp_fallback_create_tcp(ssk, addr.ss_family);
-	}
+	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	if (err)
 		return err;
 	sdp_fallback_sync(ssk);
@@ -215,8 +260,12 @@ static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
 	}
 }
 
-static void sdp_fallback_count(struct sdp_sock *ssk,
-			       enum sdp_fallback_reason reason)
+/**
+ * sdp_fallback_count() - TCP carries a connection
+ * @ssk: socket, locked or new
+ * @reason: why
+ */
+void sdp_fallback_count(struct sdp_sock *ssk, enum sdp_fallback_reason reason)
 {
 	WRITE_ONCE(ssk->fallback.reason, reason);
 	SDP_INC_STATS(sock_net(&ssk->sk),
@@ -224,16 +273,27 @@ static void sdp_fallback_count(struct sdp_sock *ssk,
 		      SDP_FALLBACK_NO_DEVICE);
 }
 
-static int sdp_fallback_connect_tcp(struct sdp_sock *ssk, int flags)
+/*
+ * The program has been let connect by those whom sdp_gate_connect() has asked.
+ * TCP's connect() would ask the control group's programs again, who would take the
+ * worker that may be calling for the one who wants to connect.
+ */
+static int sdp_fallback_connect_tcp(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
+	struct sock *tsk = tcp->sk;
 	struct sockaddr_storage to;
+	int err = -EISCONN;
 	int len;
 
-	len = sdp_addr_to_user(&ssk->peer, tcp->sk->sk_family == AF_INET6,
-			       &to);
-	return READ_ONCE(tcp->ops)->connect(tcp, (struct sockaddr_unsized *)&to,
-					    len, flags);
+	len = sdp_addr_to_user(&ssk->peer, tsk->sk_family == AF_INET6, &to);
+	lock_sock(tsk);
+	if (tcp->state == SS_UNCONNECTED && tsk->sk_state == TCP_CLOSE)
+		err = tsk->sk_prot->connect(tsk, (void *)&to, len);
+	if (!err)
+		tcp->state = SS_CONNECTING;
+	release_sock(tsk);
+	return err;
 }
 
 /**
@@ -260,8 +320,8 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
 	sdp_fallback_attach_tcp(ssk);
-	ret = sdp_fallback_connect_tcp(ssk, O_NONBLOCK);
-	if (ret && ret != -EINPROGRESS) {
+	ret = sdp_fallback_connect_tcp(ssk);
+	if (ret) {
 		sdp_fallback_detach_tcp(ssk);
 		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 		*err = ret;
@@ -312,6 +372,19 @@ int sdp_fallback_disconnect(struct socket *sock)
 	return err;
 }
 
+/* Another thread may have seen the attempt fail, and undone it, by now. */
+static int sdp_fallback_join_connect(struct socket *tcp, int flags)
+{
+	struct sock *tsk = tcp->sk;
+	int err = -ECONNABORTED;
+
+	lock_sock(tsk);
+	if (tcp->state != SS_UNCONNECTED)
+		err = __inet_stream_connect(tcp, NULL, 0, flags, 0);
+	release_sock(tsk);
+	return err;
+}
+
 /**
  * sdp_fallback_wait_connect() - connect() on a socket that TCP is connecting,
  *	or has connected
@@ -328,7 +401,7 @@ int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first)
 
 	sdp_fallback_sync(ssk);
 	sdp_fallback_settle_error(ssk);
-	err = sdp_fallback_connect_tcp(ssk, flags);
+	err = sdp_fallback_join_connect(ssk->fallback.tcp, flags);
 	sdp_fallback_settle_error(ssk);
 	if (err) {
 		lock_sock(sock->sk);
@@ -365,174 +438,6 @@ void sdp_fallback_timeout(struct sdp_sock *ssk)
 	else if (ssk->conn.id &&
 		 !test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
 		sdp_conn_end(ssk, -ETIMEDOUT);
-}
-
-/**
- * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog
- * @ssk: locked socket, bound
- * @backlog: connections that may wait for accept()
- *
- * Return: 0, also if there is no TCP side; or a negative errno.
- */
-int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
-{
-	struct socket *tcp = ssk->fallback.tcp;
-	int err;
-
-	if (!sdp_fallback_ready(ssk))
-		return 0;
-	sdp_fallback_sync(ssk);
-	sdp_fallback_carry(ssk);
-	err = READ_ONCE(tcp->ops)->listen(tcp, backlog);
-	if (err)
-		return err;
-	/* Pairs with the acquire in sdp_fallback_listener_gone(). */
-	smp_store_release(&ssk->fallback.listens, true);
-	return 0;
-}
-
-/**
- * sdp_fallback_listen_alone() - RDMA cannot listen, or cannot any more
- * @ssk: locked socket
- *
- * Return: whether TCP listens.
- */
-bool sdp_fallback_listen_alone(struct sdp_sock *ssk)
-{
-	if (!sdp_fallback_ready(ssk))
-		return false;
-	if (ssk->fallback.wanted == SDP_FALLBACK_ONLY)
-		return true;
-	WRITE_ONCE(ssk->fallback.alone, true);
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FALLBACKLISTENS);
-	return true;
-}
-
-/**
- * sdp_fallback_listener_gone() - whether somebody else has ended the TCP side
- * @ssk: listener, locked or not
- *
- * Its error becomes ours, as a callback would do that a listener must not have.
- */
-bool sdp_fallback_listener_gone(struct sdp_sock *ssk)
-{
-	struct socket *tcp;
-	struct sock *tsk;
-	bool gone = false;
-	int err;
-
-	/* Pairs with the release in sdp_fallback_listen(). */
-	if (likely(!smp_load_acquire(&ssk->fallback.listens)))
-		return false;
-	/* What was a TCP socket stays one until RCU readers have left. */
-	rcu_read_lock();
-	tcp = READ_ONCE(ssk->fallback.tcp);
-	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
-	if (tsk && sdp_in_state(tsk, TCPF_CLOSE)) {
-		gone = true;
-		err = xchg(&tsk->sk_err, 0);
-		if (err)
-			WRITE_ONCE(ssk->sk.sk_err, err);
-	}
-	rcu_read_unlock();
-	return gone;
-}
-
-/**
- * sdp_fallback_listen_stop() - end listening
- * @ssk: locked socket in state LISTEN
- *
- * Connections that nobody has accepted are reset.
- */
-void sdp_fallback_listen_stop(struct sdp_sock *ssk)
-{
-	struct socket *tcp = ssk->fallback.tcp;
-
-	sock_owned_by_me(&ssk->sk);
-	if (tcp) {
-		/* Who ends it stores the error before he gives up its lock. */
-		lock_sock(tcp->sk);
-		sdp_fallback_listener_gone(ssk);
-		release_sock(tcp->sk);
-	}
-	WRITE_ONCE(ssk->fallback.listens, false);
-	if (tcp && ssk->fallback.used)
-		READ_ONCE(tcp->ops)->shutdown(tcp, SHUT_RD);
-	else
-		sdp_fallback_drop(ssk);
-}
-
-/**
- * sdp_fallback_accept_waiting() - whether TCP has a connection to accept
- * @ssk: listener, locked or not
- */
-bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk)
-{
-	struct socket *tcp;
-	struct sock *tsk;
-	bool waiting = false;
-
-	if (likely(!READ_ONCE(ssk->fallback.tcp)))
-		return false;
-	/* What was a TCP socket stays one until RCU readers have left. */
-	rcu_read_lock();
-	tcp = READ_ONCE(ssk->fallback.tcp);
-	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
-	if (tsk)
-		waiting = inet_csk_listen_poll(tsk);
-	rcu_read_unlock();
-	return waiting;
-}
-
-/**
- * sdp_fallback_accept() - take a connection that came over TCP
- * @parent: locked listener
- * @err: set to a negative errno if there is none
- *
- * Return: a socket that sdp_fallback_graft() has to give to its file; or NULL,
- * with no error if the connection that was seen has gone again.
- */
-struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
-{
-	struct sdp_sock *child;
-	struct socket *tcp;
-	struct sock *sk;
-
-	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
-	if (!sk) {
-		*err = -ENOBUFS;
-		return NULL;
-	}
-	sdp_fallback_sync(parent);
-	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
-	if (*err) {
-		sk_common_release(sk);
-		/* It was seen, and has gone again. */
-		if (*err == -EAGAIN)
-			*err = 0;
-		return NULL;
-	}
-	child = sdp_sk(sk);
-	child->fallback.tcp = tcp;
-	child->fallback.used = true;
-	child->fallback.active = true;
-	sdp_fallback_count(child, SDP_FALLBACK_ACCEPTED);
-	sdp_fallback_names(child, tcp->sk);
-	sdp_fallback_read_opts(tcp->sk, &child->fallback.opts);
-	return sk;
-}
-
-/**
- * sdp_fallback_graft() - give an accepted connection to its file
- * @ssk: socket; nothing happens if TCP does not carry it
- * @sock: the file's socket, grafted
- */
-void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock)
-{
-	if (!ssk->fallback.active)
-		return;
-	sdp_fallback_share_tcp(ssk->fallback.tcp, sock);
-	sdp_fallback_attach_tcp(ssk);
 }
 
 /**

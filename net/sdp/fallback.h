@@ -58,7 +58,7 @@ struct sdp_fallback_opts {
  * @turn: accept() looks for a TCP connection first
  * @reason: enum sdp_fallback_reason
  * @err: error of @tcp that also was stored in our socket, 0 = none
- * @opts: options that @tcp has been given
+ * @opts: options of ours when @tcp was given them last
  * @state_change: callback of @tcp before ours took its place
  * @error_report: likewise
  */
@@ -94,6 +94,7 @@ void sdp_fallback_init(struct sdp_sock *ssk);
 int sdp_fallback_want(struct sdp_sock *ssk, int mode);
 bool sdp_fallback_ready(const struct sdp_sock *ssk);
 bool sdp_fallback_alone(const struct sdp_sock *ssk);
+int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_prepare(struct sdp_sock *ssk);
 bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);
@@ -102,6 +103,11 @@ int sdp_fallback_disconnect(struct socket *sock);
 void sdp_fallback_undo(struct socket *sock);
 void sdp_fallback_not_needed(struct sdp_sock *ssk);
 void sdp_fallback_timeout(struct sdp_sock *ssk);
+void sdp_fallback_count(struct sdp_sock *ssk, enum sdp_fallback_reason reason);
+void sdp_fallback_drop(struct sdp_sock *ssk);
+void sdp_fallback_release(struct sdp_sock *ssk);
+
+/* A listener's side: fallback_listen.c */
 int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
 bool sdp_fallback_listen_alone(struct sdp_sock *ssk);
 void sdp_fallback_listen_stop(struct sdp_sock *ssk);
@@ -109,7 +115,6 @@ bool sdp_fallback_listener_gone(struct sdp_sock *ssk);
 bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk);
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock);
-void sdp_fallback_release(struct sdp_sock *ssk);
 
 /* The TCP socket itself: fallback_tcp.c */
 int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family);
@@ -118,11 +123,13 @@ void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock);
 void sdp_fallback_attach_tcp(struct sdp_sock *ssk);
 void sdp_fallback_detach_tcp(struct sdp_sock *ssk);
 void sdp_fallback_settle_error(struct sdp_sock *ssk);
-void sdp_fallback_read_opts(const struct sock *sk,
-			    struct sdp_fallback_opts *opts);
+void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk);
+
+/* What both sockets are to do alike: fallback_opts.c */
+void sdp_fallback_fresh_opts(struct sdp_sock *ssk);
+void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk);
 void sdp_fallback_sync(struct sdp_sock *ssk);
 void sdp_fallback_carry(struct sdp_sock *ssk);
-void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk);
 
 /* Calls once TCP has taken over: fallback_call.c */
 struct socket *sdp_fallback_settle(struct sock *sk, long timeo);
@@ -140,6 +147,9 @@ int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
 		       unsigned long arg);
 int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 			    sockptr_t optval, unsigned int optlen);
+int sdp_fallback_set_tcp(struct socket *tcp, int level, int optname,
+			 sockptr_t optval, unsigned int optlen);
+int sdp_fallback_set_peek_off(struct sock *sk, int val);
 void sdp_fallback_option_set(struct sock *sk);
 int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val);
 const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active);

@@ -207,6 +207,57 @@ int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 }
 
 /**
+ * sdp_fallback_set_tcp() - set an option of a TCP socket
+ * @tcp: TCP socket
+ * @level: level
+ * @optname: option
+ * @optval: value
+ * @optlen: its length
+ *
+ * Of the protocols that are put upon TCP only "tls" leaves the file alone: SMC's
+ * takes its private data for its own socket, and the file is not TCP's here.
+ *
+ * Return: 0; -ENOENT for another protocol upon TCP; or what TCP says.
+ */
+int sdp_fallback_set_tcp(struct socket *tcp, int level, int optname,
+			 sockptr_t optval, unsigned int optlen)
+{
+	char name[SDP_NAME_MAX];
+	int err;
+
+	if (level == SOL_TCP && optname == TCP_ULP) {
+		err = sdp_name_get(name, optval, optlen);
+		if (err)
+			return err;
+		if (strcmp(name, "tls"))
+			return -ENOENT;
+		optval = KERNEL_SOCKPTR(name);
+		optlen = strlen(name);
+	}
+	return READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname, optval,
+					       optlen);
+}
+
+/**
+ * sdp_fallback_set_peek_off() - SO_PEEK_OFF
+ * @sk: socket
+ * @val: offset, -1 = none
+ *
+ * TCP moves its own on with what is read, so that setting the same value again
+ * means something.
+ *
+ * Return: 0
+ */
+int sdp_fallback_set_peek_off(struct sock *sk, int val)
+{
+	struct socket *tcp = sdp_fallback_tcp(sk);
+
+	if (tcp)
+		WRITE_ONCE(tcp->sk->sk_peek_off, val);
+	return sk_set_peek_off(sk, val);
+}
+
+/**
  * sdp_fallback_option_set() - an option of a level other than SOL_SOCKET was
  *	set
  * @sk: socket, not locked

@@ -16,12 +16,6 @@
 #include "fallback.h"
 #include "sock.h"
 
-/* Flags of struct sock that are options of the program and mean TCP too. */
-#define SDP_FALLBACK_FLAGS						\
-	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) |	\
-	 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE) | BIT(SOCK_RCVTSTAMP) |	\
-	 BIT(SOCK_RCVTSTAMPNS) | BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_ZEROCOPY))
-
 /**
  * sdp_fallback_share_tcp() - let a TCP socket act through our file
  * @tcp: TCP socket that nobody else knows yet
@@ -66,7 +60,7 @@ int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family)
 	if (family == AF_INET6)
 		tcp->sk->sk_ipv6only = ssk->v6only;
 	sdp_fallback_share_tcp(tcp, ssk->sk.sk_socket);
-	sdp_fallback_read_opts(tcp->sk, &fb->opts);
+	sdp_fallback_fresh_opts(ssk);
 	WRITE_ONCE(fb->tcp, tcp);
 	return 0;
 }
@@ -100,8 +94,9 @@ static void sdp_fallback_post_error(struct sock *sk, const struct sock *tsk)
 
 	if (!err)
 		return;
-	WRITE_ONCE(sdp_sk(sk)->fallback.err, err);
 	WRITE_ONCE(sk->sk_err, err);
+	/* Who sees this sees that, or that somebody has read it. */
+	smp_store_release(&sdp_sk(sk)->fallback.err, err);
 }
 
 /**
@@ -115,7 +110,8 @@ void sdp_fallback_settle_error(struct sdp_sock *ssk)
 	struct sock *tsk = ssk->fallback.tcp->sk;
 	struct sock *sk = &ssk->sk;
 
-	if (likely(!READ_ONCE(ssk->fallback.err)) ||
+	/* Pairs with the release in sdp_fallback_post_error(). */
+	if (likely(!smp_load_acquire(&ssk->fallback.err)) ||
 	    (READ_ONCE(sk->sk_err) && READ_ONCE(tsk->sk_err)))
 		return;
 	WRITE_ONCE(ssk->fallback.err, 0);
@@ -181,15 +177,21 @@ static void sdp_fallback_error_report(struct sock *tsk)
  * @ssk: locked socket whose TCP socket connects or is connected
  *
  * The callbacks' pointer holds our socket.  A listener has none: its children
- * would inherit them.
+ * would inherit them.  Nor has a connection whose pointer is in use: a program of
+ * the control group may have put it into a map of sockets before it was accepted.
+ * Its errors are TCP's alone.
  */
 void sdp_fallback_attach_tcp(struct sdp_sock *ssk)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
 	struct sock *tsk = fb->tcp->sk;
 
-	sock_hold(&ssk->sk);
 	write_lock_bh(&tsk->sk_callback_lock);
+	if (tsk->sk_user_data) {
+		write_unlock_bh(&tsk->sk_callback_lock);
+		return;
+	}
+	sock_hold(&ssk->sk);
 	fb->state_change = tsk->sk_state_change;
 	fb->error_report = tsk->sk_error_report;
 	__rcu_assign_sk_user_data_with_flags(tsk, &ssk->sk,
@@ -212,7 +214,7 @@ void sdp_fallback_detach_tcp(struct sdp_sock *ssk)
 	bool attached;
 
 	write_lock_bh(&tsk->sk_callback_lock);
-	attached = sdp_fallback_owner(tsk);
+	attached = sdp_fallback_owner(tsk) == &ssk->sk;
 	if (attached) {
 		tsk->sk_state_change = fb->state_change;
 		tsk->sk_error_report = fb->error_report;
@@ -221,136 +223,4 @@ void sdp_fallback_detach_tcp(struct sdp_sock *ssk)
 	write_unlock_bh(&tsk->sk_callback_lock);
 	if (attached)
 		__sock_put(&ssk->sk);
-}
-
-/**
- * sdp_fallback_read_opts() - read the options that both kinds of socket have
- * @sk: socket of either kind, locked or not
- * @opts: to fill
- */
-void sdp_fallback_read_opts(const struct sock *sk,
-			    struct sdp_fallback_opts *opts)
-{
-	/* All of it, since copies are compared byte by byte. */
-	memset(opts, 0, sizeof(*opts));
-	opts->linger = READ_ONCE(sk->sk_lingertime);
-	opts->rcvtimeo = READ_ONCE(sk->sk_rcvtimeo);
-	opts->sndtimeo = READ_ONCE(sk->sk_sndtimeo);
-	opts->flags = READ_ONCE(sk->sk_flags) & SDP_FALLBACK_FLAGS;
-	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
-		opts->sndbuf = READ_ONCE(sk->sk_sndbuf);
-	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
-		opts->rcvbuf = READ_ONCE(sk->sk_rcvbuf);
-	opts->rcvlowat = READ_ONCE(sk->sk_rcvlowat);
-	opts->priority = READ_ONCE(sk->sk_priority);
-	opts->mark = READ_ONCE(sk->sk_mark);
-	opts->bound_dev_if = READ_ONCE(sk->sk_bound_dev_if);
-	opts->peek_off = READ_ONCE(sk->sk_peek_off);
-	opts->reuse = sk->sk_reuse;
-	opts->reuseport = sk->sk_reuseport;
-}
-
-static void sdp_fallback_apply_flags(struct sock *tsk, unsigned long flags)
-{
-	unsigned long bits = SDP_FALLBACK_FLAGS;
-	bool keepalive = flags & BIT(SOCK_KEEPOPEN);
-	unsigned int flag;
-
-	if (keepalive != sock_flag(tsk, SOCK_KEEPOPEN))
-		tsk->sk_prot->keepalive(tsk, keepalive);
-	for_each_set_bit(flag, &bits, BITS_PER_LONG)
-		sock_valbool_flag(tsk, flag, flags & BIT(flag));
-}
-
-static void sdp_fallback_apply_bufs(struct sock *tsk,
-				    const struct sdp_fallback_opts *opts)
-{
-	if (opts->sndbuf) {
-		tsk->sk_userlocks |= SOCK_SNDBUF_LOCK;
-		WRITE_ONCE(tsk->sk_sndbuf, opts->sndbuf);
-		tsk->sk_write_space(tsk);
-	}
-	if (opts->rcvbuf) {
-		tsk->sk_userlocks |= SOCK_RCVBUF_LOCK;
-		WRITE_ONCE(tsk->sk_rcvbuf, opts->rcvbuf);
-	}
-	if (opts->rcvlowat != tsk->sk_rcvlowat)
-		READ_ONCE(tsk->sk_socket->ops)->set_rcvlowat(tsk,
-							     opts->rcvlowat);
-}
-
-static void sdp_fallback_apply(struct sock *tsk,
-			       const struct sdp_fallback_opts *opts)
-{
-	WRITE_ONCE(tsk->sk_lingertime, opts->linger);
-	WRITE_ONCE(tsk->sk_rcvtimeo, opts->rcvtimeo);
-	WRITE_ONCE(tsk->sk_sndtimeo, opts->sndtimeo);
-	sdp_fallback_apply_flags(tsk, opts->flags);
-	sdp_fallback_apply_bufs(tsk, opts);
-	WRITE_ONCE(tsk->sk_priority, opts->priority);
-	WRITE_ONCE(tsk->sk_mark, opts->mark);
-	if (opts->bound_dev_if != tsk->sk_bound_dev_if)
-		sock_bindtoindex(tsk, opts->bound_dev_if, false);
-	/* TCP moves it on by itself, if it knows it at all. */
-	WRITE_ONCE(tsk->sk_peek_off, opts->peek_off);
-	tsk->sk_reuse = opts->reuse;
-	tsk->sk_reuseport = opts->reuseport;
-	sk_dst_reset(tsk);
-}
-
-/**
- * sdp_fallback_sync() - give TCP the options of level SOL_SOCKET
- * @ssk: socket with a TCP socket, locked or not
- *
- * The socket layer stores these options in our struct sock and tells nobody,
- * so they are compared before each call that TCP serves.
- */
-void sdp_fallback_sync(struct sdp_sock *ssk)
-{
-	struct sdp_fallback *fb = &ssk->fallback;
-	struct sock *tsk = fb->tcp->sk;
-	struct sdp_fallback_opts opts;
-
-	sdp_fallback_read_opts(&ssk->sk, &opts);
-	if (likely(!memcmp(&opts, &fb->opts, sizeof(opts))))
-		return;
-	/* The kernel stamps packets only if somebody has asked for it. */
-	if (opts.flags & BIT(SOCK_RCVTSTAMP))
-		sock_enable_timestamps(tsk);
-	lock_sock(tsk);
-	sdp_fallback_apply(tsk, &opts);
-	fb->opts = opts;
-	release_sock(tsk);
-}
-
-static void sdp_fallback_carry_int(struct socket *tcp, int level, int optname,
-				   int val)
-{
-	READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
-					KERNEL_SOCKPTR(&val), sizeof(val));
-}
-
-/**
- * sdp_fallback_carry() - give TCP the options that we keep ourselves
- * @ssk: locked socket with a TCP socket
- *
- * They are carried when TCP begins to listen or to connect; from then on they
- * are set and read there.
- */
-void sdp_fallback_carry(struct sdp_sock *ssk)
-{
-	static const int options[] = {
-		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
-		TCP_SYNCNT, TCP_LINGER2, TCP_DEFER_ACCEPT, TCP_USER_TIMEOUT,
-		TCP_NOTSENT_LOWAT,
-	};
-	struct socket *tcp = ssk->fallback.tcp;
-	int val;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		if (!sdp_tcp_getsockopt(&ssk->sk, options[i], &val))
-			sdp_fallback_carry_int(tcp, SOL_TCP, options[i], val);
-	sdp_fallback_carry_int(tcp, SOL_IP, IP_TOS,
-			       ssk->opt.ip[SDP_IP_TOS]);
 }

@@ -10,6 +10,7 @@
 #include "accept.h"
 #include "alive.h"
 #include "cm.h"
+#include "gate.h"
 #include "mem.h"
 #include "mib.h"
 #include "netns.h"
@@ -277,6 +278,7 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
 	}
 	sdp_sock_inherit(sk, parent);
 	sdp_mem_join_cgroup(sk, parent);
+	sdp_gate_inherit(sk, parent);
 	return sk;
 }
 

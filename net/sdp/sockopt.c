@@ -96,8 +96,7 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 					       optlen);
 	tcp = sdp_fallback_tcp(sk);
 	if (tcp)
-		return READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
-						       optval, optlen);
+		return sdp_fallback_set_tcp(tcp, level, optname, optval, optlen);
 	err = sdp_set_level(sock, level, optname, optval, optlen);
 	if (!err)
 		sdp_fallback_option_set(sk);

@@ -16,7 +16,8 @@ connect() { rerun sdp_connect; }
 data() { rerun sdp_data; }
 close() { rerun sdp_close; }
 poll() { rerun sdp_poll; }
+gates() { rerun sdp_gates; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
 export SDP_TEST_FAMILY=inet
-run_cases api option connect data close poll
+run_cases api option connect data close poll gates

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who may bind and connect: what an administrator has forbidden to a program's TCP
+ * sockets it cannot do through these either, whatever carries them.
+ */
+#define _GNU_SOURCE
+#include <linux/bpf.h>
+#include <linux/landlock.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "sdp_fallback.h"
+#include "sdp_memory.h"
+
+#define NOBODY 65534
+
+static const int modes[] = { OFF, ON, ONLY };
+
+static struct addr dead_addr(void)
+{
+	return server_addr(dead_port());
+}
+
+static int socket_of(int mode)
+{
+	int fd = new_socket(0);
+
+	if (!opts.tcp)
+		set_int(fd, SOL_SDP, SDP_TCP_FALLBACK, mode);
+	return fd;
+}
+
+static int listener_of(int mode)
+{
+	return listener_at(socket_of(mode), server_addr(0), 16);
+}
+
+static int connect_err(int fd, struct addr a)
+{
+	return connect(fd, &a.sa, a.len) ? errno : 0;
+}
+
+static int bind_err(int fd, struct addr a)
+{
+	return bind(fd, &a.sa, a.len) ? errno : 0;
+}
+
+/* ---- Landlock ---- */
+
+#ifndef LANDLOCK_ACCESS_NET_BIND_TCP
+#define LANDLOCK_ACCESS_NET_BIND_TCP	1
+#define LANDLOCK_ACCESS_NET_CONNECT_TCP	2
+#endif
+#define RULE_NET_PORT	2
+
+struct landlock_attr {
+	uint64_t fs, net;
+};
+
+struct landlock_port {
+	uint64_t access, port;
+};
+
+static void landlock_allow(int ruleset, uint64_t access, uint16_t port)
+{
+	struct landlock_port rule = { access, port };
+
+	if (port)
+		CHECK_OK(syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT,
+				 &rule, 0));
+}
+
+/* From here on TCP may bind to the one port, and connect to the other: 0 = none. */
+static void enter_sandbox(uint16_t bind_port, uint16_t connect_port)
+{
+	struct landlock_attr attr = {
+		.net = LANDLOCK_ACCESS_NET_BIND_TCP |
+		       LANDLOCK_ACCESS_NET_CONNECT_TCP,
+	};
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   LANDLOCK_CREATE_RULESET_VERSION);
+	int ruleset;
+
+	if (abi < 4)
+		sdp_skip("this kernel's Landlock knows no rules for TCP");
+	ruleset = CHECK_OK(syscall(SYS_landlock_create_ruleset, &attr,
+				   sizeof(attr), 0));
+	landlock_allow(ruleset, LANDLOCK_ACCESS_NET_BIND_TCP, bind_port);
+	landlock_allow(ruleset, LANDLOCK_ACCESS_NET_CONNECT_TCP, connect_port);
+	CHECK_OK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK_OK(syscall(SYS_landlock_restrict_self, ruleset, 0));
+	close(ruleset);
+}
+
+static void sandboxed_connect(void)
+{
+	int listener = listener_at(tcp_socket(), server_addr(0), 16);
+	struct addr a = local_addr(listener);
+
+	enter_sandbox(0, 0);
+	CHECK_EQ(connect_err(socket_of(ONLY), a), EACCES);
+	CHECK_EQ(connect_err(socket_of(ON), a), EACCES);
+	set_nonblock(listener, true);
+	CHECK_ERR(accept(listener, NULL, NULL), EAGAIN);
+}
+
+static void sandboxed_connect_nonblocking(void)
+{
+	int listener = listener_at(tcp_socket(), server_addr(0), 16);
+	struct addr a = local_addr(listener);
+	int fd = socket_of(ON);
+
+	enter_sandbox(0, 0);
+	set_nonblock(fd, true);
+	CHECK_EQ(connect_err(fd, a), EACCES);
+	watch_quiet(listener, POLLIN);
+}
+
+static void sandboxed_bind(void)
+{
+	struct addr a = dead_addr();
+	int fd = socket_of(ON);
+
+	enter_sandbox(0, 0);
+	CHECK_EQ(bind_err(socket_of(ONLY), a), EACCES);
+	CHECK_EQ(bind_err(fd, a), EACCES);
+	CHECK_EQ(bind_err(fd, server_addr(0)), EACCES);
+}
+
+static void sandbox_lets_pass(void)
+{
+	struct addr own = dead_addr(), a;
+	int listener = listener_at(tcp_socket(), server_addr(0), 16);
+	int fd;
+
+	a = local_addr(listener);
+	enter_sandbox(addr_port(&own), addr_port(&a));
+	fd = socket_of(ONLY);
+	CHECK_EQ(bind_err(fd, own), 0);
+	CHECK_OK(listen(fd, 1));
+	close(fd);
+	fd = socket_of(ON);
+	CHECK_EQ(connect_err(fd, a), 0);
+	exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 10000);
+}
+
+/* The rules are about TCP. */
+static void sandboxed_without_tcp(void)
+{
+	int listener = new_listener(4), client = new_socket(0);
+	struct addr a = local_addr(listener);
+
+	enter_sandbox(0, 0);
+	CHECK_EQ(connect_err(client, a), 0);
+	exchange(client, CHECK_OK(accept(listener, NULL, NULL)), 10000);
+	CHECK_EQ(bind_err(new_socket(0), server_addr(0)), 0);
+}
+
+/* ---- control groups ---- */
+
+#define INSN(c, d, s, o, i)						\
+	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),	\
+			    .off = (o), .imm = (i) })
+#define RESULT(value)	INSN(0xb7, 0, 0, 0, value)
+#define EXIT		INSN(0x95, 0, 0, 0, 0)
+
+static char group[256];
+
+static void find_group(void)
+{
+	static const char own[] = "/tmp/sdp_gates.cgroup";
+	const char *root = "/sys/fs/cgroup";
+
+	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK)) {
+		root = own;
+		if (mkdir(own, 0755) && errno != EEXIST)
+			sdp_skip("no place for control groups");
+		if (access("/tmp/sdp_gates.cgroup/cgroup.controllers", R_OK) &&
+		    mount("none", own, "cgroup2", 0, NULL))
+			sdp_skip("no control groups (version 2): %s",
+				 strerror(errno));
+	}
+	snprintf(group, sizeof(group), "%s/sdp_gates.%d", root, getpid());
+}
+
+static void remove_group(void)
+{
+	rmdir(group);
+}
+
+static void (*to_run)(void);
+
+static void enter_and_run(void)
+{
+	char procs[300];
+
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
+	if (!file_write(procs, "0"))
+		FAIL("cannot enter %s", group);
+	to_run();
+}
+
+/* Runs a case in a control group of its own. */
+static void in_group(void (*run)(void))
+{
+	find_group();
+	CHECK_OK(mkdir(group, 0755));
+	to_run = run;
+	run_and_undo(enter_and_run, remove_group);
+}
+
+static void attach(int type, int hook, const struct bpf_insn *insns,
+		   unsigned int count)
+{
+	union bpf_attr load = {
+		.prog_type = type,
+		.expected_attach_type = hook,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = count,
+		.license = (uintptr_t)"GPL",
+	};
+	union bpf_attr at = { .attach_type = hook };
+
+	at.attach_bpf_fd = syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof(load));
+	if ((int)at.attach_bpf_fd < 0)
+		sdp_skip("no programs for control groups: %s", strerror(errno));
+	at.target_fd = CHECK_OK(open(group, O_RDONLY | O_DIRECTORY));
+	CHECK_OK(syscall(SYS_bpf, BPF_PROG_ATTACH, &at, sizeof(at)));
+	close(at.target_fd);
+	close(at.attach_bpf_fd);
+}
+
+static void forbid(int type, int hook)
+{
+	const struct bpf_insn insns[] = { RESULT(0), EXIT };
+
+	attach(type, hook, insns, ARRAY_SIZE(insns));
+}
+
+static int connect_hook(void)
+{
+	return opts.ipv6 ? BPF_CGROUP_INET6_CONNECT : BPF_CGROUP_INET4_CONNECT;
+}
+
+static void run_connect_forbidden(void)
+{
+	int listener = listener_of(ON);
+	struct addr a = local_addr(listener);
+	unsigned int i;
+
+	forbid(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook());
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		CHECK_EQ(connect_err(socket_of(modes[i]), a), EPERM);
+	watch_quiet(listener, POLLIN);
+}
+
+static void connect_forbidden(void)
+{
+	in_group(run_connect_forbidden);
+}
+
+static void run_bind_forbidden(void)
+{
+	struct addr a = dead_addr();
+	unsigned int i;
+
+	forbid(BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	       opts.ipv6 ? BPF_CGROUP_INET6_BIND : BPF_CGROUP_INET4_BIND);
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		CHECK_EQ(bind_err(socket_of(modes[i]), a), EPERM);
+}
+
+static void bind_forbidden(void)
+{
+	in_group(run_bind_forbidden);
+}
+
+static void run_creation_forbidden(void)
+{
+	forbid(BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE);
+	CHECK_ERR(socket(test_family(opts.ipv6), SOCK_STREAM, test_protocol()),
+		  EPERM);
+}
+
+static void creation_forbidden(void)
+{
+	in_group(run_creation_forbidden);
+}
+
+/* Another port than the program said. */
+static void run_redirected(void)
+{
+	int listener = listener_of(ON), fd;
+	struct bpf_insn insns[] = {
+		INSN(0xb7, 2, 0, 0, htons(local_port(listener))),
+		INSN(0x63, 1, 2, offsetof(struct bpf_sock_addr, user_port), 0),
+		RESULT(1),
+		EXIT,
+	};
+	struct addr a = dead_addr(), b = local_addr(listener), peer;
+	unsigned int i;
+
+	attach(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), insns,
+	       ARRAY_SIZE(insns));
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		fd = socket_of(modes[i]);
+		CHECK_EQ(connect_err(fd, a), 0);
+		peer = peer_addr(fd);
+		CHECK_EQ(addr_port(&peer), addr_port(&b));
+		exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 10000);
+	}
+}
+
+static void connect_redirected(void)
+{
+	in_group(run_redirected);
+}
+
+/* Connects as nobody, in a process that comes back with the errno. */
+static int nobody_connects(int mode, struct addr a)
+{
+	int out[2], err;
+	pid_t pid;
+
+	CHECK_OK(pipe(out));
+	pid = fork_child();
+	if (!pid) {
+		CHECK_OK(setgid(NOBODY));
+		CHECK_OK(setuid(NOBODY));
+		err = connect_err(socket_of(mode), a);
+		CHECK_EQ(write(out[1], &err, sizeof(err)), sizeof(err));
+		_exit(0);
+	}
+	CHECK_EQ(read(out[0], &err, sizeof(err)), sizeof(err));
+	join_child(pid);
+	return err;
+}
+
+/* Whoever goes on with the call, the program that made it is judged. */
+static void run_caller_is_judged(void)
+{
+	const struct bpf_insn root_only[] = {
+		INSN(0x85, 0, 0, 0, BPF_FUNC_get_current_uid_gid),
+		INSN(0xbc, 0, 0, 0, 0),
+		INSN(0x15, 0, 0, 2, 0),
+		RESULT(0),
+		EXIT,
+		RESULT(1),
+		EXIT,
+	};
+	int listener = listener_at(tcp_socket(), server_addr(0), 16);
+	struct addr a = local_addr(listener);
+
+	attach(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), root_only,
+	       ARRAY_SIZE(root_only));
+	CHECK_EQ(nobody_connects(ONLY, a), EPERM);
+	CHECK_EQ(nobody_connects(ON, a), EPERM);
+	CHECK_EQ(connect_err(socket_of(ON), a), 0);
+}
+
+static void caller_is_judged(void)
+{
+	in_group(run_caller_is_judged);
+}
+
+/* They are of the listener's group, whoever has created them. */
+static void run_accepted_of_group(void)
+{
+	int listener = listener_of(ON), client[2] = { socket_of(OFF) };
+	struct addr a = local_addr(listener);
+	int one = 1, server, i;
+
+	client[1] = socket_of(ONLY);
+	forbid(BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT);
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(connect_err(client[i], a), 0);
+		server = CHECK_OK(accept(listener, NULL, NULL));
+		CHECK_ERR(setsockopt(server, SOL_SOCKET, SO_KEEPALIVE, &one,
+				     sizeof(one)), EPERM);
+	}
+}
+
+static void accepted_of_group(void)
+{
+	in_group(run_accepted_of_group);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(sandboxed_connect, CASE_IPV6 | CASE_TCP),
+	CASE(sandboxed_connect_nonblocking, CASE_TCP),
+	CASE(sandboxed_bind, CASE_IPV6 | CASE_TCP),
+	CASE(sandbox_lets_pass, CASE_IPV6 | CASE_TCP),
+	CASE(sandboxed_without_tcp, CASE_SDP_ONLY),
+	CASE(connect_forbidden, CASE_IPV6 | CASE_TCP),
+	CASE(bind_forbidden, CASE_IPV6 | CASE_TCP),
+	CASE(creation_forbidden, CASE_TCP),
+	CASE(connect_redirected, CASE_IPV6 | CASE_TCP),
+	CASE(caller_is_judged, CASE_TCP),
+	CASE(accepted_of_group, CASE_TCP),
+};
+
+int main(int argc, char **argv)
+{
+	return fallback_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
