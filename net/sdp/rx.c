@@ -293,6 +293,7 @@ static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 {
 	struct ib_device *ibdev = ssk->conn.dev->ibdev;
 	const u8 *body = buf->bsdh + SDP_BSDH_LEN;
+	u32 len;
 	int err;
 
 	if (buf->written) {
@@ -307,8 +308,11 @@ static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	ib_dma_sync_single_for_cpu(ibdev, buf->bsdh_dma, SDP_MSG_HDR_MAX,
 				   DMA_FROM_DEVICE);
 	if (buf->page) {
-		ib_dma_sync_single_for_cpu(ibdev, buf->page_dma, buf->size,
-					   DMA_FROM_DEVICE);
+		/* A device behind a bounce buffer copies what is asked for. */
+		len = min(buf->byte_len - (u32)SDP_BSDH_LEN, buf->size);
+		if (len)
+			ib_dma_sync_single_for_cpu(ibdev, buf->page_dma, len,
+						   DMA_FROM_DEVICE);
 		body = page_address(buf->page);
 	}
 	if (buf->immediate)
