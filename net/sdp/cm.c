@@ -352,6 +352,23 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	return -ECONNREFUSED;
 }
 
+/*
+ * The connection manager says so of a peer that does not answer, and, of one
+ * that is connected, when its neighbour entry gets another hardware address.
+ * Whether packets still reach it then is for the queue pair's retries to find
+ * out: the address may have been confirmed by another name, or be back already.
+ */
+static int sdp_cm_unreachable(const struct sdp_sock *ssk)
+{
+	const unsigned long *flags = &ssk->conn.flags;
+
+	if (test_bit(SDP_CONN_ANSWERED, flags) ||
+	    test_bit(SDP_CONN_SETTLED, flags) ||
+	    !sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		return 0;
+	return -ETIMEDOUT;
+}
+
 /* Handles an event of a connection; the result ends it unless it is 0. */
 static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 			struct rdma_cm_event *event)
@@ -376,7 +393,7 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		 */
 		return -ECONNREFUSED;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		return -ETIMEDOUT;
+		return sdp_cm_unreachable(ssk);
 	case RDMA_CM_EVENT_REJECTED:
 		return sdp_cm_rejected(ssk, id, event);
 	case RDMA_CM_EVENT_DISCONNECTED:

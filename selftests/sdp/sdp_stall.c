@@ -149,7 +149,36 @@ static void set_neighbour(struct arpreq *req, bool known)
 	CHECK_OK(close(fd));
 }
 
+/* The server's hardware address changes, as the client sees it, and back. */
+static void move_server(void)
+{
+	struct addr server = server_addr(0);
+	struct arpreq req = new_neighbour();
+
+	memcpy(&req.arp_pa, &server.in4, sizeof(server.in4));
+	req.arp_ha.sa_data[5] ^= 1;
+	set_neighbour(&req, true);
+	req.arp_ha.sa_data[5] ^= 1;
+	set_neighbour(&req, true);
+	set_neighbour(&req, false);
+}
+
 /* ---- cases ---- */
+
+/* A neighbour's address changes: packets still pass, and the connection stays. */
+static void a_neighbour_moves(void)
+{
+	struct pair p = new_pair();
+	unsigned int i;
+
+	exchange(p.client, p.server, 1000);
+	for (i = 0; i < 3; i++) {
+		move_server();
+		watch_quiet(p.client, POLLERR | POLLHUP);
+		exchange(p.client, p.server, 1000);
+	}
+	close_pair(p);
+}
 
 /* The connection manager finds the way for a socket that is locked. */
 static void while_it_connects(void)
@@ -249,6 +278,7 @@ static void while_its_handshake_ends(void)
 }
 
 static const struct sdp_case cases[] = {
+	CASE(a_neighbour_moves, 0),
 	CASE(while_it_connects, 0),
 	CASE(while_it_is_refused, 0),
 	CASE(while_its_peer_leaves, CASE_IPV6),
