@@ -14,6 +14,9 @@
 	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) |	\
 	 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE) | BIT(SOCK_RCVTSTAMP) |	\
 	 BIT(SOCK_RCVTSTAMPNS) | BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_ZEROCOPY))
+/* Of these, those that sock_enable_timestamps() sets as it likes. */
+#define SDP_FALLBACK_STAMPS						\
+	(BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) | BIT(SOCK_TSTAMP_NEW))
 
 static void sdp_fallback_read_opts(const struct sock *sk,
 				   struct sdp_fallback_opts *opts)
@@ -85,6 +88,7 @@ static void sdp_fallback_apply_flags(struct sock *tsk, unsigned long flags,
 {
 	unsigned int flag;
 
+	changed |= SDP_FALLBACK_STAMPS;
 	if (changed & BIT(SOCK_KEEPOPEN))
 		tsk->sk_prot->keepalive(tsk, flags & BIT(SOCK_KEEPOPEN));
 	for_each_set_bit(flag, &changed, BITS_PER_LONG)
