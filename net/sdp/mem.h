@@ -11,6 +11,13 @@
 #include <linux/types.h>
 
 struct mem_cgroup;
+
+/*
+ * Tables of a connection, charged to a control group.  A group that is full has
+ * the connection refused, and none of its processes killed for it.
+ */
+#define SDP_GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 struct seq_file;
 struct sock;
 

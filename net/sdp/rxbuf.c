@@ -92,7 +92,7 @@ static int sdp_rx_alloc_tables(struct sdp_sock *ssk)
 
 	rx->mask = size - 1;
 	rx->posted = kvcalloc(size, sizeof(*rx->posted),
-			      GFP_KERNEL_ACCOUNT);
+			      SDP_GFP_TABLE);
 	if (!rx->posted ||
 	    sdp_rx_slots_alloc(ssk, &rx->first, rx->rb.max_total +
 						SDP_CREDIT_BUFS_MIN))

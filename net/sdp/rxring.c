@@ -93,7 +93,7 @@ static int sdp_rx_ring_alloc_chunks(struct sdp_rx_ring *ring, u32 size,
 	ring->chunk = min(size, chunk);
 	ring->nr_sg = size / ring->chunk;
 	ring->sg = kvcalloc(ring->nr_sg, sizeof(*ring->sg),
-			    GFP_KERNEL_ACCOUNT);
+			    SDP_GFP_TABLE);
 	if (!ring->sg)
 		return -ENOMEM;
 	sg_init_table(ring->sg, ring->nr_sg);

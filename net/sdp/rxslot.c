@@ -8,6 +8,7 @@
 
 #include "conn.h"
 #include "device.h"
+#include "mem.h"
 #include "rx.h"
 #include "sock.h"
 
@@ -37,8 +38,8 @@ int sdp_rx_slots_alloc(struct sdp_sock *ssk, struct sdp_rx_slots *slots,
 		return 0;
 	slots->count = count;
 	slots->bufs = kvcalloc(count, sizeof(*slots->bufs),
-			       GFP_KERNEL_ACCOUNT);
-	slots->hdr = kcalloc(count, SDP_MSG_HDR_MAX, GFP_KERNEL_ACCOUNT);
+			       SDP_GFP_TABLE);
+	slots->hdr = kcalloc(count, SDP_MSG_HDR_MAX, SDP_GFP_TABLE);
 	if (slots->bufs && slots->hdr && !sdp_rx_slots_map(ssk, slots))
 		return 0;
 	kfree(slots->hdr);

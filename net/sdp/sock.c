@@ -499,9 +499,14 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason)
 {
 	struct sock *sk = &ssk->sk;
 
+	/* After an orderly end all have been told: nothing changes for them. */
+	bool told = sdp_in_state(sk, TCPF_TIME_WAIT) &&
+		    sk->sk_shutdown == SHUTDOWN_MASK;
+
 	WRITE_ONCE(sk->sk_err, sdp_sock_end_errno(ssk, reason));
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	sk->sk_state_change(sk);
+	if (!told || sk->sk_err)
+		sk->sk_state_change(sk);
 	if (sk->sk_err)
 		sk_error_report(sk);
 }
@@ -550,6 +555,6 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	/* The others have been told by sdp_sock_failed(). */
 	if (old == TCP_LISTEN || ((1 << old) & SDPF_CONNECTING))
 		sdp_sock_failed(ssk, reason);
-	else
+	else if (old != TCP_TIME_WAIT)
 		sk->sk_state_change(sk);
 }

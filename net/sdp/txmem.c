@@ -26,9 +26,9 @@ static int sdp_tx_alloc_table(const struct sdp_sock *ssk, struct sdp_tx *tx)
 	sdp_ring_init(&tx->ring, size, SDP_TX_CHUNK);
 	tx->nr_chunks = size / SDP_TX_CHUNK;
 	tx->chunks = kcalloc(tx->nr_chunks, sizeof(*tx->chunks),
-			     GFP_KERNEL_ACCOUNT);
+			     SDP_GFP_TABLE);
 	tx->chunk_dma = kcalloc(tx->nr_chunks, sizeof(*tx->chunk_dma),
-				GFP_KERNEL_ACCOUNT);
+				SDP_GFP_TABLE);
 	return tx->chunks && tx->chunk_dma ? 0 : -ENOMEM;
 }
 
@@ -53,12 +53,12 @@ int sdp_tx_init(struct sdp_sock *ssk)
 	memset(tx, 0, sizeof(*tx));
 	err = sdp_tx_alloc_table(ssk, tx);
 	tx->wait = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wait),
-			   GFP_KERNEL_ACCOUNT);
-	tx->wr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wr), GFP_KERNEL_ACCOUNT);
+			   SDP_GFP_TABLE);
+	tx->wr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wr), SDP_GFP_TABLE);
 	if (err || !tx->wait || !tx->wr)
 		return -ENOMEM;
 	/* Last, because it is unmapped if it is there. */
-	tx->hdr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->hdr), GFP_KERNEL_ACCOUNT);
+	tx->hdr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->hdr), SDP_GFP_TABLE);
 	if (!tx->hdr)
 		return -ENOMEM;
 	tx->hdr_dma = ib_dma_map_single(ibdev, tx->hdr,
