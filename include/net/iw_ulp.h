@@ -47,13 +47,15 @@ enum iw_ulp_cap {
  *	read, and the iterator is behind them; what is missing is to be read by
  *	a request, which also says what was wrong.  That is all of it if one end
  *	is elsewhere, or if requests wait in the send queue: it is as if it were
- *	posted behind them.  Context: process.
+ *	posted behind them.  -EFAULT if nothing was read because the process's
+ *	memory is not there: that is for the caller to wait for, who may hold a
+ *	lock.  Context: process.
  */
 struct iw_ulp_ops {
 	u32 (*caps)(const struct ib_device *ibdev);
 	int (*hold)(struct ib_qp *ibqp);
-	size_t (*read)(struct ib_qp *ibqp, u32 stag, u64 addr,
-		       struct iov_iter *to, size_t len);
+	ssize_t (*read)(struct ib_qp *ibqp, u32 stag, u64 addr,
+			struct iov_iter *to, size_t len);
 };
 
 extern const struct iw_ulp_ops iw_ulp_ops;

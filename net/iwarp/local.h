@@ -92,7 +92,7 @@ bool iwp_lane_usable(const struct iwp_lane *lane);
 enum iwp_lane_next iwp_lane_execute(struct iwp_lane *lane, u32 *budget);
 
 /* local_read.c */
-size_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
-		      struct iov_iter *to, size_t len);
+ssize_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
+		       struct iov_iter *to, size_t len);
 
 #endif /* _IWP_LOCAL_H */

@@ -42,7 +42,7 @@ static bool iwp_lane_idle(struct iwp_lane *lane)
 
 /*
  * Regions are locked while a piece is copied, so that no page fault can be
- * waited for: that is done afterwards.
+ * waited for.
  */
 static bool iwp_lane_read(struct iwp_lane *lane, struct iwp_local_read *read,
 			  u32 stag, u64 addr, u32 len)
@@ -69,29 +69,27 @@ static bool iwp_lane_read(struct iwp_lane *lane, struct iwp_local_read *read,
  * @to: the process's memory; advanced by what was read
  * @len: how many bytes
  *
- * Context: process.
+ * Context: process; does not wait for the process's memory, because the consumer
+ * may hold a lock.
+ *
  * Return: how many were read: all, or those before the first that cannot be
- * read this way.
+ * read this way; -EFAULT if the process's memory is not there at the first.
  */
-size_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
-		      struct iov_iter *to, size_t len)
+ssize_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
+		       struct iov_iter *to, size_t len)
 {
 	struct iwp_lane *lane = READ_ONCE(qp->out);
 	struct iwp_local_read read = { .to = to };
-	size_t before, want;
+	size_t end = 0;
+	bool may = lane;
 
-	if (!lane)
-		return 0;
-	do {
-		before = read.done;
-		want = min_t(size_t, len - before, IWP_LOCAL_PIECE);
-		if (!iwp_lane_read(lane, &read, stag, addr + before, want))
-			break;
-		want -= read.done - before;
-	} while (read.done < len &&
-		 (!want || fault_in_iov_iter_writeable(to, want) != want));
+	while (may && read.done == end && end < len) {
+		end += min_t(size_t, len - end, IWP_LOCAL_PIECE);
+		may = iwp_lane_read(lane, &read, stag, addr + read.done,
+				    end - read.done);
+	}
 	if (!read.done)
-		return 0;
+		return may && len ? -EFAULT : 0;
 	iwp_count(qp->dev, IWP_STAT_LOCAL_REQUESTS, 1);
 	iwp_count(qp->dev, IWP_STAT_LOCAL_BYTES, read.done);
 	return read.done;

@@ -26,8 +26,8 @@ static int iwp_ulp_hold(struct ib_qp *ibqp)
 					    -EOPNOTSUPP;
 }
 
-static size_t iwp_ulp_read(struct ib_qp *ibqp, u32 stag, u64 addr,
-			   struct iov_iter *to, size_t len)
+static ssize_t iwp_ulp_read(struct ib_qp *ibqp, u32 stag, u64 addr,
+			    struct iov_iter *to, size_t len)
 {
 	return iwp_ulp_ours(ibqp->device) ?
 	       iwp_local_read(iwp_qp(ibqp), stag, addr, to, len) : 0;

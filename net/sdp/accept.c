@@ -350,7 +350,7 @@ void sdp_accept_purge(struct sdp_sock *parent)
 
 	while ((child = sdp_accept_first(parent))) {
 		sk = &child->sk;
-		lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+		sdp_lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 		sock_set_flag(sk, SOCK_DEAD);
 		if (child->conn.id)
 			sdp_conn_end(child, -ECONNABORTED);
@@ -358,7 +358,7 @@ void sdp_accept_purge(struct sdp_sock *parent)
 			sdp_accept_unlink(child);
 		else if (sdp_accept_remove(parent, child))
 			sock_put(sk);
-		release_sock(sk);
+		sdp_release_sock(sk);
 		sock_put(sk);
 	}
 }
@@ -393,12 +393,12 @@ static int sdp_accept_wait(struct sock *sk, long *timeo)
 	for (;;) {
 		prepare_to_wait_exclusive(sk_sleep(sk), &wait,
 					  TASK_INTERRUPTIBLE);
-		release_sock(sk);
+		sdp_release_sock(sk);
 		if (!sdp_accept_waiting(sk) &&
 		    !sdp_fallback_listener_gone(sdp_sk(sk)))
 			*timeo = schedule_timeout(*timeo);
 		sched_annotate_sleep();
-		lock_sock(sk);
+		sdp_lock_sock(sk);
 		err = sdp_accept_check(sk);
 		if (err || sdp_accept_waiting(sk))
 			break;
@@ -459,7 +459,7 @@ struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err)
 	struct sock *child = NULL;
 	long timeo;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
 	do {
 		*err = sdp_accept_check(sk);
@@ -468,6 +468,6 @@ struct sock *sdp_accept_dequeue(struct sock *sk, int flags, int *err)
 		if (!*err)
 			child = sdp_accept_take(sdp_sk(sk), err);
 	} while (!*err && !child);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return child;
 }

@@ -71,9 +71,9 @@ static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 	}
 	ssk->bound = true;
 	if (!sdp_addr_is_any(addr))
-		sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
+		ssk->bound_addr = true;
 	if (addr->port)
-		sk->sk_userlocks |= SOCK_BINDPORT_LOCK;
+		ssk->bound_port = true;
 	return 0;
 }
 
@@ -89,9 +89,9 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 	if (err)
 		return err;
 	sdp_sock_settle(sk);
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	err = sdp_bind_locked(sdp_sk(sk), &addr, v6);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 
@@ -102,9 +102,9 @@ static long sdp_wait_for_connect(struct sock *sk, long timeo)
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (sdp_in_state(sk, SDPF_CONNECTING)) {
-		release_sock(sk);
+		sdp_release_sock(sk);
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
-		lock_sock(sk);
+		sdp_lock_sock(sk);
 		if (signal_pending(current) || !timeo)
 			break;
 	}
@@ -222,14 +222,14 @@ static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 						&peer, &v6);
 	if (err)
 		return err;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (dissolve && sdp_fallback_tcp(sk))
 		err = sdp_fallback_disconnect(sock);
 	else if (dissolve)
 		sdp_sock_disconnect(sock);
 	else
 		err = sdp_connect_locked(sock, &peer, v6, flags);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	if (err <= 0)
 		return err;
 	return sdp_fallback_wait_connect(sock, flags,
@@ -241,11 +241,11 @@ static int sdp_listen(struct socket *sock, int backlog)
 	struct sock *sk = sock->sk;
 	int err = -EINVAL;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sock->state == SS_UNCONNECTED &&
 	    sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
 		err = sdp_listen_start(sk, backlog);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 
@@ -258,11 +258,13 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	child = sdp_accept_dequeue(sock->sk, arg->flags, &err);
 	if (!child)
 		return err;
-	lock_sock(child);
+	sdp_lock_sock(child);
 	sock_graft(child, newsock);
 	newsock->state = SS_CONNECTED;
 	sdp_sock_flags(newsock);
-	release_sock(child);
+	if (sdp_sk(child)->fallback.tcp)
+		sdp_fallback_classify(child);
+	sdp_release_sock(child);
 	sdp_fallback_graft(sdp_sk(child), newsock);
 	arg->is_empty = !sdp_accept_waiting(sock->sk);
 	return 0;
@@ -280,7 +282,7 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	if (tcp)
 		return sdp_fallback_getname(ssk, tcp, addr, peer);
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (!peer)
 		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
 	else if (!ssk->peer.port ||
@@ -289,7 +291,7 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 		ret = -ENOTCONN;
 	else
 		ret = sdp_addr_to_user(&ssk->peer, ssk->v6, addr);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return ret;
 }
 
@@ -445,6 +447,7 @@ static int __init sdp_init(void)
 	int err;
 
 	sdp_lsm_init_module();
+	sdp_lock_init_module();
 	err = sdp_netns_init_module();
 	if (err)
 		return err;

@@ -144,7 +144,7 @@ void sdp_alive_keepalive(struct sdp_sock *ssk)
 	unsigned long idle = jiffies - ssk->conn.stats.last_heard;
 	unsigned long next = sdp_option_keepidle(ssk) * HZ;
 
-	if (!sock_flag(&ssk->sk, SOCK_KEEPOPEN) || !sdp_alive_connected(ssk))
+	if (!ssk->opt.keepalive || !sdp_alive_connected(ssk))
 		return;
 	if (!sdp_tx_outstanding(ssk)) {
 		if (idle < next)
@@ -155,6 +155,15 @@ void sdp_alive_keepalive(struct sdp_sock *ssk)
 	sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, next);
 }
 
+static void sdp_alive_keep(struct sdp_sock *ssk)
+{
+	if (!ssk->opt.keepalive)
+		sdp_timer_disarm(ssk, SDP_TIMER_KEEPALIVE);
+	else if (sdp_alive_connected(ssk))
+		sdp_timer_arm_once(ssk, SDP_TIMER_KEEPALIVE,
+				   sdp_option_keepidle(ssk) * HZ);
+}
+
 /**
  * sdp_alive_start() - watch a connection that has just been established
  * @ssk: locked socket
@@ -162,24 +171,22 @@ void sdp_alive_keepalive(struct sdp_sock *ssk)
 void sdp_alive_start(struct sdp_sock *ssk)
 {
 	ssk->conn.stats.last_heard = jiffies;
-	sdp_alive_set_keepalive(&ssk->sk,
-				sock_flag(&ssk->sk, SOCK_KEEPOPEN));
+	sdp_alive_keep(ssk);
 }
 
 /**
  * sdp_alive_set_keepalive() - SO_KEEPALIVE is about to be set
- * @sk: locked socket
+ * @sk: socket, locked by the socket layer (sock::sk_lock), and not by us
  * @on: whether it will be on
  */
 void sdp_alive_set_keepalive(struct sock *sk, int on)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
-	if (!on)
-		sdp_timer_disarm(ssk, SDP_TIMER_KEEPALIVE);
-	else if (sdp_alive_connected(ssk))
-		sdp_timer_arm_once(ssk, SDP_TIMER_KEEPALIVE,
-				   sdp_option_keepidle(ssk) * HZ);
+	sdp_lock_sock(sk);
+	ssk->opt.keepalive = on;
+	sdp_alive_keep(ssk);
+	sdp_release_sock(sk);
 }
 
 /**
@@ -191,6 +198,7 @@ void sdp_alive_options_changed(struct sdp_sock *ssk)
 	if (!sdp_alive_connected(ssk))
 		return;
 	/* They find out by themselves what is due when. */
-	sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, 0);
+	if (ssk->opt.keepalive)
+		sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, 0);
 	sdp_timer_arm(ssk, SDP_TIMER_USER, 0);
 }

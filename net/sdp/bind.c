@@ -99,7 +99,7 @@ int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
 {
 	int err;
 
-	sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(&ssk->sk);
 	/* rdma_cm would take a loopback address for the unspecified one. */
 	if (sdp_addr_is_loopback(&ssk->local)) {
 		err = -EADDRNOTAVAIL;
@@ -130,11 +130,11 @@ void sdp_bind_keep(struct sdp_sock *ssk)
 	int last = ssk->last_bind_err;
 
 	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
-	    !(sk->sk_userlocks & SOCK_BINDPORT_LOCK) || ssk->conn.id ||
+	    !ssk->bound_port || ssk->conn.id ||
 	    sdp_fallback_tcp(sk) || sdp_fallback_alone(ssk))
 		return;
 	/* The address was the route's choice, and may be another next time. */
-	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+	if (!ssk->bound_addr)
 		sdp_addr_set_any(&ssk->local, ssk->v6);
 	sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
 	ssk->local = shown;
@@ -171,7 +171,7 @@ int sdp_bind_split(struct sdp_sock *ssk)
 	};
 	struct rdma_cm_id *id;
 
-	sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(&ssk->sk);
 	/* Until now it has kept the port for both. */
 	rdma_set_afonly(ssk->conn.id, 1);
 	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk, RDMA_PS_IB,
@@ -277,7 +277,7 @@ int sdp_bind_claim(struct sdp_sock *ssk)
 	struct sock *sk;
 	int err = 0;
 
-	sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(&ssk->sk);
 	if (!ssk->sk.sk_reuse && !ssk->sk.sk_reuseport)
 		return 0;
 	if (sdp_addr_is_any(&local))

@@ -62,7 +62,7 @@ void sdp_sock_fin_received(struct sdp_sock *ssk)
 
 	ssk->fin_received = true;
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
-	sock_set_flag(sk, SOCK_DONE);
+	ssk->done = true;
 	switch (sk->sk_state) {
 	case TCP_ESTABLISHED:
 		sdp_sock_set_state(sk, TCP_CLOSE_WAIT);
@@ -167,7 +167,7 @@ static void sdp_sock_close_connected(struct sdp_sock *ssk)
 		return;
 	}
 	sdp_sock_queue_fin(ssk);
-	sk_stream_wait_close(sk, sdp_sock_linger(sk));
+	sdp_wait_close(sk, sdp_sock_linger(sk));
 }
 
 /**
@@ -182,7 +182,7 @@ void sdp_sock_close(struct sock *sk)
 	struct sdp_sock *ssk = sdp_sk(sk);
 	bool connecting, idle;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	/* Between two attempts to connect there is nothing to tear down. */
 	if (sk->sk_state == TCP_LISTEN) {
@@ -198,7 +198,7 @@ void sdp_sock_close(struct sock *sk)
 	idle = sk->sk_state == TCP_CLOSE;
 	if (!idle)
 		sdp_sock_watch_orphan(ssk);
-	release_sock(sk);
+	sdp_release_sock(sk);
 
 	if (idle && ssk->conn.id)
 		sdp_conn_destroy_id(ssk);
@@ -229,9 +229,9 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 		sdp_conn_end(ssk, -ECONNABORTED);
 	else
 		sdp_sock_ended(ssk, -ECONNRESET);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	sdp_conn_flush(ssk);
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 }
 
 /**
@@ -247,8 +247,8 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 
 	sdp_rx_purge(ssk);
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	sock_reset_flag(sk, SOCK_DONE);
-	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+	ssk->done = false;
+	if (!ssk->bound_addr)
 		sdp_addr_set_any(&ssk->local, ssk->v6);
 	sdp_sock_forget_peer(ssk);
 }
@@ -314,11 +314,11 @@ int sdp_shutdown(struct socket *sock, int how)
 		return sdp_fallback_shutdown(sk, tcp, how);
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
 	err = sdp_shutdown_locked(sock, how + 1);
 	/* Wake whoever sleeps in poll(). */
 	sk->sk_state_change(sk);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }

@@ -39,7 +39,7 @@ static void sdp_cm_local_addr(const struct rdma_cm_id *id,
 /* As with TCP an address that the program has chosen stays; a port may not. */
 static bool sdp_cm_has_address(const struct sdp_sock *ssk)
 {
-	return ssk->bound || (ssk->sk.sk_userlocks & SOCK_BINDADDR_LOCK);
+	return ssk->bound || ssk->bound_addr;
 }
 
 /* Interface of a cm_id's address, 0 = not known yet. */
@@ -167,9 +167,9 @@ static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
 {
 	int err;
 
-	lock_sock(&ssk->sk);
+	sdp_lock_sock(&ssk->sk);
 	sdp_cm_local_addr(id, &ssk->local);
-	release_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
 	err = sdp_conn_setup(ssk, id);
 	if (!err)
 		err = sdp_cm_send_hello(ssk, id);
@@ -308,9 +308,9 @@ void sdp_cm_heard(struct sdp_sock *ssk)
  */
 static void sdp_cm_await_greeting(struct sdp_sock *child)
 {
-	lock_sock(&child->sk);
+	sdp_lock_sock(&child->sk);
 	sdp_timer_arm(child, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
-	release_sock(&child->sk);
+	sdp_release_sock(&child->sk);
 }
 
 /**

@@ -165,7 +165,7 @@ static int sdp_conn_alloc(struct sdp_sock *ssk)
 	int err = -ENOBUFS;
 	u32 bytes;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	bytes = sdp_rx_size(ssk) + SDP_TX_CHUNK;
 	if (!sdp_mem_charge(sk, bytes))
 		goto out;
@@ -178,7 +178,7 @@ static int sdp_conn_alloc(struct sdp_sock *ssk)
 	if (bytes)
 		sdp_mem_uncharge(sk, bytes);
 out:
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 
@@ -361,12 +361,12 @@ void sdp_conn_kick(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	bh_lock_sock(sk);
-	if (sock_owned_by_user(sk))
+	sdp_bh_lock_sock(sk);
+	if (sdp_sock_owned(sk))
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
 	else
 		sdp_conn_interrupt(ssk);
-	bh_unlock_sock(sk);
+	sdp_bh_unlock_sock(sk);
 }
 
 /**

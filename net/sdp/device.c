@@ -103,14 +103,14 @@ static void sdp_device_probe_conn(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	bh_lock_sock(sk);
-	if (sock_owned_by_user(sk)) {
+	sdp_bh_lock_sock(sk);
+	if (sdp_sock_owned(sk)) {
 		set_bit(SDP_CONN_PROBE, &ssk->conn.flags);
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
 	} else {
 		sdp_tx_probe(ssk);
 	}
-	bh_unlock_sock(sk);
+	sdp_bh_unlock_sock(sk);
 }
 
 /*

@@ -404,9 +404,9 @@ int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first)
 	err = sdp_fallback_join_connect(ssk->fallback.tcp, flags);
 	sdp_fallback_settle_error(ssk);
 	if (err) {
-		lock_sock(sock->sk);
+		sdp_lock_sock(sock->sk);
 		sdp_fallback_undo(sock);
-		release_sock(sock->sk);
+		sdp_release_sock(sock->sk);
 	}
 	/* TCP has been asked before the program's call came to it. */
 	return err == -EALREADY && first ? -EINPROGRESS : err;
@@ -449,9 +449,9 @@ void sdp_fallback_timeout(struct sdp_sock *ssk)
 void sdp_fallback_release(struct sdp_sock *ssk)
 {
 	/* The timer closes a TCP socket that is not needed: from here on we do. */
-	lock_sock(&ssk->sk);
+	sdp_lock_sock(&ssk->sk);
 	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
-	release_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
 	if (!ssk->fallback.tcp)
 		return;
 	sdp_fallback_sync(ssk);

@@ -117,6 +117,7 @@ struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock);
 
 /* The TCP socket itself: fallback_tcp.c */
+void sdp_fallback_classify(struct sock *sk);
 int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family);
 void sdp_fallback_release_tcp(struct sdp_sock *ssk);
 void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock);

@@ -200,9 +200,9 @@ int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	lock_sock(&ssk->sk);
+	sdp_lock_sock(&ssk->sk);
 	err = sdp_fallback_want(ssk, val);
-	release_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
 	return err;
 }
 
@@ -269,10 +269,10 @@ void sdp_fallback_option_set(struct sock *sk)
 {
 	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
 		return;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN && sdp_sk(sk)->fallback.tcp)
 		sdp_fallback_carry(sdp_sk(sk));
-	release_sock(sk);
+	sdp_release_sock(sk);
 }
 
 /**

@@ -93,7 +93,7 @@ void sdp_fallback_listen_stop(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
 
-	sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(&ssk->sk);
 	if (tcp) {
 		/* Who ends it stores the error before he gives up its lock. */
 		lock_sock(tcp->sk);

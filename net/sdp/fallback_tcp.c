@@ -10,6 +10,7 @@
  * in its struct sock and others read from ours, the error, goes through two
  * callbacks.
  */
+#include <linux/lockdep.h>
 #include <linux/net.h>
 #include <net/tcp.h>
 
@@ -39,6 +40,23 @@ void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock)
 	release_sock(tsk);
 }
 
+/*
+ * TCP faults memory in below the lock of its socket, so that lockdep would take
+ * every socket lock above any of TCP's for one that waits for a program.  We take
+ * that of a TCP socket which no program's call uses; lockdep knows classes only,
+ * so that those who have one are of another.
+ */
+static struct lock_class_key sdp_fallback_lock_key;
+
+/**
+ * sdp_fallback_classify() - tell lockdep that a socket has a TCP socket
+ * @sk: socket, locked by its owner
+ */
+void sdp_fallback_classify(struct sock *sk)
+{
+	sdp_lock_classify(sk, "lock-SDP-FALLBACK", &sdp_fallback_lock_key);
+}
+
 /**
  * sdp_fallback_create_tcp() - create the TCP socket
  * @ssk: locked socket with a file and without a TCP socket
@@ -57,6 +75,7 @@ int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family)
 			    IPPROTO_TCP, &tcp, 0);
 	if (err)
 		return err;
+	sdp_fallback_classify(&ssk->sk);
 	if (family == AF_INET6)
 		tcp->sk->sk_ipv6only = ssk->v6only;
 	sdp_fallback_share_tcp(tcp, ssk->sk.sk_socket);

@@ -194,12 +194,12 @@ int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval, unsigned int optlen)
 	flow = sdp_flow_find(name);
 	if (!flow)
 		return -ENOENT;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sdp_in_state(sk, TCPF_CLOSE))
 		sdp_sk(sk)->opt.flow = flow;
 	else
 		err = -EINVAL;
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 
@@ -219,10 +219,10 @@ int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
 	const struct sdp_sock *ssk = sdp_sk(sk);
 	const struct sdp_flow_ops *flow;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	flow = sdp_flow_wanted(ssk);
 	if (ssk->conn.qp && !sdp_in_state(sk, SDPF_CONNECTING))
 		flow = ssk->conn.flow;
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return sdp_name_put(flow->name, len, optval, optlen);
 }

@@ -208,9 +208,9 @@ int sdp_tcp_info(struct sock *sk, int len, char __user *optval,
 {
 	struct tcp_info info = {};
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	sdp_info_tcp(sdp_sk(sk), &info);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return sdp_info_answer(&info, sizeof(info), len, optval, optlen);
 }
 
@@ -228,8 +228,8 @@ int sdp_sdp_info(struct sock *sk, int len, char __user *optval,
 {
 	struct sdp_info info = {};
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	sdp_info_sdp(sdp_sk(sk), &info);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return sdp_info_answer(&info, sizeof(info), len, optval, optlen);
 }

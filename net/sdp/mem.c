@@ -4,7 +4,10 @@
  * socket, to its control group, and to net.sdp.mem, in the way in which TCP's
  * are to net.ipv4.tcp_mem.
  *
- * All calls that change a socket's account need the socket lock.
+ * All calls that change a socket's account need the socket lock, and then sock::sk_lock:
+ * SO_RESERVE_MEM is the socket layer's, which changes the account, too.  It may be
+ * held by a program (lock.c), so that nobody waits for it.  What changes meanwhile is
+ * noted, in sdp_sock::mem_debt, and settled when it is released.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -17,6 +20,7 @@
 #include "mib.h"
 #include "rcvbuf.h"
 #include "sock.h"
+#include "tx.h"
 
 /* Shares of the memory that is not highmem, as TCP's: 4.7, 6.3 and 9.4 %. */
 #define SDP_MEM_SHARE		16
@@ -64,14 +68,8 @@ bool sdp_mem_pressure(const struct sock *sk)
 	return sk_under_memory_pressure(sk);
 }
 
-/**
- * sdp_mem_charge() - charge what a socket cannot do without
- * @sk: locked socket
- * @bytes: how much
- *
- * Return: false, and nothing charged, if a hard limit forbids it.
- */
-bool sdp_mem_charge(struct sock *sk, u32 bytes)
+/* The account is the caller's. */
+static bool sdp_mem_take(struct sock *sk, u32 bytes)
 {
 	int missing = bytes - sk->sk_forward_alloc;
 
@@ -79,6 +77,71 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes)
 		return false;
 	sk_mem_charge(sk, bytes);
 	return true;
+}
+
+/**
+ * sdp_mem_settle() - book what has changed while the account was not ours
+ * @sk: socket whose sock::sk_lock is about to be released, or is free
+ *
+ * Context: softirqs disabled, slock of sock::sk_lock held.
+ */
+void sdp_mem_settle(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	lockdep_assert_held(&sk->sk_lock.slock);
+	if (likely(!ssk->mem_debt))
+		return;
+	if (ssk->mem_debt < 0)
+		sk_mem_uncharge(sk, -ssk->mem_debt);
+	else if (!sdp_mem_take(sk, ssk->mem_debt))
+		return;
+	ssk->mem_debt = 0;
+}
+
+/* Only what a connection begins with, so that no limit is evaded. */
+static bool sdp_mem_owe(struct sdp_sock *ssk, u32 bytes)
+{
+	if ((s64)ssk->mem_debt + bytes > sdp_mem_guaranteed + SDP_TX_CHUNK)
+		return false;
+	ssk->mem_debt += bytes;
+	return true;
+}
+
+/* A control group may reclaim other memory for it, and that may sleep. */
+static bool sdp_mem_take_slowly(struct sock *sk, u32 bytes)
+	__releases(&sk->sk_lock.slock)
+{
+	bool ok;
+
+	mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	ok = sdp_mem_take(sk, bytes);
+	release_sock(sk);
+	return ok;
+}
+
+/**
+ * sdp_mem_charge() - charge what a socket cannot do without
+ * @sk: locked socket
+ * @bytes: how much
+ *
+ * Context: any; may sleep unless softirqs are disabled.
+ * Return: false, and nothing charged, if a hard limit forbids it.
+ */
+bool sdp_mem_charge(struct sock *sk, u32 bytes)
+{
+	bool may_sleep = !in_softirq();
+	bool ok, theirs;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	theirs = sock_owned_by_user_nocheck(sk);
+	if (!theirs && may_sleep && sk->sk_forward_alloc < (int)bytes)
+		return sdp_mem_take_slowly(sk, bytes);
+	ok = theirs ? sdp_mem_owe(sdp_sk(sk), bytes) : sdp_mem_take(sk, bytes);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return ok;
 }
 
 /**
@@ -97,10 +160,16 @@ bool sdp_mem_grow(struct sock *sk, u32 bytes)
  * sdp_mem_uncharge() - give back what was charged
  * @sk: locked socket, or one that nobody else knows
  * @bytes: how much
+ *
+ * Context: any.
  */
 void sdp_mem_uncharge(struct sock *sk, u32 bytes)
 {
-	sk_mem_uncharge(sk, bytes);
+	spin_lock_bh(&sk->sk_lock.slock);
+	sdp_sk(sk)->mem_debt -= bytes;
+	if (likely(!sock_owned_by_user_nocheck(sk)))
+		sdp_mem_settle(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
 }
 
 /**

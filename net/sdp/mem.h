@@ -35,6 +35,7 @@ bool sdp_mem_pressure(const struct sock *sk);
 bool sdp_mem_charge(struct sock *sk, u32 bytes);
 bool sdp_mem_grow(struct sock *sk, u32 bytes);
 void sdp_mem_uncharge(struct sock *sk, u32 bytes);
+void sdp_mem_settle(struct sock *sk);
 void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent);
 struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk);
 void sdp_mem_account_end(struct mem_cgroup *old);

@@ -128,14 +128,37 @@ void sdp_oob_arrived(struct sdp_sock *ssk, u8 byte)
 	ssk->sk.sk_data_ready(&ssk->sk);
 }
 
+/* Takes the urgent byte; returns as sdp_oob_recv(). */
+static int sdp_oob_take(struct sock *sk, int flags, u8 *byte)
+{
+	struct sdp_oob *oob = &sdp_sk(sk)->conn.rx.oob;
+
+	if (sk->sk_state == TCP_LISTEN)
+		return -ENOTCONN;
+	if (sock_flag(sk, SOCK_URGINLINE) || !oob->data ||
+	    (oob->data & SDP_OOB_READ))
+		return -EINVAL;
+	if (sdp_in_state(sk, SDPF_OVER) && !sdp_sk(sk)->done)
+		return -ENOTCONN;
+	if (oob->data & SDP_OOB_NOTYET)
+		return sdp_in_state(sk, SDPF_OVER) ||
+		       (sk->sk_shutdown & RCV_SHUTDOWN) ? 0 : -EAGAIN;
+
+	*byte = oob->data;
+	if (!(flags & MSG_PEEK))
+		WRITE_ONCE(oob->data, SDP_OOB_READ);
+	return 1;
+}
+
 /**
  * sdp_oob_recv() - recv() with MSG_OOB
- * @sk: locked socket
+ * @sk: socket, not locked
  * @msg: where to put the byte
  * @len: room there
  * @flags: MSG_PEEK, MSG_TRUNC
  *
- * Never waits.
+ * Never waits but for the program's memory.  As with TCP the byte is read even
+ * if it cannot be delivered.
  *
  * Return: as TCP: 1, or 0 if there was no room; -EINVAL if there is no urgent
  * data, or it was read, or is inline; -EAGAIN if it is announced and has not
@@ -143,20 +166,14 @@ void sdp_oob_arrived(struct sdp_sock *ssk, u8 byte)
  */
 int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 {
-	struct sdp_oob *oob = &sdp_sk(sk)->conn.rx.oob;
-	u8 byte = oob->data;
+	u8 byte;
+	int ret;
 
-	if (sock_flag(sk, SOCK_URGINLINE) || !oob->data ||
-	    (oob->data & SDP_OOB_READ))
-		return -EINVAL;
-	if (sdp_in_state(sk, SDPF_OVER) && !sock_flag(sk, SOCK_DONE))
-		return -ENOTCONN;
-	if (oob->data & SDP_OOB_NOTYET)
-		return sdp_in_state(sk, SDPF_OVER) ||
-		       (sk->sk_shutdown & RCV_SHUTDOWN) ? 0 : -EAGAIN;
-
-	if (!(flags & MSG_PEEK))
-		WRITE_ONCE(oob->data, SDP_OOB_READ);
+	sdp_lock_sock(sk);
+	ret = sdp_oob_take(sk, flags, &byte);
+	sdp_release_sock(sk);
+	if (ret <= 0)
+		return ret;
 	msg->msg_flags |= MSG_OOB;
 	if (!len) {
 		msg->msg_flags |= MSG_TRUNC;

@@ -40,6 +40,7 @@ enum sdp_ip_option {
  * @nodelay: TCP_NODELAY
  * @cork: TCP_CORK
  * @quickack: TCP_QUICKACK
+ * @keepalive: SO_KEEPALIVE
  * @syncnt: TCP_SYNCNT, 0 = by the sysctl
  * @keepcnt: TCP_KEEPCNT, 0 = by the sysctl
  * @defer_accept: TCP_DEFER_ACCEPT as TCP keeps it: the number of times that a
@@ -61,6 +62,7 @@ struct sdp_options {
 	bool nodelay;
 	bool cork;
 	bool quickack;
+	bool keepalive;
 	u8 syncnt;
 	u8 keepcnt;
 	u8 defer_accept;

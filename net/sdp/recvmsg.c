@@ -11,6 +11,7 @@
 #include "sock.h"
 #include "timestamp.h"
 #include "tx.h"
+#include "usercopy.h"
 
 /**
  * struct sdp_read - a read in progress
@@ -20,6 +21,7 @@
  * @pos: stream position of the next byte
  * @offset: unread bytes to pass over before the first one (SO_PEEK_OFF)
  * @stamp: when the last of the bytes arrived, 0 if nobody has looked
+ * @missing: bytes of @msg that were not there to be copied to
  * @peek: leave the data in the queue
  * @discard: count the data, but copy none (MSG_TRUNC)
  * @zcopy: it may be read without a copy: it waits, and takes what it reads
@@ -31,6 +33,7 @@ struct sdp_read {
 	u32 pos;
 	u32 offset;
 	ktime_t stamp;
+	u32 missing;
 	bool peek;
 	bool discard;
 	bool zcopy;
@@ -39,7 +42,8 @@ struct sdp_read {
 /*
  * Copies bytes that lie together: to the mark, if it is among them, and not
  * from it on once something was read.  Returns how many bytes were passed, an
- * urgent one that is left out included; 0 at the mark; or -EFAULT.
+ * urgent one that is left out included; 0 at the mark; or -EFAULT if the
+ * program's memory is not there.
  */
 static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
 			  const void *from, u32 len)
@@ -58,14 +62,11 @@ static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
 	len = min_t(size_t, len, rd->left);
 	copied = len;
 	if (!rd->discard)
-		copied = copy_to_iter(from, len, &rd->msg->msg_iter);
-	/* As with TCP all of it or nothing; but a pipe may be nearly full. */
-	if (copied < len && user_backed_iter(&rd->msg->msg_iter)) {
-		iov_iter_revert(&rd->msg->msg_iter, copied);
-		copied = 0;
-	}
-	if (!copied)
+		copied = sdp_copy_out(from, len, &rd->msg->msg_iter);
+	if (!copied) {
+		rd->missing = len;
 		return -EFAULT;
+	}
 	rd->left -= copied;
 	rd->done += copied;
 	rd->pos += copied;
@@ -207,14 +208,14 @@ static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 /* What ends a read that has got nothing yet; 1 = nothing does. */
 static int sdp_recv_end(struct sock *sk, long timeo)
 {
-	if (sock_flag(sk, SOCK_DONE))
+	if (sdp_sk(sk)->done)
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
 		return 0;
 	/* As with TCP a socket that never was connected says so. */
-	if (sk->sk_state == TCP_CLOSE)
+	if (sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
 		return -ENOTCONN;
 	if (!timeo)
 		return -EAGAIN;
@@ -262,11 +263,11 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	z->takers += !rd->peek;
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	sk_wait_event(sk, timeo,
-		      READ_ONCE(rx->bytes) > seen || sk->sk_err ||
-		      sdp_zrecv_ready(z) ||
-		      (sk->sk_shutdown & RCV_SHUTDOWN) ||
-		      sk->sk_state == TCP_CLOSE, &wait);
+	sdp_wait_event(sk, timeo,
+		       READ_ONCE(rx->bytes) > seen || sk->sk_err ||
+		       sdp_zrecv_ready(z) ||
+		       (sk->sk_shutdown & RCV_SHUTDOWN) ||
+		       sk->sk_state == TCP_CLOSE, &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	z->readers -= zcopy;
@@ -290,6 +291,9 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		if (ret)
 			return ret;
 		ret = sdp_recv_queue(sdp_sk(sk), rd);
+		if (ret == -EFAULT &&
+		    !sdp_fault_in(sk, &rd->msg->msg_iter, rd->missing))
+			continue;
 		if (ret <= 0)
 			return ret;
 		sdp_recv_offered(sdp_sk(sk), rd, target);
@@ -330,7 +334,7 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 /* What a next read would find, as io_uring wants to know; 1 for the end. */
 static int sdp_recv_inq(const struct sock *sk)
 {
-	return sdp_sk(sk)->conn.rx.bytes ?: sock_flag(sk, SOCK_DONE);
+	return sdp_sk(sk)->conn.rx.bytes ?: sdp_sk(sk)->done;
 }
 
 /* What such a read may ask for; it does not matter whether it would wait. */
@@ -347,19 +351,14 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 	struct sdp_sock *ssk = sdp_sk(sk);
 	struct sdp_rx *rx = &ssk->conn.rx;
 	const void *from;
-	size_t copied;
 
 	if ((flags & ~SDP_RECV_QUICK) || !list_empty(&rx->queue) ||
 	    rx->oob.data || rx->ring.stamp_head != rx->ring.stamp_tail ||
 	    msg->msg_get_inq || ssk->conn.tx.stalled || !len ||
 	    sdp_rx_ring_peek(ssk, 0, &from) < len ||
-	    !user_backed_iter(&msg->msg_iter))
+	    !user_backed_iter(&msg->msg_iter) ||
+	    !sdp_copy_out(from, len, &msg->msg_iter))
 		return false;
-	copied = copy_to_iter(from, len, &msg->msg_iter);
-	if (copied < len) {
-		iov_iter_revert(&msg->msg_iter, copied);
-		return false;
-	}
 	sdp_recv_consume_ring(ssk, len);
 	sk_peek_offset_bwd(sk, len);
 	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_BYTESIN, len);
@@ -368,7 +367,7 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 }
 
 static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
-			   int flags)
+			   int flags, ktime_t *stamp)
 {
 	struct sdp_read rd = {
 		.msg = msg,
@@ -386,8 +385,7 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
 						     len), timeo);
 	sdp_recv_finish(sk, &rd);
-	if (rd.done && rd.stamp)
-		sdp_timestamp_put(msg, sk, rd.stamp);
+	*stamp = rd.done ? rd.stamp : 0;
 	if (msg->msg_get_inq)
 		msg->msg_inq = sdp_recv_inq(sk);
 	return rd.done ? rd.done : err;
@@ -407,6 +405,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
+	ktime_t stamp = 0;
 	int ret;
 
 	tcp = sdp_fallback_settle(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
@@ -416,16 +415,18 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		return sdp_fallback_recvmsg(sk, tcp, msg, len, flags);
 	if (flags & MSG_ERRQUEUE)
 		return sdp_zmsg_recv(sdp_sk(sk), msg);
+	if (flags & MSG_OOB)
+		return sdp_oob_recv(sk, msg, len, flags);
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sdp_recv_quick(sk, msg, len, flags))
 		ret = len;
 	else if (sk->sk_state == TCP_LISTEN)
 		ret = -ENOTCONN;
-	else if (flags & MSG_OOB)
-		ret = sdp_oob_recv(sk, msg, len, flags);
 	else
-		ret = sdp_recv_stream(sk, msg, len, flags);
-	release_sock(sk);
+		ret = sdp_recv_stream(sk, msg, len, flags, &stamp);
+	sdp_release_sock(sk);
+	if (stamp)
+		sdp_timestamp_put(msg, sk, stamp);
 	return ret;
 }

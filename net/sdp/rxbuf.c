@@ -398,7 +398,7 @@ void sdp_rx_grow(struct work_struct *work)
 	struct mem_cgroup *old;
 	bool grown;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	old = sdp_mem_account_begin(sk);
 	if (rb->growing && sdp_rx_may_post(&ssk->conn)) {
 		grown = sdp_rx_ring_alloc(ssk) || sdp_rx_grow_size(ssk) ||
@@ -413,7 +413,7 @@ void sdp_rx_grow(struct work_struct *work)
 	if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
 	sdp_tx_push(ssk);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	sock_put(sk);
 }
 

@@ -9,6 +9,7 @@
 #include "mib.h"
 #include "sock.h"
 #include "tx.h"
+#include "usercopy.h"
 
 /* How splice() and sendfile() promise more is the kernel's version's affair. */
 #define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
@@ -35,7 +36,7 @@ static int sdp_send_wait_connected(struct sock *sk, long *timeo)
 {
 	if (likely(sdp_in_state(sk, SDPF_SEND)))
 		return 0;
-	return sk_stream_wait_connect(sk, timeo);
+	return sdp_wait_connect(sk, timeo);
 }
 
 static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
@@ -86,40 +87,44 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 		if (err)
 			break;
 		sdp_send_want_space(sk);
-		sk_wait_event(sk, timeo, sdp_send_may_go_on(ssk, want), &wait);
+		sdp_wait_event(sk, timeo, sdp_send_may_go_on(ssk, want), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return err;
 }
 
 /*
- * Copies one piece; returns bytes, or a negative errno.  A write that was cut
- * short has no urgent byte: it is in the rest, for which the program has to
- * ask again.
+ * Copies one piece, @want is set to its length; returns bytes, or a negative
+ * errno.  A write that was cut short has no urgent byte: it is in the rest, for
+ * which the program has to ask again.
  */
-static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg)
+static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 *want)
 {
 	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
 	void *to = sdp_tx_reserve(ssk, &len);
 
 	if (!to)
 		return len ? -ENOBUFS : 0;
-	if (!copy_from_iter_full(to, len, &msg->msg_iter))
+	*want = len;
+	if (!sdp_copy_in(to, len, &msg->msg_iter))
 		return -EFAULT;
 	sdp_tx_append(ssk, len,
 		      (msg->msg_flags & MSG_OOB) && !msg_data_left(msg));
 	return len;
 }
 
-/* Copies until the ring is full or the program's bytes are in it. */
+/*
+ * Copies until the ring is full or the program's bytes are in it; or returns
+ * -EFAULT if the next @want bytes are not there.
+ */
 static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
-			 size_t *done)
+			 size_t *done, u32 *want)
 {
 	int ret = 0;
 
 	sdp_tx_write_begins(ssk);
 	while (msg_data_left(msg)) {
-		ret = sdp_send_piece(ssk, msg);
+		ret = sdp_send_piece(ssk, msg, want);
 		if (ret <= 0)
 			break;
 		*done += ret;
@@ -196,6 +201,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 {
 	enum sdp_zcopy_mode mode = SDP_ZCOPY_OFF;
 	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 want = 0;
 	int err;
 
 	err = sdp_send_wait_connected(sk, &timeo);
@@ -211,11 +217,13 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 			*done += sdp_send_zcopy(ssk, msg, zm, &timeo, &mode);
 			continue;
 		}
-		err = sdp_send_fill(ssk, msg, done);
+		err = sdp_send_fill(ssk, msg, done, &want);
 		if (!msg_data_left(msg))
 			sdp_send_end(ssk, msg);
 		sdp_tx_write_ends(ssk);
-		if (!err && msg_data_left(msg))
+		if (err == -EFAULT)
+			err = sdp_fault_in(sk, &msg->msg_iter, want);
+		else if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, msg_data_left(msg),
 						  &timeo);
 	}
@@ -249,9 +257,9 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (!sdp_send_check(sk) && sdp_tx_join(sdp_sk(sk), msg, len)) {
-		release_sock(sk);
+		sdp_release_sock(sk);
 		return len;
 	}
 	err = sdp_zmsg_begin(&zm, sk, msg, len);
@@ -267,7 +275,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	else if (err)
 		err = sk_stream_error(sk, msg->msg_flags, err);
 	sdp_zmsg_end(&zm, done);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return done ? done : err;
 }
 
@@ -284,7 +292,7 @@ void sdp_splice_eof(struct socket *sock)
 		sdp_fallback_splice_eof(tcp);
 		return;
 	}
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	sdp_tx_flush(sdp_sk(sk));
-	release_sock(sk);
+	sdp_release_sock(sk);
 }

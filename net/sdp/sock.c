@@ -26,13 +26,17 @@
  * The kernel's headers name 27 after a family without sockets; lockdep shall
  * show whose locks these are.
  */
-static struct lock_class_key sdp_slock_key;
-static struct lock_class_key sdp_lock_key;
+static struct lock_class_key sdp_sk_slock_key;
+static struct lock_class_key sdp_sk_lock_key;
 
-static void sdp_sock_release_cb(struct sock *sk)
+/**
+ * sdp_sock_catch_up() - do what softirq has left to the owner
+ * @ssk: socket that the caller owns
+ *
+ * Context: softirqs disabled, sdp_lock::slock held.
+ */
+void sdp_sock_catch_up(struct sdp_sock *ssk)
 {
-	struct sdp_sock *ssk = sdp_sk(sk);
-
 	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.flags))
 		sdp_conn_process(ssk);
 }
@@ -67,7 +71,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	struct sdp_sock *ssk = sdp_sk(sk);
 
 	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
-		     ssk->conn.pd);
+		     ssk->conn.pd || ssk->mem_debt);
 	sdp_sock_unhash(sk);
 	sdp_rx_purge(ssk);
 	sk_sockets_allocated_dec(sk);
@@ -107,8 +111,10 @@ static int sdp_sock_init(struct sock *sk)
 	/* See sdp_create(). */
 	if (sk->sk_kern_sock)
 		return -EOPNOTSUPP;
-	sock_lock_init_class_and_name(sk, "slock-AF_SDP", &sdp_slock_key,
-				      "sk_lock-AF_SDP", &sdp_lock_key);
+	sock_lock_init_class_and_name(sk, "slock-AF_SDP",
+				      &sdp_sk_slock_key, "sk_lock-AF_SDP",
+				      &sdp_sk_lock_key);
+	sdp_lock_init(&ssk->lock);
 	ssk->mib = sn->mib;
 	ssk->destruct = sk->sk_destruct;
 	sk->sk_destruct = sdp_sock_destruct;
@@ -150,7 +156,7 @@ struct proto sdp_prot = {
 	PROTO_IPV6_PINFO_OFFSET(struct sdp_sock, inet6)
 	.init = sdp_sock_init,
 	.unhash = sdp_sock_unhash,
-	.release_cb = sdp_sock_release_cb,
+	.release_cb = sdp_mem_settle,
 	.keepalive = sdp_alive_set_keepalive,
 	.enter_memory_pressure = sdp_mem_enter_pressure,
 	.memory_allocated = &sdp_memory_allocated,
@@ -206,7 +212,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_lingertime = parent->sk_lingertime;
 	child->sk_sndbuf = parent->sk_sndbuf;
 	child->sk_rcvbuf = parent->sk_rcvbuf;
-	child->sk_userlocks = parent->sk_userlocks & ~SOCK_BINDPORT_LOCK;
+	child->sk_userlocks = parent->sk_userlocks;
 	child->sk_rcvlowat = parent->sk_rcvlowat;
 	child->sk_peek_off = READ_ONCE(parent->sk_peek_off);
 	child->sk_rcvtimeo = parent->sk_rcvtimeo;
@@ -226,6 +232,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	sdp_sk(child)->opt = sdp_sk(parent)->opt;
 	/* This one is the listener's alone. */
 	sdp_sk(child)->opt.defer_accept = 0;
+	sdp_sk(child)->bound_addr = sdp_sk(parent)->bound_addr;
 	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
 	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
 }
@@ -321,9 +328,9 @@ void sdp_sock_closed(struct sdp_sock *ssk)
 void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 {
 	sdp_sock_set_state(sk, TCP_CLOSING);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	undo(sdp_sk(sk));
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sk->sk_state == TCP_CLOSING)
 		sdp_sock_set_state(sk, TCP_CLOSE);
 	sk->sk_state_change(sk);
@@ -412,7 +419,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	/* What has ended the last connection is not said of this one. */
 	WRITE_ONCE(sk->sk_err, 0);
-	sock_reset_flag(sk, SOCK_DONE);
+	ssk->done = false;
 	ssk->fin_sent = false;
 	ssk->fin_acked = false;
 	ssk->fin_received = false;
@@ -435,7 +442,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	/* What it has fixed, a family and a port, is not for the next attempt. */
 	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
 					  sdp_conn_destroy_id);
-	if (!(sk->sk_userlocks & SOCK_BINDADDR_LOCK))
+	if (!ssk->bound_addr)
 		sdp_addr_set_any(&ssk->local, ssk->v6);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	return err;

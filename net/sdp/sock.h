@@ -16,6 +16,7 @@
 #include "addr.h"
 #include "conn.h"
 #include "fallback.h"
+#include "lock.h"
 #include "options.h"
 #include "timer.h"
 
@@ -37,10 +38,14 @@ enum sdp_ref {
  *	IPPROTO_SDP and takes every socket of its families for one of these
  * @destruct: what the creating family wants done when the socket dies
  * @mib: counters of its namespace, which it holds
+ * @lock: the socket lock, see lock.c
  * @conn: the RDMA connection
  * @local: own address, as bound or as found by the route
  * @peer: the other end's address
  * @bound: bind() was called or a port was taken
+ * @bound_addr: the program has chosen the address
+ * @bound_port: it has chosen the port
+ * @done: the stream's end has been received, and is there to be read
  * @v6: addresses are shown to the program as AF_INET6
  * @v6only: IPV6_V6ONLY
  * @opt: other options below SOL_SOCKET
@@ -49,6 +54,8 @@ enum sdp_ref {
  * @fin_received: the peer's DisConn arrived here
  * @fin_queued: DisConn is due as soon as all data has been posted
  * @last_bind_err: for SDP_LAST_BIND_ERR
+ * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
+ *	sock::sk_lock)
  * @deadline: jiffies when connect() stops to ask a busy listener again, when
  *	a pending child is old, or when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
@@ -76,11 +83,15 @@ struct sdp_sock {
 	};
 	void (*destruct)(struct sock *sk);
 	struct sdp_mib __percpu *mib;
+	struct sdp_lock lock;
 	struct sdp_conn conn;
 
 	struct sdp_addr local;
 	struct sdp_addr peer;
 	bool bound;
+	bool bound_addr;
+	bool bound_port;
+	bool done;
 	bool v6;
 	bool v6only;
 	bool fin_sent;
@@ -89,6 +100,7 @@ struct sdp_sock {
 	bool fin_queued;
 	struct sdp_options opt;
 	int last_bind_err;
+	int mem_debt;
 	unsigned long deadline;
 	unsigned long backoff;
 	struct sdp_timers timers;
@@ -170,7 +182,7 @@ static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 /* As with TCP a port that the kernel has chosen is for one use only. */
 static inline void sdp_sock_free_port(struct sdp_sock *ssk)
 {
-	if (!(ssk->sk.sk_userlocks & SOCK_BINDPORT_LOCK))
+	if (!ssk->bound_port)
 		ssk->bound = false;
 }
 
@@ -195,6 +207,7 @@ static inline void sdp_sock_flags(struct socket *sock)
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 }
 
+void sdp_sock_catch_up(struct sdp_sock *ssk);
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);

@@ -226,7 +226,7 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 
 /**
  * sdp_set_rcvlowat() - SO_RCVLOWAT
- * @sk: locked socket
+ * @sk: socket, locked by the socket layer (sock::sk_lock), and not by us
  * @val: bytes, limited as TCP limits them
  *
  * Return: 0
@@ -237,10 +237,12 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		limit = sk->sk_rcvbuf;
+	sdp_lock_sock(sk);
 	WRITE_ONCE(sk->sk_rcvlowat, min(val, limit / 2) ?: 1);
 	/* What has come may suffice now. */
 	if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
+	sdp_release_sock(sk);
 	return 0;
 }
 
@@ -277,7 +279,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 	if (tcp)
 		return sdp_fallback_ioctl(sk, tcp, cmd, arg);
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN && cmd != SIOCATMARK)
 		err = -EINVAL;
 	switch (cmd) {
@@ -299,7 +301,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	default:
 		err = -ENOIOCTLCMD;
 	}
-	release_sock(sk);
+	sdp_release_sock(sk);
 	if (err == -ENOIOCTLCMD)
 		return inet_ioctl(sock, cmd, arg);
 	return err ? err : put_user(answer, (int __user *)arg);

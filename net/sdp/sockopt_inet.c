@@ -161,10 +161,10 @@ int sdp_inet_mtu(struct sock *sk)
 	struct sdp_sock *ssk = sdp_sk(sk);
 	int mtu = -ENOTCONN;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (!sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN))
 		mtu = sdp_route_mtu(sock_net(sk), sk->sk_bound_dev_if,
 				    &ssk->peer);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return mtu;
 }

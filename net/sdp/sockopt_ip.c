@@ -164,12 +164,12 @@ int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
 		return err;
 	if (optlen < (v6only ? sizeof(int) : sdp_ip_rules[which].min_len))
 		return -EINVAL;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (v6only)
 		err = sdp_ip_set_v6only(sdp_sk(sk), val);
 	else
 		err = sdp_ip_set(sdp_sk(sk), which, val);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 

@@ -158,9 +158,9 @@ int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
 	/* Before the lock: the memory may be slow to come. */
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	err = sdp_tcp_set(sdp_sk(sk), optname, val);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 

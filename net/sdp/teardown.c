@@ -65,7 +65,7 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 	sdp_bind_end_other(ssk);
 	rdma_destroy_id(conn->id);
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	conn->id = NULL;
 	conn->rx_closed = false;
 	WRITE_ONCE(conn->flags, 0);
@@ -74,7 +74,7 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
 	sdp_sock_ended(ssk, conn->reason);
 	sdp_bind_keep(ssk);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	sock_put(sk);
 }
 
@@ -151,7 +151,7 @@ void sdp_conn_teardown(struct work_struct *work)
 	}
 
 	/* What arrived before the end still counts. */
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	sdp_conn_process(ssk);
 	if (conn->qp)
 		sdp_zrecv_unmap_all(ssk);
@@ -161,14 +161,14 @@ void sdp_conn_teardown(struct work_struct *work)
 		sdp_sock_set_state(sk, TCP_TIME_WAIT);
 	}
 	WRITE_ONCE(conn->qp, NULL);
-	release_sock(sk);
+	sdp_release_sock(sk);
 
 	sdp_conn_destroy_qp(ssk, conn->id);
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	sdp_conn_free(ssk);
 	if (tell)
 		sdp_timer_arm(ssk, SDP_TIMER_PART, SDP_DISCONNECT_TIMEOUT);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	if (!tell) {
 		sdp_conn_finish(ssk);
 		return;
@@ -193,10 +193,10 @@ static bool sdp_conn_seize_id(struct sdp_sock *ssk)
 	struct sdp_conn *conn = &ssk->conn;
 	bool present, ending;
 
-	lock_sock(&ssk->sk);
+	sdp_lock_sock(&ssk->sk);
 	present = conn->id;
 	ending = present && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
-	release_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
 	if (ending)
 		sdp_conn_flush(ssk);
 	return present && !ending;

@@ -69,7 +69,7 @@ static void sdp_timer_work(struct work_struct *work)
 	unsigned long now = jiffies;
 	unsigned int which;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	for (which = 0; which < __SDP_TIMER_MAX; which++) {
 		if (!test_bit(which, &timers->armed) ||
 		    time_after(timers->expires[which], now))
@@ -78,7 +78,7 @@ static void sdp_timer_work(struct work_struct *work)
 		sdp_timer_handlers[which](ssk);
 	}
 	sdp_timer_queue_first(ssk);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	sock_put(sk);
 }
 

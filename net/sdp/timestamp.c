@@ -38,7 +38,7 @@ static void sdp_timestamp_put_us(struct msghdr *msg, bool new,
 /**
  * sdp_timestamp_put() - tell the program when its data arrived
  * @msg: message that is being received, whose control data this becomes
- * @sk: locked socket, whose options say whether, and in which form
+ * @sk: socket, not locked, whose options say whether, and in which form
  * @stamp: wall clock time
  */
 void sdp_timestamp_put(struct msghdr *msg, const struct sock *sk,

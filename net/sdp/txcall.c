@@ -139,8 +139,8 @@ enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
 					    conn.pause);
 	struct sock *sk = &ssk->sk;
 
-	bh_lock_sock(sk);
-	if (sock_owned_by_user(sk)) {
+	sdp_bh_lock_sock(sk);
+	if (sdp_sock_owned(sk)) {
 		set_bit(SDP_CONN_PAUSE, &ssk->conn.flags);
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
 	} else {
@@ -148,7 +148,7 @@ enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
 		sdp_tx_end_wait(ssk);
 		ssk->conn.tx.cause = SDP_FLUSH_CALL;
 	}
-	bh_unlock_sock(sk);
+	sdp_bh_unlock_sock(sk);
 	sock_put(sk);
 	return HRTIMER_NORESTART;
 }

@@ -11,6 +11,7 @@
 #include "netns.h"
 #include "sock.h"
 #include "tx.h"
+#include "usercopy.h"
 
 /* What such a write may say; it does not matter whether it would wait. */
 #define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -62,7 +63,7 @@ static bool sdp_tx_join_fits(const struct sdp_sock *ssk, u32 len)
  * message full afterwards nor is there anything to look for or to wait for.
  * Then two thirds of its instructions are questions whose answer is known.
  *
- * Context: process context, may sleep for the program's memory.
+ * Context: process context; does not wait for the program's memory.
  * Return: whether the bytes were taken; if not, nothing has happened.
  */
 bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
@@ -80,8 +81,8 @@ bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
 	/* The chunk has memory if the byte before is in it, and still waits. */
 	if (!last->open || last->len + len >= tx->max_payload || !at ||
 	    at + len > ring->chunk ||
-	    !copy_from_iter_full(tx->chunks[sdp_ring_chunk(ring, ring->head)] +
-				 at, len, &msg->msg_iter))
+	    !sdp_copy_in(tx->chunks[sdp_ring_chunk(ring, ring->head)] + at, len,
+			 &msg->msg_iter))
 		return false;
 	last->len += len;
 	WRITE_ONCE(ring->head, ring->head + len);

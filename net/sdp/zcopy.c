@@ -42,7 +42,7 @@ void sdp_zcopy_begin(struct sdp_sock *ssk)
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zcopy *z = &conn->zcopy;
 
-	memset_after(z, 0, writers);
+	memset_after(z, 0, reading);
 	z->read_cqe.done = sdp_zrecv_done;
 	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->dev);
 	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
@@ -199,18 +199,21 @@ struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
 
 /**
  * sdp_zpages_list() - describe the pages as the device sees them
+ * @ssk: locked socket, whose connection may be over
  * @zp: pages, all of them there
- * @ibdev: device that is to use them
  * @addr: address in the program
  *
- * Return: whether there was memory for that.
+ * Return: whether there was memory for that, and a device.
  */
-bool sdp_zpages_list(struct sdp_zpages *zp, struct ib_device *ibdev,
+bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
 		     unsigned long addr)
 {
-	return !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
+	const struct sdp_device *dev = ssk->conn.dev;
+
+	return dev &&
+	       !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
 						  offset_in_page(addr), zp->len,
-						  ib_dma_max_seg_size(ibdev),
+						  ib_dma_max_seg_size(dev->ibdev),
 						  GFP_KERNEL);
 }
 
@@ -225,7 +228,8 @@ static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
 
 /**
  * sdp_zpages_pin() - keep a program's pages where they are
- * @ssk: socket with the device that is to use them
+ * @ssk: locked socket with the device that is to use them; the lock is given up
+ *	meanwhile
  * @addr: address in the program
  * @len: bytes
  * @use: what they are for
@@ -241,16 +245,21 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use)
 {
 	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
+	bool got;
 
 	if (!zp)
 		return NULL;
 	zp->write = use == SDP_ZPAGES_RECV;
-	if ((use == SDP_ZPAGES_MSG ||
-	     !mm_account_pinned_pages(&zp->mmp, len)) &&
-	    sdp_zpages_get(zp, addr) &&
-	    sdp_zpages_list(zp, ssk->conn.dev->ibdev, addr))
+	if (use != SDP_ZPAGES_MSG && mm_account_pinned_pages(&zp->mmp, len)) {
+		sdp_zpages_free(zp);
+		return NULL;
+	}
+	sdp_release_sock(&ssk->sk);
+	got = sdp_zpages_get(zp, addr);
+	sdp_lock_sock(&ssk->sk);
+	if (got && sdp_zpages_list(ssk, zp, addr))
 		return zp;
-	sdp_zpages_free(zp);
+	sdp_zpages_drop(ssk, zp);
 	return NULL;
 }
 
@@ -276,17 +285,17 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 			end = jiffies + min_t(unsigned long, end - jiffies,
 					      SDP_ZPAGES_GRACE);
 		}
-		release_sock(&ssk->sk);
+		sdp_release_sock(&ssk->sk);
 		wait_for_completion_timeout(&zp->over, SDP_ZPAGES_NAP);
-		lock_sock(&ssk->sk);
+		sdp_lock_sock(&ssk->sk);
 		sdp_zsend_nudge(ssk);
 	}
 	if (completion_done(&zp->over))
 		return;
 	sdp_conn_end(ssk, killed ? -ECONNABORTED : -ETIMEDOUT);
-	release_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
 	wait_for_completion(&zp->over);
-	lock_sock(&ssk->sk);
+	sdp_lock_sock(&ssk->sk);
 }
 
 /**
@@ -304,6 +313,22 @@ void sdp_zpages_free(struct sdp_zpages *zp)
 	/* The program hears of it last, when all of it is true. */
 	consume_skb(zp->msg);
 	kvfree(zp);
+}
+
+/**
+ * sdp_zpages_drop() - let go of pages that a program reads into
+ * @ssk: locked socket; the lock is given up meanwhile
+ * @zp: pages that no device uses
+ *
+ * Pages of files are locked for that, by a file system that may be a program's.
+ *
+ * Context: the program's.
+ */
+void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	sdp_release_sock(&ssk->sk);
+	sdp_zpages_free(zp);
+	sdp_lock_sock(&ssk->sk);
 }
 
 /**

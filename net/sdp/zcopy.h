@@ -176,6 +176,7 @@ struct sdp_zread {
  * @takers: calls that sleep until there is something to read, which they take;
  *	likewise
  * @writers: calls that sleep until more pages may be sent; likewise
+ * @reading: a call reads without a copy, or gets the memory for it; likewise
  * @on: this end takes part
  * @ends_keys: the peer wants its keys invalidated by who has read
  * @source: what is advertised
@@ -204,6 +205,7 @@ struct sdp_zcopy {
 	u32 readers;
 	u32 takers;
 	u32 writers;
+	bool reading;
 	bool on;
 	bool ends_keys;
 	struct sdp_zsource source;
@@ -238,7 +240,8 @@ static inline bool sdp_zrecv_busy(const struct sdp_zcopy *z)
 /* Whether a call could begin to read; no second one beside the first. */
 static inline bool sdp_zrecv_ready(const struct sdp_zcopy *z)
 {
-	return !sdp_zrecv_busy(z) && sdp_zsink_readable(&z->sink);
+	return !z->reading && !sdp_zrecv_busy(z) &&
+	       sdp_zsink_readable(&z->sink);
 }
 
 /* Whether there are pages that are sent. */
@@ -304,13 +307,14 @@ bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
 struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
 				    u32 len);
-bool sdp_zpages_list(struct sdp_zpages *zp, struct ib_device *ibdev,
+bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
 		     unsigned long addr);
 struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use);
 void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 		     unsigned long limit);
 void sdp_zpages_free(struct sdp_zpages *zp);
+void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp);
 
 /* zcopy_mode.c */
 const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
@@ -332,6 +336,7 @@ void sdp_zmem_exit_module(void);
 /* zcopy_send.c */
 u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len);
 bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
+bool sdp_zsend_open(const struct sdp_sock *ssk);
 bool sdp_zsend_may_add(const struct sdp_zcopy *z);
 bool sdp_zsend_revoke(struct sdp_sock *ssk);
 bool sdp_zsend_push(struct sdp_sock *ssk);

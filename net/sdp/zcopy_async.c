@@ -102,19 +102,24 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 			       end - tail, tail);
 }
 
+/* The lock is given up meanwhile. */
 static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 					     unsigned long addr, u32 len)
 {
 	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
+	bool got;
 
 	if (!zp)
 		return NULL;
 	zp->async = true;
 	zp->guard_ops = sdp_guard_wanted(ssk);
-	if (!mm_account_pinned_pages(&zp->mmp, len) &&
-	    sdp_zasync_get(zp, addr) &&
-	    sdp_zpages_list(zp, ssk->conn.dev->ibdev, addr))
-		return zp;
+	if (!mm_account_pinned_pages(&zp->mmp, len)) {
+		sdp_release_sock(&ssk->sk);
+		got = sdp_zasync_get(zp, addr);
+		sdp_lock_sock(&ssk->sk);
+		if (got && sdp_zpages_list(ssk, zp, addr))
+			return zp;
+	}
 	sdp_zpages_free(zp);
 	return NULL;
 }
@@ -149,8 +154,8 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
 		left = time;
 		while (left && !signal_pending(current) &&
 		       !sdp_zasync_may_go_on(ssk))
-			sk_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
-				      &wait);
+			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
+				       &wait);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - left;
 	} while (!left && *timeo && sdp_zsend_passed(z) != seen);
@@ -159,22 +164,27 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
 }
 
 /*
- * What was copied before and waits is to go first, and would be overtaken.  The
- * connection may be another one after a wait.
+ * What was copied before and waits is to go first, and would be overtaken.  Asked
+ * anew whenever the lock was given up: the connection may be another one.
  */
-static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
-			     long *timeo)
+static bool sdp_zasync_may_add(const struct sdp_sock *ssk,
+			       const struct sdp_zmsg *zm)
 {
 	const struct sdp_conn *conn = &ssk->conn;
 
-	sdp_tx_force(ssk);
-	if (!sdp_zsend_may_add(&conn->zcopy) && *timeo)
-		sdp_zasync_wait(ssk, timeo);
 	return (zm->uarg ? conn->zcopy.on : conn->zcopy.async) &&
 	       !sdp_zsend_waited_for(&conn->zcopy) &&
-	       sdp_zsend_may_add(&conn->zcopy) && conn->qp &&
-	       !test_bit(SDP_CONN_BROKEN, &conn->flags) &&
+	       sdp_zsend_may_add(&conn->zcopy) && sdp_zsend_open(ssk) &&
 	       conn->tx.wait_head == conn->tx.wait_tail;
+}
+
+static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
+			     long *timeo)
+{
+	sdp_tx_force(ssk);
+	if (!sdp_zsend_may_add(&ssk->conn.zcopy) && *timeo)
+		sdp_zasync_wait(ssk, timeo);
+	return sdp_zasync_may_add(ssk, zm);
 }
 
 /* Nobody waits for the pages, so that timers look after them. */
@@ -214,7 +224,7 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		return 0;
 	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, addr, len) :
 			sdp_zasync_protect(ssk, addr, len);
-	if (!zp || !sdp_zsend_add(ssk, zp)) {
+	if (!zp || !sdp_zasync_may_add(ssk, zm) || !sdp_zsend_add(ssk, zp)) {
 		if (zp)
 			sdp_zpages_free(zp);
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_GUARDREFUSALS);

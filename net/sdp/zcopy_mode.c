@@ -93,12 +93,12 @@ int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
 	mode = sdp_zcopy_mode_find(name);
 	if (mode < 0)
 		return mode;
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	if (sdp_in_state(sk, TCPF_CLOSE))
 		sdp_sk(sk)->opt.zcopy = mode;
 	else
 		err = -EINVAL;
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return err;
 }
 
@@ -118,10 +118,10 @@ int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
 	const struct sdp_sock *ssk = sdp_sk(sk);
 	enum sdp_zcopy_mode mode;
 
-	lock_sock(sk);
+	sdp_lock_sock(sk);
 	mode = sdp_zcopy_wanted_mode(ssk);
 	if (ssk->conn.qp && !sdp_in_state(sk, SDPF_CONNECTING))
 		mode = sdp_zcopy_mode(ssk);
-	release_sock(sk);
+	sdp_release_sock(sk);
 	return sdp_name_put(sdp_zcopy_mode_name(mode), len, optval, optlen);
 }

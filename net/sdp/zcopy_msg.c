@@ -86,7 +86,7 @@ void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done)
 /**
  * sdp_zmsg_pin() - keep the pages of such a write
  * @zm: the write
- * @ssk: locked socket with a device
+ * @ssk: locked socket with a device; the lock is given up meanwhile
  * @addr: address in the program
  * @len: bytes
  *

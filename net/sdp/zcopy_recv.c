@@ -15,6 +15,7 @@
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
+#include "usercopy.h"
 #include "zcopy.h"
 
 /*
@@ -296,27 +297,32 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 
 /*
  * A provider that finds the peer in this kernel copies straight from its
- * program to ours, which takes neither a registration nor a completion.
+ * program to ours, which takes neither a registration nor a completion.  Returns
+ * whether something was read, or may be next time: if the program's memory was
+ * not there the lock was given up to get it.
  */
-static u32 sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
+static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 {
 	struct sdp_conn *conn = &call->ssk->conn;
 	struct sdp_zsink *sink = &conn->zcopy.sink;
 	struct sdp_zadvert from;
-	u32 read;
+	ssize_t read;
 
 	if (!conn->dev->ulp || sdp_zrecv_busy(&conn->zcopy))
-		return 0;
+		return false;
 	from = sdp_zsink_read(sink, len);
 	read = conn->dev->ulp->read(conn->qp, from.rkey, from.vaddr, call->iter,
 				    len);
-	sink->reading -= len - read;
-	if (!read)
-		return 0;
+	sink->reading -= len - max_t(ssize_t, read, 0);
+	/* Then it is tried once more. */
+	if (read == -EFAULT)
+		return !sdp_fault_in(&call->ssk->sk, call->iter, len);
+	if (read <= 0)
+		return false;
 	sdp_zrecv_took(call->ssk, read);
 	call->begun += read;
 	call->done += read;
-	return read;
+	return true;
 }
 
 /*
@@ -337,7 +343,10 @@ static void sdp_zrecv_unguard(struct sdp_sock *ssk, unsigned long addr, u32 len)
 			  nr && nr * SDP_ZRECV_GIVEN >= len >> PAGE_SHIFT);
 }
 
-/* Begins another read; returns whether there was one to begin. */
+/*
+ * Begins another read; returns whether there was one to begin.  The lock is given
+ * up to get the program's memory.
+ */
 static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 {
 	struct sdp_sock *ssk = call->ssk;
@@ -356,8 +365,9 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_RECV);
 	if (!zp)
 		return false;
-	if (!sdp_zrecv_post(ssk, zp)) {
-		sdp_zpages_free(zp);
+	/* Another reader may have come, or the connection be another one. */
+	if (sdp_zrecv_fit(call, &addr) < len || !sdp_zrecv_post(ssk, zp)) {
+		sdp_zpages_drop(ssk, zp);
 		return false;
 	}
 	call->since[call->head % SDP_ZCOPY_READS] = jiffies;
@@ -378,7 +388,7 @@ static bool sdp_zrecv_await(struct sdp_zrecv_call *call)
 	sdp_zpages_wait(call->ssk, zp, max(left, 0L));
 	call->done += zp->done;
 	all = zp->done == zp->len;
-	sdp_zpages_free(zp);
+	sdp_zpages_drop(call->ssk, zp);
 	return all;
 }
 
@@ -415,17 +425,22 @@ static void sdp_zrecv_run(struct sdp_zrecv_call *call, u32 want)
 u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want)
 {
 	struct sdp_zrecv_call call = { .ssk = ssk, .iter = iter };
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
 
-	if (!sdp_zrecv_ready(&ssk->conn.zcopy))
+	if (!sdp_zrecv_ready(z))
 		return 0;
-	if (may)
+	if (may) {
+		z->reading = true;
 		sdp_zrecv_run(&call, want);
-	if (!call.done) {
-		sdp_zrecv_refuse(ssk);
-		sdp_tx_push(ssk);
-		return 0;
+		z->reading = false;
 	}
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESIN, call.done);
+	if (call.done)
+		SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESIN, call.done);
+	else
+		sdp_zrecv_refuse(ssk);
+	/* Others may have waited for their turn. */
+	if (sdp_zrecv_ready(z))
+		ssk->sk.sk_data_ready(&ssk->sk);
 	/* No completion does that for what was read at once. */
 	sdp_tx_push(ssk);
 	return call.done;

@@ -70,6 +70,17 @@ static bool sdp_zsend_map(struct sdp_sock *ssk, struct sdp_zsend *s,
 }
 
 /**
+ * sdp_zsend_open() - whether the program may still write
+ * @ssk: locked socket, that was connected before the lock was given up
+ */
+bool sdp_zsend_open(const struct sdp_sock *ssk)
+{
+	return ssk->conn.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) &&
+	       sdp_in_state(&ssk->sk, SDPF_SEND) &&
+	       !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
+}
+
+/**
  * sdp_zsend_may_add() - whether pages may be sent behind those that are
  * @z: zero copy of a locked socket
  *

@@ -32,23 +32,30 @@ bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo)
 	return timeo && !sdp_zsend_busy(&ssk->conn.zcopy);
 }
 
+/* Asked anew whenever the lock was given up: the connection may be another one. */
+static bool sdp_zsync_may_add(const struct sdp_sock *ssk)
+{
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	return !sdp_zsend_busy(z) && sdp_zsend_may_add(z) &&
+	       sdp_zsend_open(ssk);
+}
+
 static struct sdp_zpages *sdp_zsync_prepare(struct sdp_sock *ssk,
 					    const struct msghdr *msg)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	struct sdp_zpages *zp;
 	unsigned long addr;
 	u32 len;
 
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
-	if (len < sdp_zcopy_thresh(ssk) || sdp_zsend_busy(z) || !ssk->conn.qp ||
-	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+	if (len < sdp_zcopy_thresh(ssk) || !sdp_zsync_may_add(ssk))
 		return NULL;
 	len = sdp_zsend_fit(ssk, addr, len);
 	if (!len)
 		return NULL;
 	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_SEND);
-	if (zp && !sdp_zsend_add(ssk, zp)) {
+	if (zp && !(sdp_zsync_may_add(ssk) && sdp_zsend_add(ssk, zp))) {
 		sdp_zpages_free(zp);
 		return NULL;
 	}
@@ -72,10 +79,10 @@ static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
 
 	do {
 		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
-		release_sock(&ssk->sk);
+		sdp_release_sock(&ssk->sk);
 		left = wait_for_completion_interruptible_timeout(&zp->over,
 								 time);
-		lock_sock(&ssk->sk);
+		sdp_lock_sock(&ssk->sk);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - max(left, 0L);
 		if (left > 0)

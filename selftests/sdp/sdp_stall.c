@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program holds the lock of its socket for as long as it likes: the kernel
- * reads an option's value while it does so, and the program (userfaultfd), or a
- * slow file system, lets it wait for that memory. Others must get on meanwhile.
+ * A program holds the socket layer's lock of its socket for as long as it likes: the
+ * layer reads an option's value while it does so, and the program (userfaultfd), or
+ * a slow file system, lets it wait for that memory. Others must get on meanwhile.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -180,6 +180,30 @@ static void a_neighbour_moves(void)
 	close_pair(p);
 }
 
+/*
+ * The connection manager tells all who use it of that, one after the other: sockets
+ * that are connecting, and whose owners stand still, among them.
+ */
+static void while_a_neighbour_moves(void)
+{
+	int listener = new_listener(16), fd[4];
+	struct gap g[ARRAY_SIZE(fd)];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = new_client(SOCK_NONBLOCK);
+		start_connect(fd[i], listener);
+		lock_socket(&g[i], fd[i]);
+	}
+	move_server();
+	others_get_on(1500);
+	for (i = 0; i < ARRAY_SIZE(fd); i++) {
+		unlock_socket(&g[i]);
+		CHECK_OK(close(fd[i]));
+	}
+	CHECK_OK(close(listener));
+}
+
 /* The connection manager finds the way for a socket that is locked. */
 static void while_it_connects(void)
 {
@@ -279,6 +303,7 @@ static void while_its_handshake_ends(void)
 
 static const struct sdp_case cases[] = {
 	CASE(a_neighbour_moves, 0),
+	CASE(while_a_neighbour_moves, CASE_SDP_ONLY),
 	CASE(while_it_connects, 0),
 	CASE(while_it_is_refused, 0),
 	CASE(while_its_peer_leaves, CASE_IPV6),

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The lock of a socket, which no program can hold.
+ */
+#ifndef _SDP_LOCK_H
+#define _SDP_LOCK_H
+
+#include <linux/lockdep.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <net/sock.h>
+
+/**
+ * struct sdp_lock - the lock of a socket, of the same shape as sock::sk_lock
+ * @slock: held by softirq while it works, and to become or cease to be the owner
+ * @owned: a process has the lock, and may sleep; what softirq wants is deferred
+ * @wq: those who wait for the owner
+ * @dep_map: the owner's part of the lock, for lockdep
+ */
+struct sdp_lock {
+	spinlock_t slock; /* protects @owned; softirq works under it */
+	bool owned;
+	wait_queue_head_t wq;
+	struct lockdep_map dep_map;
+};
+
+void sdp_lock_init(struct sdp_lock *lock);
+void sdp_lock_classify(struct sock *sk, const char *name,
+		       struct lock_class_key *key);
+void sdp_lock_sock_nested(struct sock *sk, int subclass);
+void sdp_release_sock(struct sock *sk);
+void sdp_bh_lock_sock(struct sock *sk);
+void sdp_bh_unlock_sock(struct sock *sk);
+bool sdp_sock_owned(const struct sock *sk);
+void sdp_sock_owned_by_me(const struct sock *sk);
+void __init sdp_lock_init_module(void);
+
+/**
+ * sdp_lock_sock() - become the owner of a socket
+ * @sk: socket
+ *
+ * Context: process context; sleeps while somebody else owns it.
+ */
+static inline void sdp_lock_sock(struct sock *sk)
+{
+	sdp_lock_sock_nested(sk, 0);
+}
+
+/*
+ * Gives up the lock until @condition is true, a signal has come or *@timeo is over.
+ * @wait is on the socket's wait queue, with woken_wake_function().
+ */
+#define sdp_wait_event(sk, timeo, condition, wait)			\
+do {									\
+	struct sock *__sk = (sk);					\
+	long *__timeo = (timeo);					\
+									\
+	sdp_release_sock(__sk);						\
+	if (!(condition))						\
+		*__timeo = wait_woken(wait, TASK_INTERRUPTIBLE,	\
+				      *__timeo);			\
+	sdp_lock_sock(__sk);						\
+} while (0)
+
+int sdp_wait_connect(struct sock *sk, long *timeo);
+void sdp_wait_close(struct sock *sk, long timeo);
+
+#endif /* _SDP_LOCK_H */

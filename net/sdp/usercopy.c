@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies between a program and a locked socket.
+ *
+ * A program decides when its memory is there (userfaultfd(), files of a file
+ * system that it serves itself), and so would decide for how long a lock is held
+ * under which the kernel waits for that memory.  The socket lock is waited for by
+ * work items, by the connection manager's handlers, and by whoever removes a
+ * device.  So nothing waits for a program's memory under it: a copy of what is not
+ * there fails, the lock is given up, the memory is got, and the caller looks anew.
+ */
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+#include <net/sock.h>
+
+#include "sock.h"
+#include "usercopy.h"
+
+/**
+ * sdp_copy_in() - copy what a program writes
+ * @to: where to
+ * @len: bytes
+ * @from: the program's memory; advanced by @len if it succeeds
+ *
+ * Context: any that may sleep; does not wait for the program's memory.
+ * Return: whether all of it was copied; if not, sdp_fault_in() tells whether it
+ * is worth another attempt.
+ */
+bool sdp_copy_in(void *to, size_t len, struct iov_iter *from)
+{
+	bool all;
+
+	pagefault_disable();
+	all = copy_from_iter_full(to, len, from);
+	pagefault_enable();
+	return all;
+}
+
+/**
+ * sdp_copy_out() - copy what a program reads
+ * @from: where from
+ * @len: bytes
+ * @to: the program's memory; advanced by what was copied
+ *
+ * As with TCP all of it or nothing; but a pipe may be nearly full.
+ *
+ * Context: any that may sleep; does not wait for the program's memory.
+ * Return: bytes; if there are none, sdp_fault_in() tells whether it is worth
+ * another attempt.
+ */
+size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
+{
+	size_t copied;
+
+	pagefault_disable();
+	copied = copy_to_iter(from, len, to);
+	pagefault_enable();
+	if (likely(copied == len) || !user_backed_iter(to))
+		return copied;
+	iov_iter_revert(to, copied);
+	return 0;
+}
+
+/**
+ * sdp_fault_in() - wait for memory of the program that was not there
+ * @sk: locked socket; the lock is given up meanwhile
+ * @iter: where the program reads or writes
+ * @len: bytes that are to be copied
+ *
+ * It may be gone again when this returns, so that the caller has to repeat this,
+ * and whatever the lock protects may be different.
+ *
+ * Context: the program's.
+ * Return: 0 if all of it was there; -EFAULT if the program has no such memory,
+ * or is killed.
+ */
+int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len)
+{
+	size_t missing;
+
+	if (!user_backed_iter(iter) || fatal_signal_pending(current))
+		return -EFAULT;
+	sdp_release_sock(sk);
+	if (iov_iter_rw(iter) == WRITE)
+		missing = fault_in_iov_iter_readable(iter, len);
+	else
+		missing = fault_in_iov_iter_writeable(iter, len);
+	sdp_lock_sock(sk);
+	return missing ? -EFAULT : 0;
+}
