@@ -13,7 +13,6 @@
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
-#include <linux/pagevec.h>
 #include <linux/rmap.h>
 
 #include "guard.h"
@@ -30,20 +29,6 @@ struct sdp_give_walk {
 	u32 nr;
 	bool drained;
 };
-
-/*
- * New pages, and such as have begun to be in use, are in lists of a processor
- * first, which have a reference to each.  do_wp_page() empties those of its own,
- * too; the function for that is not exported, but this one begins with it.
- */
-static void sdp_give_drain(struct sdp_give_walk *walk)
-{
-	struct folio_batch none;
-
-	folio_batch_init(&none);
-	__folio_batch_release(&none);
-	walk->drained = true;
-}
 
 /*
  * Whether a page that is mapped here has no other user.  That is for certain
@@ -102,8 +87,7 @@ static int sdp_give_pte(pte_t *ptep, unsigned long addr, void *data)
 	if (folio_test_large(folio) || !folio_test_anon(folio) ||
 	    PageAnonExclusive(page))
 		return 0;
-	if (!walk->drained && folio_ref_count(folio) > 1)
-		sdp_give_drain(walk);
+	sdp_guard_drain_for(folio, &walk->drained);
 	if (!sdp_give_claim(folio, page))
 		return 0;
 	/* Clean first: an entry that may be written to is dirty in one way only. */

@@ -6,6 +6,7 @@
 #define _SDP_GUARD_WALK_H
 
 #include <linux/kconfig.h>
+#include <linux/mm.h>
 #include <linux/pgtable.h>
 #include <linux/spinlock.h>
 
@@ -38,5 +39,10 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 
 /* guard_flush.c */
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
+
+/* guard_users.c */
+void sdp_guard_drain_for(struct folio *folio, bool *drained);
+int sdp_guard_mappings(pte_t *ptep, unsigned long addr, struct page *page);
+bool sdp_guard_is_used(struct folio *folio, int mappings);
 
 #endif /* _SDP_GUARD_WALK_H */

@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 
 #include "guard_flush.c"
+#include "guard_users.c"
 #include "guard_give.c"
 #include "guard_share.c"
 #include "guard_watch.c"
