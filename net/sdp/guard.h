@@ -76,4 +76,12 @@ extern const struct sdp_guard_ops sdp_guard_share;
 /* guard_block.c */
 extern const struct sdp_guard_ops sdp_guard_block;
 
+#ifdef CONFIG_MMU_NOTIFIER
+void sdp_guard_open(unsigned long addr, size_t len);
+#else
+static inline void sdp_guard_open(unsigned long addr, size_t len)
+{
+}
+#endif
+
 #endif /* _SDP_GUARD_H */

@@ -58,21 +58,26 @@ static void sdp_block_put(struct sdp_guard *guard)
 }
 
 static bool sdp_block_is_about(const struct sdp_guard *guard,
-			       const struct mmu_notifier_range *range)
+			       unsigned long start, unsigned long end)
 {
-	return guard->start < range->end && range->start < guard->end;
+	return guard->start < end && start < guard->end;
 }
 
-/* Whoever maps other memory there does not have to wait for this. */
-static void sdp_block_unmap(struct sdp_watch *watch,
-			    const struct mmu_notifier_range *range)
+/*
+ * Nobody waits for what is being sent of a range any more.  Who maps other memory
+ * there, or is about to write to all of it, has no use for that; and who has waited
+ * goes on with copies (@late).
+ */
+static void sdp_block_open(struct sdp_watch *watch, unsigned long start,
+			   unsigned long end, bool late)
 {
 	struct sdp_guard *guard;
 
 	spin_lock_bh(&watch->lock);
 	list_for_each_entry(guard, &watch->guards, list) {
-		if (!sdp_block_is_about(guard, range))
+		if (guard->open || !sdp_block_is_about(guard, start, end))
 			continue;
+		guard->late |= late;
 		WRITE_ONCE(guard->open, true);
 		wake_up_all(&guard->wake);
 	}
@@ -87,7 +92,8 @@ static struct sdp_guard *sdp_block_enter(struct sdp_watch *watch,
 
 	spin_lock_bh(&watch->lock);
 	list_for_each_entry(guard, &watch->guards, list) {
-		if (guard->open || !sdp_block_is_about(guard, range))
+		if (guard->open ||
+		    !sdp_block_is_about(guard, range->start, range->end))
 			continue;
 		refcount_inc(&guard->users);
 		guard->waits++;
@@ -105,8 +111,6 @@ static void sdp_block_leave(struct sdp_guard *guard)
 
 	spin_lock_bh(&watch->lock);
 	guard->waiting--;
-	guard->late |= !guard->open;
-	WRITE_ONCE(guard->open, true);
 	spin_unlock_bh(&watch->lock);
 	sdp_block_put(guard);
 }
@@ -127,12 +131,42 @@ static bool sdp_block_is_write(const struct mmu_notifier *notifier,
 	       (len == PAGE_SIZE || len == PMD_SIZE);
 }
 
+/*
+ * Who changes mappings has mmap_lock for writing, and all page faults of the program
+ * behind it; and who waits for it has all others.  Nobody sleeps in their way.
+ */
+static bool sdp_block_may_sleep(struct mm_struct *mm)
+{
+	if (!mmap_read_trylock(mm))
+		return false;
+	mmap_read_unlock(mm);
+	return true;
+}
+
+/* Once for all that is being sent there, however often that is. */
+static void sdp_block_wait(struct sdp_watch *watch,
+			   const struct mmu_notifier_range *range)
+{
+	long left = SDP_BLOCK_LIMIT;
+	struct sdp_guard *guard;
+
+	while (left > 0 && (guard = sdp_block_enter(watch, range))) {
+		left = wait_event_killable_timeout(guard->wake,
+						   READ_ONCE(guard->open),
+						   left);
+		sdp_block_leave(guard);
+	}
+	if (left <= 0)
+		sdp_block_open(watch, range->start, range->end, true);
+}
+
 /**
  * sdp_guard_invalidate() - memory of a process is about to change
  * @notifier: of a watch
  * @range: which memory, and why
  *
  * Context: that of whoever changes it; the memory may be locked, for reading.
+ * Sleeps for SDP_BLOCK_LIMIT at most, and never with mmap_lock held for writing.
  * Return: 0.
  */
 int sdp_guard_invalidate(struct mmu_notifier *notifier,
@@ -140,19 +174,33 @@ int sdp_guard_invalidate(struct mmu_notifier *notifier,
 {
 	struct sdp_watch *watch = container_of(notifier, struct sdp_watch,
 					       notifier);
-	struct sdp_guard *guard;
 
 	if (range->event == MMU_NOTIFY_UNMAP)
-		sdp_block_unmap(watch, range);
-	if (!sdp_block_is_write(notifier, range))
-		return 0;
-	while ((guard = sdp_block_enter(watch, range))) {
-		wait_event_killable_timeout(guard->wake,
-					    READ_ONCE(guard->open),
-					    SDP_BLOCK_LIMIT);
-		sdp_block_leave(guard);
-	}
+		sdp_block_open(watch, range->start, range->end, false);
+	else if (sdp_block_is_write(notifier, range) &&
+		 sdp_block_may_sleep(notifier->mm))
+		sdp_block_wait(watch, range);
 	return 0;
+}
+
+/**
+ * sdp_guard_open() - let nobody wait for memory that a read is about to fill
+ * @addr: address in the program
+ * @len: bytes
+ *
+ * A read has the socket locked while it writes to the memory, so that what is being
+ * sent of it on the same socket could not end meanwhile.
+ *
+ * Context: the program's; may be called with the socket locked.
+ */
+void sdp_guard_open(unsigned long addr, size_t len)
+{
+	struct sdp_watch *watch = sdp_watch_find_get(current->mm);
+
+	if (!watch)
+		return;
+	sdp_block_open(watch, addr, addr + len, false);
+	sdp_watch_put(watch);
 }
 
 static void sdp_block_end(struct sdp_guard *guard)

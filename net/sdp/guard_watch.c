@@ -158,10 +158,18 @@ static struct sdp_watch *sdp_watch_begin(struct mm_struct *mm)
 	return watch;
 }
 
-static struct sdp_watch *sdp_watch_find_get(const struct mm_struct *mm)
+/**
+ * sdp_watch_find_get() - the watch of a process, if there is one
+ * @mm: its memory; NULL for none
+ *
+ * Return: the watch, with a reference; NULL if there is none.
+ */
+struct sdp_watch *sdp_watch_find_get(struct mm_struct *mm)
 {
 	struct sdp_watch *watch;
 
+	if (!mm || !mm_has_notifiers(mm))
+		return NULL;
 	spin_lock(&sdp_watch_lock);
 	watch = sdp_watch_find(mm);
 	if (watch)

@@ -34,6 +34,7 @@ struct sdp_watch {
 
 /* guard_watch.c */
 bool sdp_watch_is_shared(struct mm_struct *mm);
+struct sdp_watch *sdp_watch_find_get(struct mm_struct *mm);
 struct sdp_watch *sdp_watch_get(void);
 void sdp_watch_put(struct sdp_watch *watch);
 void sdp_watch_exit_module(void);

@@ -2,9 +2,11 @@
 /*
  * The application's reads: from receive buffers into user memory.
  */
+#include <linux/mmu_notifier.h>
 #include <linux/sched/signal.h>
 
 #include "conn.h"
+#include "guard.h"
 #include "mib.h"
 #include "oob.h"
 #include "rx.h"
@@ -12,6 +14,7 @@
 #include "timestamp.h"
 #include "tx.h"
 #include "usercopy.h"
+#include "zcopy.h"
 
 /**
  * struct sdp_read - a read in progress
@@ -391,6 +394,24 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 	return rd.done ? rd.done : err;
 }
 
+/*
+ * A read has the socket locked while it writes to the program's memory, so that
+ * what is being sent of that here could not end meanwhile: it waits for none of it.
+ */
+static void sdp_recv_unguard(const struct msghdr *msg)
+{
+	struct iov_iter iter = msg->msg_iter;
+	unsigned long addr;
+	u32 len;
+
+	if (likely(!current->mm || !mm_has_notifiers(current->mm)))
+		return;
+	while ((len = sdp_zcopy_segment(&iter, &addr))) {
+		sdp_guard_open(addr, len);
+		iov_iter_advance(&iter, len);
+	}
+}
+
 /**
  * sdp_recvmsg() - read from a stream
  * @sock: socket
@@ -418,6 +439,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (flags & MSG_OOB)
 		return sdp_oob_recv(sk, msg, len, flags);
 
+	sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
 	if (sdp_recv_quick(sk, msg, len, flags))
 		ret = len;

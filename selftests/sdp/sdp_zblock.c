@@ -18,9 +18,9 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
-#define SYSCTL_FAULT	"/proc/sys/net/sdp/zcopy_fault"
-#define LEN		(4 * THRESH)
-#define PAGES		(LEN / 4096)
+#define SYSCTL_FAULT "/proc/sys/net/sdp/zcopy_fault"
+#define LEN (4 * THRESH)
+#define PAGES (LEN / 4096)
 
 static int set_fault(int fd, const char *name)
 {
@@ -127,7 +127,7 @@ static void the_same_buffer(void)
 {
 	struct pair p = block_pair();
 	unsigned int n, count = scaled_count(50);
-	struct job job = { p.server, SEED_UP, 0, count * LEN, LEN };
+	struct job job = {p.server, SEED_UP, 0, count * LEN, LEN};
 	unsigned char *buf = memory(LEN, 77);
 	pthread_t reader;
 
@@ -147,8 +147,8 @@ static void sent_twice_on_two_sockets(void)
 {
 	struct pair a = block_pair(), b = block_pair();
 	struct job jobs[] = {
-		{ a.server, SEED_UP, 0, 0, LEN },
-		{ b.server, SEED_UP, 0, 0, LEN },
+		{a.server, SEED_UP, 0, 0, LEN},
+		{b.server, SEED_UP, 0, 0, LEN},
 	};
 	unsigned int n, count = scaled_count(20);
 	unsigned char *buf = memory(LEN, 0);
@@ -172,7 +172,75 @@ static void sent_twice_on_two_sockets(void)
 	close_pair(b);
 }
 
-/* What comes in goes to memory that is being sent. */
+#define TIMES 3
+#define TRIES 5
+
+/* Milliseconds of a store to memory that was sent so often, and nobody reads. */
+static uint64_t store_takes(int times)
+{
+	unsigned char *buf = memory(LEN, 0);
+	struct pair p[TIMES];
+	uint64_t start, took;
+	int i;
+
+	pattern_fill(buf, LEN, SEED_UP, 0);
+	for (i = 0; i < times; i++)
+		p[i] = block_pair();
+	for (i = 0; i < times; i++)
+		CHECK_EQ(send(p[i].client, buf, LEN, 0), LEN);
+	start = now_ms();
+	buf[0] ^= 0xff;
+	took = now_ms() - start;
+	for (i = 0; i < times; i++)
+		read_all(p[i].server, 0, LEN);
+	for (i = 0; i < times; i++) {
+		expect_open(p[i]);
+		CHECK(info_of(p[i].client).sdpi_async_sent > 0);
+		close_pair(p[i]);
+	}
+	return took;
+}
+
+/* What else goes on can only make it longer. */
+static uint64_t store_takes_at_least(int times)
+{
+	uint64_t least = store_takes(times), next;
+	int i;
+
+	for (i = 1; i < TRIES; i++) {
+		next = store_takes(times);
+		least = next < least ? next : least;
+	}
+	return least;
+}
+
+/* Who writes gives up waiting for all of them at once. */
+static void sent_often(void)
+{
+	uint64_t once = store_takes_at_least(1);
+	uint64_t often = store_takes_at_least(TIMES);
+
+	if (often >= 2 * once)
+		FAIL("waited %llu ms for one write, and %llu for %d", (unsigned long long)once,
+		     (unsigned long long)often, TIMES);
+}
+
+/* Who splits a huge page to change what may be done there writes to none. */
+static void part_is_protected(void)
+{
+	struct pair p = block_pair();
+	unsigned char *buf = advised(2 * MIB, MADV_HUGEPAGE);
+
+	write_async(p.client, buf, LEN, 0);
+	CHECK_OK(mprotect(buf + MIB, 4096, PROT_READ));
+	CHECK_OK(munmap(buf + MIB + THRESH, 4096));
+	read_all(p.server, 0, LEN);
+	expect_open(p);
+	CHECK_EQ(info_of(p.client).sdpi_guard_waits, 0);
+	close_pair(p);
+}
+
+/* What comes in goes to memory that is being sent: a read waits for none of it. */
 static void received_into(void)
 {
 	struct pair p = block_pair();
@@ -184,6 +252,7 @@ static void received_into(void)
 	pattern_verify(buf + 5000, 1000, SEED_DOWN, 0);
 	read_all(p.server, 0, LEN);
 	expect_open(p);
+	CHECK_EQ(info_of(p.client).sdpi_guard_waits, 0);
 	close_pair(p);
 }
 
@@ -303,6 +372,8 @@ static const struct sdp_case cases[] = {
 	CASE(edges_are_free, CASE_SDP_ONLY),
 	CASE(the_same_buffer, CASE_SDP_ONLY),
 	CASE(sent_twice_on_two_sockets, CASE_SDP_ONLY),
+	CASE(sent_often, CASE_SDP_ONLY),
+	CASE(part_is_protected, CASE_SDP_ONLY),
 	CASE(received_into, CASE_SDP_ONLY),
 	CASE(threads_wait, CASE_SDP_ONLY),
 	CASE(killed_while_it_waits, CASE_SDP_ONLY),
