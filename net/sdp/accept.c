@@ -18,6 +18,7 @@
 #include "cm.h"
 #include "fallback.h"
 #include "mib.h"
+#include "share.h"
 #include "sock.h"
 
 static int sdp_listen_bind(struct sdp_sock *ssk)
@@ -28,7 +29,7 @@ static int sdp_listen_bind(struct sdp_sock *ssk)
 
 	if (ssk->fallback.wanted)
 		return sdp_fallback_bind(ssk, dual);
-	return sdp_conn_is_bound(&ssk->conn) ? 0 : sdp_cm_bind(ssk, dual);
+	return sdp_sock_has_port(ssk) ? 0 : sdp_cm_bind(ssk, dual);
 }
 
 static int sdp_listen_rdma(struct sdp_sock *ssk)
@@ -36,7 +37,8 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 	int err = 0;
 
 	if (!sdp_fallback_alone(ssk))
-		err = sdp_listen_begin(ssk);
+		err = sdp_conn_is_bound(&ssk->conn) ? sdp_listen_begin(ssk) :
+						      sdp_share_listen(ssk);
 	if (err || sdp_fallback_alone(ssk))
 		return sdp_fallback_listen_alone(ssk) ? 0 : err;
 	return 0;
@@ -45,6 +47,7 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 /* One identifier of two may listen, and have children already. */
 static void sdp_listen_failed(struct sdp_sock *ssk)
 {
+	sdp_share_retreat(ssk);
 	sdp_conn_retreat(ssk);
 	sdp_accept_purge(ssk);
 }
@@ -83,6 +86,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 
 static void sdp_listen_over(struct sdp_sock *ssk)
 {
+	sdp_share_leave(ssk);
 	sdp_conn_destroy_id(ssk);
 	sdp_accept_purge(ssk);
 }
@@ -115,6 +119,18 @@ static u32 sdp_accept_limit(const struct sdp_sock *parent)
 		     READ_ONCE(parent->sk.sk_max_ack_backlog) + 1);
 }
 
+/**
+ * sdp_accept_is_full() - whether the backlog is, once all children are ready
+ * @parent: listener, locked or not
+ */
+bool sdp_accept_is_full(const struct sdp_sock *parent)
+{
+	const struct sock *sk = &parent->sk;
+
+	return READ_ONCE(sk->sk_ack_backlog) + READ_ONCE(parent->accept_waits) >
+	       READ_ONCE(sk->sk_max_ack_backlog);
+}
+
 /*
  * Pending children are going to be ready, if their peers are honest, so that a
  * request which would find the queue full then is put off.  Of peers that are
@@ -126,8 +142,7 @@ static bool sdp_accept_has_room(struct sdp_sock *parent)
 
 	if (!sdp_in_state(sk, TCPF_LISTEN) || sk_acceptq_is_full(sk))
 		return false;
-	if (READ_ONCE(sk->sk_ack_backlog) + parent->accept_waits <=
-	    READ_ONCE(sk->sk_max_ack_backlog))
+	if (!sdp_accept_is_full(parent))
 		return true;
 	return !(++parent->accept_put_off % SDP_ACCEPT_PUT_OFF);
 }
@@ -175,6 +190,60 @@ static void sdp_accept_unreserve(struct sdp_sock *parent)
 	spin_unlock_bh(&parent->accept_lock);
 }
 
+/* Whether the child was still on the list, whose reference is the caller's now. */
+static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
+{
+	bool linked;
+
+	spin_lock_bh(&parent->accept_lock);
+	linked = !list_empty(&child->accept_node);
+	if (linked) {
+		list_del_init(&child->accept_node);
+		if (child->listener)
+			parent->accept_waits--;
+		else
+			sk_acceptq_removed(&parent->sk);
+	}
+	spin_unlock_bh(&parent->accept_lock);
+	return linked;
+}
+
+/**
+ * sdp_accept_unlink() - take a child that failed off the pending list
+ * @child: locked socket
+ *
+ * The list's reference to the child is dropped: the caller needs its own.
+ */
+void sdp_accept_unlink(struct sdp_sock *child)
+{
+	struct sock *listener = child->listener;
+
+	if (!listener)
+		return;
+	/* Nobody will accept it any more. */
+	sock_set_flag(&child->sk, SOCK_DEAD);
+	if (sdp_accept_remove(sdp_sk(listener), child))
+		sock_put(&child->sk);
+	child->listener = NULL;
+	sock_put(listener);
+}
+
+/* Resets a child that nobody will accept; the caller holds it. */
+static void sdp_accept_drop(struct sdp_sock *parent, struct sdp_sock *child)
+{
+	struct sock *sk = &child->sk;
+
+	sdp_lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	sock_set_flag(sk, SOCK_DEAD);
+	if (child->conn.id)
+		sdp_conn_end(child, -ECONNABORTED);
+	if (child->listener)
+		sdp_accept_unlink(child);
+	else if (sdp_accept_remove(parent, child))
+		sock_put(sk);
+	sdp_release_sock(sk);
+}
+
 /**
  * sdp_accept_child() - create the socket for a connection request
  * @parent: listener
@@ -193,6 +262,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	struct net *net = sock_net(&parent->sk);
 	struct sdp_sock *child;
 	struct sock *sk;
+	bool late;
 
 	if (!sdp_accept_reserve(parent)) {
 		SDP_INC_STATS(net, SDP_MIB_BACKLOGREJECTS);
@@ -216,7 +286,11 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 
 	spin_lock_bh(&parent->accept_lock);
 	list_add_tail(&child->accept_node, &parent->accept_pending);
+	late = !sdp_in_state(&parent->sk, TCPF_LISTEN);
 	spin_unlock_bh(&parent->accept_lock);
+	/* Whoever has closed it may have looked at the list before. */
+	if (late)
+		sdp_accept_drop(parent, child);
 	return child;
 }
 
@@ -285,44 +359,6 @@ void sdp_accept_ready(struct sdp_sock *child)
 	sock_put(listener);
 }
 
-/* Whether the child was still on the list, whose reference is the caller's now. */
-static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
-{
-	bool linked;
-
-	spin_lock_bh(&parent->accept_lock);
-	linked = !list_empty(&child->accept_node);
-	if (linked) {
-		list_del_init(&child->accept_node);
-		if (child->listener)
-			parent->accept_waits--;
-		else
-			sk_acceptq_removed(&parent->sk);
-	}
-	spin_unlock_bh(&parent->accept_lock);
-	return linked;
-}
-
-/**
- * sdp_accept_unlink() - take a child that failed off the pending list
- * @child: locked socket
- *
- * The list's reference to the child is dropped: the caller needs its own.
- */
-void sdp_accept_unlink(struct sdp_sock *child)
-{
-	struct sock *listener = child->listener;
-
-	if (!listener)
-		return;
-	/* Nobody will accept it any more. */
-	sock_set_flag(&child->sk, SOCK_DEAD);
-	if (sdp_accept_remove(sdp_sk(listener), child))
-		sock_put(&child->sk);
-	child->listener = NULL;
-	sock_put(listener);
-}
-
 static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)
 {
 	struct sdp_sock *child;
@@ -346,20 +382,10 @@ static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)
 void sdp_accept_purge(struct sdp_sock *parent)
 {
 	struct sdp_sock *child;
-	struct sock *sk;
 
 	while ((child = sdp_accept_first(parent))) {
-		sk = &child->sk;
-		sdp_lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
-		sock_set_flag(sk, SOCK_DEAD);
-		if (child->conn.id)
-			sdp_conn_end(child, -ECONNABORTED);
-		if (child->listener)
-			sdp_accept_unlink(child);
-		else if (sdp_accept_remove(parent, child))
-			sock_put(sk);
-		sdp_release_sock(sk);
-		sock_put(sk);
+		sdp_accept_drop(parent, child);
+		sock_put(&child->sk);
 	}
 }
 

@@ -25,6 +25,7 @@
 #include "oob.h"
 #include "route.h"
 #include "rx.h"
+#include "share.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -148,6 +149,13 @@ static int sdp_connect_start(struct socket *sock,
 	if (err)
 		return err;
 	err = sdp_connect_check_rdma(ssk);
+	/* What connects needs the port for itself. */
+	if (!err && ssk->share) {
+		sdp_sock_retreat(sk, sdp_share_leave);
+		if (sk->sk_state != TCP_CLOSE || ssk->share)
+			return -EALREADY;
+		ssk->peer = *peer;
+	}
 	if (!err)
 		err = sdp_sock_start_connect(ssk);
 	if (err && sdp_fallback_connect(ssk, &err))

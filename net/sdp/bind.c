@@ -14,6 +14,7 @@
 #include "netns.h"
 #include "port.h"
 #include "route.h"
+#include "share.h"
 #include "sock.h"
 
 /**
@@ -103,6 +104,8 @@ int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
 	/* rdma_cm would take a loopback address for the unspecified one. */
 	if (sdp_addr_is_loopback(&ssk->local)) {
 		err = -EADDRNOTAVAIL;
+	} else if (sdp_share_wanted(ssk)) {
+		err = sdp_share_bind(ssk, dual);
 	} else {
 		err = sdp_conn_create_id(ssk);
 		if (err)
@@ -131,7 +134,7 @@ void sdp_bind_keep(struct sdp_sock *ssk)
 
 	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
 	    !ssk->bound_port || ssk->conn.id ||
-	    sdp_fallback_tcp(sk) || sdp_fallback_alone(ssk))
+	    ssk->share || sdp_fallback_tcp(sk) || sdp_fallback_alone(ssk))
 		return;
 	/* The address was the route's choice, and may be another next time. */
 	if (!ssk->bound_addr)

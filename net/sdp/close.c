@@ -17,6 +17,7 @@
 #include "conn.h"
 #include "netns.h"
 #include "rx.h"
+#include "share.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -200,6 +201,7 @@ void sdp_sock_close(struct sock *sk)
 		sdp_sock_watch_orphan(ssk);
 	sdp_release_sock(sk);
 
+	sdp_share_leave(ssk);
 	if (idle && ssk->conn.id)
 		sdp_conn_destroy_id(ssk);
 	/* As with TCP no request is on its way any more after close(). */

@@ -18,6 +18,7 @@
 #include "mib.h"
 #include "netns.h"
 #include "route.h"
+#include "share.h"
 #include "sock.h"
 #include "tx.h"
 
@@ -508,6 +509,22 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	return 0;
 }
 
+/* A listener that owns a shared port has no children of its own. */
+static int sdp_cm_requested(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			    const struct rdma_cm_event *event)
+{
+	struct sdp_sock *parent = sdp_share_pick(ssk);
+	int err;
+
+	if (!parent) {
+		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+		return -ECONNREFUSED;
+	}
+	err = sdp_cm_request(parent, id, event);
+	sock_put(&parent->sk);
+	return err;
+}
+
 /**
  * sdp_cm_handler() - an event of a cm_id
  * @id: identifier, whose context is the socket
@@ -522,7 +539,7 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	int err;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return sdp_cm_request(ssk, id, event);
+		return sdp_cm_requested(ssk, id, event);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
 		sdp_conn_told(ssk);
 	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))

@@ -324,8 +324,11 @@ int sdp_conn_check_flushed(struct sdp_sock *ssk)
  */
 void sdp_conn_process(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.qp)
+	if (!ssk->conn.qp) {
+		if (test_and_clear_bit(SDP_CONN_UNSHARED, &ssk->conn.flags))
+			sdp_timer_arm(ssk, SDP_TIMER_SHARE, 0);
 		return;
+	}
 	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		sdp_cm_check_answered(ssk);
 	/* The peer may speak before we have read its HelloAck. */

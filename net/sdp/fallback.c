@@ -173,7 +173,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	/* It was bound before it was to fall back. */
-	if (sdp_conn_is_bound(&ssk->conn) || sdp_fallback_alone(ssk))
+	if (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk))
 		return 0;
 	err = sdp_cm_bind(ssk, dual);
 	if (err == -EADDRINUSE)
@@ -200,7 +200,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 
 	/* An attempt that has failed may have cost TCP its port. */
 	if (ssk->bound && ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num &&
-	    (sdp_conn_is_bound(&ssk->conn) || sdp_fallback_alone(ssk)))
+	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk)))
 		return 0;
 	do {
 		ssk->local.port = port;

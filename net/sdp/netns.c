@@ -15,6 +15,8 @@ static int __net_init sdp_net_init(struct net *net)
 	int err;
 
 	xa_init_flags(&sn->sockets, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	mutex_init(&sn->share_mutex);
+	INIT_LIST_HEAD(&sn->shares);
 	err = sdp_mib_init(net);
 	if (err)
 		return err;
@@ -35,7 +37,8 @@ err_mib:
 
 static void __net_exit sdp_net_exit(struct net *net)
 {
-	WARN_ON_ONCE(!xa_empty(&sdp_net(net)->sockets));
+	WARN_ON_ONCE(!xa_empty(&sdp_net(net)->sockets) ||
+		     !list_empty(&sdp_net(net)->shares));
 	sdp_proc_exit(net);
 	sdp_sysctl_exit(net);
 	sdp_mib_exit(net);

@@ -5,6 +5,7 @@
 #ifndef _SDP_NETNS_H
 #define _SDP_NETNS_H
 
+#include <linux/mutex.h>
 #include <linux/nsproxy.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
@@ -105,6 +106,8 @@ struct sdp_mib;
  * @sockets: all sockets by their number, without a reference: a socket leaves
  *	in its destructor, below the lock of this array
  * @last_number: what the newest socket has got
+ * @share_mutex: protects @shares, and each socket's @share
+ * @shares: ports that sockets share
  */
 struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
@@ -131,6 +134,8 @@ struct sdp_net {
 	struct sdp_mib __percpu *mib;
 	struct xarray sockets;
 	u32 last_number;
+	struct mutex share_mutex; /* who shares a port with whom */
+	struct list_head shares;
 };
 
 /**

@@ -71,7 +71,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	struct sdp_sock *ssk = sdp_sk(sk);
 
 	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
-		     ssk->conn.pd || ssk->mem_debt);
+		     ssk->conn.pd || ssk->share || ssk->mem_debt);
 	sdp_sock_unhash(sk);
 	sdp_rx_purge(ssk);
 	sk_sockets_allocated_dec(sk);
@@ -131,6 +131,7 @@ static int sdp_sock_init(struct sock *sk)
 	INIT_LIST_HEAD(&ssk->accept_pending);
 	INIT_LIST_HEAD(&ssk->accept_ready);
 	INIT_LIST_HEAD(&ssk->accept_node);
+	INIT_LIST_HEAD(&ssk->share_node);
 	ssk->v6 = sk->sk_family == AF_INET6;
 	ssk->v6only = ssk->v6 && sk->sk_ipv6only;
 	if (!ssk->v6) {

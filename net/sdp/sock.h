@@ -65,6 +65,9 @@ enum sdp_ref {
  * @number: place among the sockets of the namespace, 0 = none
  * @dev_name: RDMA device of the current or last connection
  * @listener: socket on whose pending list this one is, held (socket lock)
+ * @share: sockets with which it shares a port, or for which it owns one; set and
+ *	cleared below share_mutex
+ * @share_node: place among these
  * @accept_lock: protects the two lists of a listener, and what counts them
  * @accept_waits: children on or about to be on the pending list; those on the
  *	other one are in sk_ack_backlog
@@ -110,6 +113,8 @@ struct sdp_sock {
 	char dev_name[IB_DEVICE_NAME_MAX];
 
 	struct sock *listener;
+	struct sdp_share *share;
+	struct list_head share_node;
 	spinlock_t accept_lock; /* protects the two lists and their counts */
 	u32 accept_waits;
 	u32 accept_put_off;
@@ -171,6 +176,12 @@ static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
 static inline bool sdp_sock_is_dual(const struct sdp_sock *ssk)
 {
 	return ssk->v6 && !sdp_addr_is_v4(&ssk->local);
+}
+
+/* Whether RDMA has a port for it, of its own or shared. */
+static inline bool sdp_sock_has_port(const struct sdp_sock *ssk)
+{
+	return sdp_conn_is_bound(&ssk->conn) || ssk->share;
 }
 
 /* Whether small writes leave at once. */

@@ -64,6 +64,22 @@ static int sdp_set_zerocopy(struct sock *sk, sockptr_t optval,
 	return 0;
 }
 
+/* The socket layer lets other families have it. */
+static int sdp_set_reuseport(struct sock *sk, sockptr_t optval,
+			     unsigned int optlen)
+{
+	int val;
+
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	lock_sock(sk);
+	sk->sk_reuseport = !!val;
+	release_sock(sk);
+	return 0;
+}
+
 /**
  * sdp_setsockopt() - set an option
  * @sock: socket
@@ -83,6 +99,8 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 
 	if (sdp_is_zerocopy(level, optname))
 		return sdp_set_zerocopy(sk, optval, optlen);
+	if (level == SOL_SOCKET && optname == SO_REUSEPORT)
+		return sdp_set_reuseport(sk, optval, optlen);
 	if (level == SOL_SOCKET)
 		return sock_setsockopt(sock, level, optname, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_FLOW_CONTROL)

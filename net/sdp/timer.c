@@ -13,6 +13,7 @@
 #include "alive.h"
 #include "cm.h"
 #include "rx.h"
+#include "share.h"
 #include "sock.h"
 #include "timer.h"
 #include "tx.h"
@@ -34,6 +35,7 @@ static void (* const sdp_timer_handlers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_PART] = sdp_conn_part,
 	[SDP_TIMER_ASYNC] = sdp_zasync_watch,
+	[SDP_TIMER_SHARE] = sdp_share_check,
 };
 
 /* A pending work item holds a reference to its socket. */

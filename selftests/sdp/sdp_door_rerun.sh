@@ -17,7 +17,8 @@ data() { rerun sdp_data; }
 close() { rerun sdp_close; }
 poll() { rerun sdp_poll; }
 gates() { rerun sdp_gates; }
+share() { rerun sdp_share; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
 export SDP_TEST_FAMILY=inet
-run_cases api option connect data close poll gates
+run_cases api option connect data close poll gates share

@@ -84,6 +84,67 @@ device_deleted_when_idle() {
 	check_works
 }
 
+# Three sockets share a port, and two of them listen.
+# shellcheck disable=SC2016
+sharing_server='
+import errno, os, select, socket, sys, time
+work, server, client = sys.argv[1:]
+def new():
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 259)
+    s.settimeout(60)
+    return s
+def sharing():
+    s = new()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    s.bind((server, 4795))
+    return s
+def connect():
+    s = new()
+    s.bind((client, 0))
+    s.connect((server, 4795))
+    return s
+def told(s):
+    p = select.poll()
+    p.register(s, 0)
+    assert p.poll(60000), "not told"
+    err = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    assert err == errno.ENETDOWN, os.strerror(err)
+all = [sharing() for i in range(3)]
+for s in all[:2]:
+    s.listen()
+open(work + "/sharing", "w").close()
+for s in all:
+    told(s)
+for s in all[:2]:
+    try:
+        s.accept()
+        sys.exit("accept() without a device")
+    except OSError as e:
+        assert e.errno == errno.EINVAL, e
+open(work + "/told", "w").close()
+while not os.path.exists(work + "/again"):
+    time.sleep(0.05)
+for s in all:
+    s.listen()
+peers = [connect() for i in range(3)]
+for s in all:
+    s.accept()
+'
+
+shared_port_goes_with_device() {
+	python3 -c "$sharing_server" "$work" "$server" "$client" > "$work/sharing.out" 2>&1 &
+	pid[sharing]=$!
+	wait_for "$BOUND" exists "$work/sharing" || fail "nobody listens"
+	timeout "$BOUND" rdma link delete "$server_rdma" ||
+		fail "rdma link delete did not come back"
+	wait_for "$BOUND" exists "$work/told" || fail "not all have been told"
+	add_device || fail "$server_rdma did not come up"
+	touch "$work/again"
+	end_of sharing
+	[ "$status" = 0 ] || fail "they cannot share it again"
+	check_works
+}
+
 # Pages of programs that transfers use, and that are pinned for devices.
 pinned() {
 	cat /proc/sys/vm/stat_refresh
@@ -314,6 +375,7 @@ rdma_type=${server_rdma%%[0-9]*}
 
 run_cases lost_rtu_heals mtu_grows mtu_shrinks \
 	device_deleted_in_transfer device_added_again device_deleted_when_idle \
+	shared_port_goes_with_device \
 	readers_device_deleted_in_sync writers_device_deleted_in_sync \
 	readers_device_deleted_in_async writers_device_deleted_in_async \
 	rmmod_refused_in_use rmmod_when_unused link_down_in_transfer
