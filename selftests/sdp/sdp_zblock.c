@@ -18,9 +18,9 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
-#define SYSCTL_FAULT "/proc/sys/net/sdp/zcopy_fault"
-#define LEN (4 * THRESH)
-#define PAGES (LEN / 4096)
+#define SYSCTL_FAULT	"/proc/sys/net/sdp/zcopy_fault"
+#define LEN		(4 * THRESH)
+#define PAGES		(LEN / 4096)
 
 static int set_fault(int fd, const char *name)
 {
@@ -127,7 +127,7 @@ static void the_same_buffer(void)
 {
 	struct pair p = block_pair();
 	unsigned int n, count = scaled_count(50);
-	struct job job = {p.server, SEED_UP, 0, count * LEN, LEN};
+	struct job job = { p.server, SEED_UP, 0, count * LEN, LEN };
 	unsigned char *buf = memory(LEN, 77);
 	pthread_t reader;
 
@@ -147,8 +147,8 @@ static void sent_twice_on_two_sockets(void)
 {
 	struct pair a = block_pair(), b = block_pair();
 	struct job jobs[] = {
-		{a.server, SEED_UP, 0, 0, LEN},
-		{b.server, SEED_UP, 0, 0, LEN},
+		{ a.server, SEED_UP, 0, 0, LEN },
+		{ b.server, SEED_UP, 0, 0, LEN },
 	};
 	unsigned int n, count = scaled_count(20);
 	unsigned char *buf = memory(LEN, 0);
@@ -172,8 +172,8 @@ static void sent_twice_on_two_sockets(void)
 	close_pair(b);
 }
 
-#define TIMES 3
-#define TRIES 5
+#define TIMES		3
+#define TRIES		5
 
 /* Milliseconds of a store to memory that was sent so often, and nobody reads. */
 static uint64_t store_takes(int times)
@@ -221,8 +221,9 @@ static void sent_often(void)
 	uint64_t often = store_takes_at_least(TIMES);
 
 	if (often >= 2 * once)
-		FAIL("waited %llu ms for one write, and %llu for %d", (unsigned long long)once,
-		     (unsigned long long)often, TIMES);
+		FAIL("waited %llu ms for one write, and %llu for %d",
+		     (unsigned long long)once, (unsigned long long)often,
+		     TIMES);
 }
 
 /* Who splits a huge page to change what may be done there writes to none. */
