@@ -8,7 +8,7 @@
 
 #define LISTENERS	4
 #define CLIENTS		16
-#define BACKLOG		8
+#define BACKLOG		CLIENTS
 #define SEED		17
 
 /*
