@@ -47,8 +47,8 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 /* One identifier of two may listen, and have children already. */
 static void sdp_listen_failed(struct sdp_sock *ssk)
 {
-	sdp_share_retreat(ssk);
 	sdp_conn_retreat(ssk);
+	sdp_share_retreat(ssk);
 	sdp_accept_purge(ssk);
 }
 
@@ -86,8 +86,8 @@ int sdp_listen_start(struct sock *sk, int backlog)
 
 static void sdp_listen_over(struct sdp_sock *ssk)
 {
-	sdp_share_leave(ssk);
 	sdp_conn_destroy_id(ssk);
+	sdp_share_leave(ssk);
 	sdp_accept_purge(ssk);
 }
 

@@ -229,7 +229,8 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (ssk->conn.id)
 		sdp_conn_end(ssk, -ECONNABORTED);
-	else
+	/* In any other state it is somebody's who retreats, see sdp_sock_retreat(). */
+	else if (sdp_in_state(sk, TCPF_SYN_SENT))
 		sdp_sock_ended(ssk, -ECONNRESET);
 	sdp_release_sock(sk);
 	sdp_conn_flush(ssk);

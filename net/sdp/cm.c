@@ -182,9 +182,8 @@ static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
  * @work: a connection's work item, which holds the socket
  *
  * Not in the handler, nor does anything else there wait for the socket lock:
- * one worker delivers such events to all users of the connection manager, and a
- * program can hold the lock for as long as it likes, by giving the kernel an
- * address to read that it is slow to provide memory for.
+ * one worker delivers such events to all users of the connection manager, and whoever
+ * owns the socket may wait for memory, or for another lock.
  */
 void sdp_cm_hello(struct work_struct *work)
 {
@@ -513,7 +512,7 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 static int sdp_cm_requested(struct sdp_sock *ssk, struct rdma_cm_id *id,
 			    const struct rdma_cm_event *event)
 {
-	struct sdp_sock *parent = sdp_share_pick(ssk);
+	struct sdp_sock *parent = sdp_share_pick(ssk, *sdp_cm_netdev(id));
 	int err;
 
 	if (!parent) {

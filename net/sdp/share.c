@@ -28,6 +28,7 @@
  * @users: members, those who look at it without being one, and @work while that
  *	has the last of these references
  * @work: gives up the last reference for those who hold a lock
+ * @retreat: undoes a vain attempt to listen, with a reference while it is pending
  * @uid: whose sockets these are
  * @dual: the unspecified address stands for IPv4, too
  * @listening: the owner listens (its socket lock)
@@ -40,6 +41,7 @@ struct sdp_share {
 	spinlock_t lock; /* protects @members and @lost */
 	refcount_t users;
 	struct work_struct work;
+	struct work_struct retreat;
 	kuid_t uid;
 	bool dual;
 	bool listening;
@@ -179,10 +181,13 @@ void sdp_share_check(struct sdp_sock *ssk)
 	share = sdp_share_remove(ssk, true);
 	if (!share)
 		return;
+	sdp_share_put_later(share);
+	/* Another thread is ending it; the state is that one's, sdp_sock_retreat(). */
+	if (sdp_in_state(&ssk->sk, TCPF_CLOSING))
+		return;
 	if (!sdp_in_state(&ssk->sk, TCPF_LISTEN))
 		sdp_sock_failed(ssk, -ENETDOWN);
 	sdp_sock_ended(ssk, -ENETDOWN);
-	sdp_share_put_later(share);
 }
 
 static bool sdp_share_fits(const struct sdp_share *share,
@@ -227,6 +232,25 @@ static struct sock *sdp_share_alloc_owner(const struct sdp_sock *ssk)
 	return owner;
 }
 
+/* Ends an attempt of the owner to listen that was in vain. */
+static void sdp_share_retreat_owner(struct sdp_share *share)
+{
+	struct sock *owner = share->owner;
+
+	sdp_lock_sock(owner);
+	if (owner->sk_state == TCP_LISTEN && !share->listening)
+		sdp_sock_retreat(owner, sdp_conn_retreat);
+	sdp_release_sock(owner);
+}
+
+static void sdp_share_retreat_work(struct work_struct *work)
+{
+	struct sdp_share *share = container_of(work, struct sdp_share, retreat);
+
+	sdp_share_retreat_owner(share);
+	sdp_share_put(share);
+}
+
 static struct sdp_share *sdp_share_alloc(const struct sdp_sock *ssk, bool dual)
 {
 	struct sdp_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
@@ -244,6 +268,7 @@ static struct sdp_share *sdp_share_alloc(const struct sdp_sock *ssk, bool dual)
 	spin_lock_init(&share->lock);
 	refcount_set(&share->users, 1);
 	INIT_WORK(&share->work, sdp_share_work);
+	INIT_WORK(&share->retreat, sdp_share_retreat_work);
 	share->uid = ssk->sk.sk_uid;
 	share->dual = dual;
 	return share;
@@ -283,6 +308,13 @@ bool sdp_share_wanted(const struct sdp_sock *ssk)
 	return ssk->sk.sk_reuseport && ssk->sk.sk_state != TCP_SYN_SENT;
 }
 
+/* The connection manager has asked the first one, as TCP asks each. */
+static bool sdp_share_may_join(const struct sdp_share *share)
+{
+	return ntohs(sdp_sk(share->owner)->local.port) >= PROT_SOCK ||
+	       capable(CAP_NET_BIND_SERVICE);
+}
+
 /**
  * sdp_share_bind() - reserve a local address that others may share
  * @ssk: locked socket without a port, whose local address says what is wanted
@@ -301,12 +333,25 @@ int sdp_share_bind(struct sdp_sock *ssk, bool dual)
 	/* Another thread is about to leave the one that it has. */
 	if (ssk->share)
 		err = -EADDRINUSE;
-	else if (share)
-		sdp_share_add(share, ssk);
-	else
+	else if (!share)
 		err = sdp_share_found(ssk, dual);
+	else if (!sdp_share_may_join(share))
+		err = -EACCES;
+	else
+		sdp_share_add(share, ssk);
 	mutex_unlock(sdp_share_mutex(&ssk->sk));
 	return err;
+}
+
+/*
+ * Whoever has tried may be content with TCP, or hold locks.  The member that calls
+ * has a reference, so that no other is the last one meanwhile.
+ */
+static void sdp_share_retreat_later(struct sdp_share *share)
+{
+	refcount_inc(&share->users);
+	if (!queue_work(sdp_wq, &share->retreat))
+		refcount_dec(&share->users);
 }
 
 static int sdp_share_listen_owner(struct sdp_share *share)
@@ -323,6 +368,8 @@ static int sdp_share_listen_owner(struct sdp_share *share)
 		    sdp_conn_is_bound(&sdp_sk(owner)->conn)) {
 			sdp_sock_set_state(owner, TCP_LISTEN);
 			err = sdp_listen_begin(sdp_sk(owner));
+			if (err)
+				sdp_share_retreat_later(share);
 		}
 		share->listening = !err;
 	}
@@ -372,23 +419,26 @@ static struct sdp_share *sdp_share_get(const struct sdp_sock *ssk)
  */
 void sdp_share_retreat(struct sdp_sock *ssk)
 {
-	struct sdp_share *share;
-	struct sock *owner;
+	struct sdp_share *share = sdp_share_get(ssk);
 
-	share = sdp_share_get(ssk);
 	if (!share)
 		return;
-	owner = share->owner;
-	sdp_lock_sock(owner);
-	if (owner->sk_state == TCP_LISTEN && !share->listening)
-		sdp_sock_retreat(owner, sdp_conn_retreat);
-	sdp_release_sock(owner);
+	sdp_share_retreat_owner(share);
 	sdp_share_put(share);
+}
+
+static bool sdp_share_listens(const struct sdp_sock *member, int netdev)
+{
+	int want = READ_ONCE(member->sk.sk_bound_dev_if);
+
+	return sdp_in_state(&member->sk, TCPF_LISTEN) &&
+	       (!want || want == netdev);
 }
 
 /**
  * sdp_share_pick() - who gets a connection request
  * @ssk: socket that the request came to
+ * @netdev: interface that it came by
  *
  * The members' locks are not asked for, so that one that stands still is in
  * nobody's way.
@@ -397,7 +447,7 @@ void sdp_share_retreat(struct sdp_sock *ssk)
  * Return: @ssk, or the member whose turn it is if it owns a shared port, held for
  * the caller; NULL if none listens.
  */
-struct sdp_sock *sdp_share_pick(struct sdp_sock *ssk)
+struct sdp_sock *sdp_share_pick(struct sdp_sock *ssk, int netdev)
 {
 	struct sdp_sock *member, *found = NULL;
 	struct sdp_share *share = ssk->share;
@@ -408,7 +458,7 @@ struct sdp_sock *sdp_share_pick(struct sdp_sock *ssk)
 	}
 	spin_lock_bh(&share->lock);
 	list_for_each_entry(member, &share->members, share_node) {
-		if (!sdp_in_state(&member->sk, TCPF_LISTEN))
+		if (!sdp_share_listens(member, netdev))
 			continue;
 		if (!found || !sdp_accept_is_full(member))
 			found = member;

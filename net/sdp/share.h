@@ -15,6 +15,6 @@ int sdp_share_listen(struct sdp_sock *ssk);
 void sdp_share_retreat(struct sdp_sock *ssk);
 void sdp_share_leave(struct sdp_sock *ssk);
 void sdp_share_check(struct sdp_sock *ssk);
-struct sdp_sock *sdp_share_pick(struct sdp_sock *ssk);
+struct sdp_sock *sdp_share_pick(struct sdp_sock *ssk, int netdev);
 
 #endif /* _SDP_SHARE_H */

@@ -445,6 +445,41 @@ static void guests_come_and_go(void)
 		thread_join(guests[i].thread);
 }
 
+static void *stop_listening(void *arg)
+{
+	shutdown(*(int *)arg, SHUT_RD);
+	return NULL;
+}
+
+/*
+ * Two threads end a listener whose port the kernel has chosen, and one goes on to
+ * connect: neither ends what is the other's.
+ */
+static void stopped_by_two(void)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	int fd, listener = new_listener(4);
+	struct pair p;
+	unsigned int i, rounds = scaled_count(40);
+	struct addr to = local_addr(listener);
+	pthread_t thread;
+
+	for (i = 0; i < rounds; i++) {
+		fd = sharing_socket();
+		CHECK_OK(listen(fd, 4));
+		thread_start(&thread, stop_listening, &fd);
+		connect(fd, &none, sizeof(none));
+		set_nonblock(fd, true);
+		connect(fd, &to.sa, to.len);
+		thread_join(thread);
+		CHECK_OK(close(fd));
+	}
+	CHECK_OK(close(listener));
+	p = new_pair();
+	exchange(p.client, p.server, 1000);
+	close_pair(p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(connections_are_spread, CASE_IPV6 | CASE_TCP),
 	CASE(processes_share, CASE_TCP),
@@ -458,6 +493,7 @@ static const struct sdp_case cases[] = {
 	CASE(stops_and_listens_again, CASE_TCP),
 	CASE(fallback_shares_both, CASE_SDP_ONLY),
 	CASE(guests_come_and_go, 0),
+	CASE(stopped_by_two, 0),
 };
 
 int main(int argc, char **argv)
