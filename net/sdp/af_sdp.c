@@ -266,6 +266,8 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	child = sdp_accept_dequeue(sock->sk, arg->flags, &err);
 	if (!child)
 		return err;
+	/* Security modules may set options of the socket layer then. */
+	lock_sock(child);
 	sdp_lock_sock(child);
 	sock_graft(child, newsock);
 	newsock->state = SS_CONNECTED;
@@ -273,6 +275,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	if (sdp_sk(child)->fallback.tcp)
 		sdp_fallback_classify(child);
 	sdp_release_sock(child);
+	release_sock(child);
 	sdp_fallback_graft(sdp_sk(child), newsock);
 	arg->is_empty = !sdp_accept_waiting(sock->sk);
 	return 0;

@@ -155,7 +155,11 @@ void sdp_alive_keepalive(struct sdp_sock *ssk)
 	sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, next);
 }
 
-static void sdp_alive_keep(struct sdp_sock *ssk)
+/**
+ * sdp_alive_keep() - begin or cease to look after an idle peer, as SO_KEEPALIVE says
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_alive_keep(struct sdp_sock *ssk)
 {
 	if (!ssk->opt.keepalive)
 		sdp_timer_disarm(ssk, SDP_TIMER_KEEPALIVE);
@@ -176,17 +180,26 @@ void sdp_alive_start(struct sdp_sock *ssk)
 
 /**
  * sdp_alive_set_keepalive() - SO_KEEPALIVE is about to be set
- * @sk: socket, locked by the socket layer (sock::sk_lock), and not by us
+ * @sk: socket, locked by the socket layer (sock::sk_lock)
  * @on: whether it will be on
+ *
+ * Context: any; programs of control groups may do so while we own the socket.
  */
 void sdp_alive_set_keepalive(struct sock *sk, int on)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
-	sdp_lock_sock(sk);
+	local_bh_disable();
+	sdp_bh_lock_sock(sk);
 	ssk->opt.keepalive = on;
-	sdp_alive_keep(ssk);
-	sdp_release_sock(sk);
+	if (sdp_sock_owned(sk)) {
+		set_bit(SDP_CONN_KEEPALIVE, &ssk->conn.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	} else {
+		sdp_alive_keep(ssk);
+	}
+	sdp_bh_unlock_sock(sk);
+	local_bh_enable();
 }
 
 /**

@@ -13,6 +13,7 @@ struct sock;
 void sdp_alive_stalled(struct sdp_sock *ssk);
 void sdp_alive_written(struct sdp_sock *ssk);
 void sdp_alive_start(struct sdp_sock *ssk);
+void sdp_alive_keep(struct sdp_sock *ssk);
 void sdp_alive_options_changed(struct sdp_sock *ssk);
 void sdp_alive_set_keepalive(struct sock *sk, int on);
 

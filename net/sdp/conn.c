@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "alive.h"
 #include "cm.h"
 #include "conn.h"
 #include "device.h"
@@ -324,6 +325,8 @@ int sdp_conn_check_flushed(struct sdp_sock *ssk)
  */
 void sdp_conn_process(struct sdp_sock *ssk)
 {
+	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &ssk->conn.flags))
+		sdp_alive_keep(ssk);
 	if (!ssk->conn.qp) {
 		if (test_and_clear_bit(SDP_CONN_UNSHARED, &ssk->conn.flags))
 			sdp_timer_arm(ssk, SDP_TIMER_SHARE, 0);

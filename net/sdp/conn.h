@@ -68,6 +68,7 @@ enum sdp_conn_flag {
 	SDP_CONN_DYING,		/* teardown has begun, events are ignored */
 	SDP_CONN_TOLD,		/* the peer knows that the connection is over */
 	SDP_CONN_PARTING,	/* waits for that, or for SDP_TIMER_PART */
+	SDP_CONN_KEEPALIVE,	/* SO_KEEPALIVE has changed */
 	SDP_CONN_UNSHARED,	/* a shared port has gone with its device */
 };
 

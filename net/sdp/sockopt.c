@@ -244,7 +244,8 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 
 /**
  * sdp_set_rcvlowat() - SO_RCVLOWAT
- * @sk: socket, locked by the socket layer (sock::sk_lock), and not by us
+ * @sk: socket, locked by the socket layer (sock::sk_lock); our lock may be free, or
+ *	the caller's
  * @val: bytes, limited as TCP limits them
  *
  * Return: 0
@@ -255,12 +256,10 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		limit = sk->sk_rcvbuf;
-	sdp_lock_sock(sk);
 	WRITE_ONCE(sk->sk_rcvlowat, min(val, limit / 2) ?: 1);
-	/* What has come may suffice now. */
+	/* What has come may suffice now; poll() looks without a lock, too. */
 	if (sdp_rx_readable(sk))
 		sk->sk_data_ready(sk);
-	sdp_release_sock(sk);
 	return 0;
 }
 
