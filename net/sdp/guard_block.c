@@ -147,14 +147,19 @@ static bool sdp_block_may_sleep(struct mm_struct *mm)
 static void sdp_block_wait(struct sdp_watch *watch,
 			   const struct mmu_notifier_range *range)
 {
-	long left = SDP_BLOCK_LIMIT;
+	const unsigned long until = jiffies + SDP_BLOCK_LIMIT;
 	struct sdp_guard *guard;
+	long left;
 
-	while (left > 0 && (guard = sdp_block_enter(watch, range))) {
-		left = wait_event_killable_timeout(guard->wake,
-						   READ_ONCE(guard->open),
-						   left);
+	while ((left = until - jiffies) > 0 &&
+	       (guard = sdp_block_enter(watch, range))) {
+		wait_event_killable_timeout(guard->wake, READ_ONCE(guard->open),
+					    left);
 		sdp_block_leave(guard);
+		if (fatal_signal_pending(current)) {
+			left = 0;
+			break;
+		}
 	}
 	if (left <= 0)
 		sdp_block_open(watch, range->start, range->end, true);
@@ -188,8 +193,7 @@ int sdp_guard_invalidate(struct mmu_notifier *notifier,
  * @addr: address in the program
  * @len: bytes
  *
- * A read has the socket locked while it writes to the memory, so that what is being
- * sent of it on the same socket could not end meanwhile.
+ * What is being sent of it goes on with copies.
  *
  * Context: the program's; may be called with the socket locked.
  */

@@ -306,6 +306,7 @@ static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
 {
 	int err = -EOPNOTSUPP;
 
+	walk->drained = false;
 	if (mmap_read_lock_killable(walk->mm))
 		return -EINTR;
 	/* Who wants to be notified of changes begins with the lock held, too. */

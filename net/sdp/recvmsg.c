@@ -395,8 +395,8 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 }
 
 /*
- * A read has the socket locked while it writes to the program's memory, so that
- * what is being sent of that here could not end meanwhile: it waits for none of it.
+ * What a read fills is about to be overwritten: the read does not wait until it was
+ * sent, but leaves copies to be sent.
  */
 static void sdp_recv_unguard(const struct msghdr *msg)
 {
@@ -406,6 +406,8 @@ static void sdp_recv_unguard(const struct msghdr *msg)
 
 	if (likely(!current->mm || !mm_has_notifiers(current->mm)))
 		return;
+	/* Passes over segments that are empty. */
+	iov_iter_advance(&iter, 0);
 	while ((len = sdp_zcopy_segment(&iter, &addr))) {
 		sdp_guard_open(addr, len);
 		iov_iter_advance(&iter, len);
