@@ -91,7 +91,8 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 		return err;
 	sdp_sock_settle(sk);
 	sdp_lock_sock(sk);
-	err = sdp_bind_locked(sdp_sk(sk), &addr, v6);
+	err = sdp_fallback_wait_left(sdp_sk(sk)) ?:
+	      sdp_bind_locked(sdp_sk(sk), &addr, v6);
 	sdp_release_sock(sk);
 	return err;
 }
@@ -152,7 +153,8 @@ static int sdp_connect_start(struct socket *sock,
 	/* What connects needs the port for itself. */
 	if (!err && ssk->share) {
 		sdp_sock_retreat(sk, sdp_share_leave);
-		if (sk->sk_state != TCP_CLOSE || ssk->share)
+		if (sk->sk_state != TCP_CLOSE || ssk->share ||
+		    !sdp_fallback_is_left(ssk))
 			return -EALREADY;
 		ssk->peer = *peer;
 	}
@@ -180,6 +182,9 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	int err;
 
 	sdp_fallback_undo(sock);
+	err = sdp_fallback_wait_left(sdp_sk(sk));
+	if (err)
+		return err;
 	if (sdp_fallback_tcp(sk))
 		return SDP_CONNECT_TCP_AGAIN;
 	if (sock->state == SS_CONNECTED)
@@ -214,45 +219,64 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	return 0;
 }
 
+static int sdp_connect_dissolve(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+
+	sdp_lock_sock(sk);
+	tcp = sdp_fallback_get(sk);
+	if (!tcp)
+		sdp_sock_disconnect(sock);
+	sdp_release_sock(sk);
+	return tcp ? sdp_fallback_disconnect(sock, tcp) : 0;
+}
+
 static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 		       int len, int flags)
 {
 	struct sock *sk = sock->sk;
+	struct socket *tcp = NULL;
 	struct sdp_addr peer;
-	bool dissolve;
 	bool v6;
 	int err;
 
 	if (len < (int)sizeof(uaddr->sa_family))
 		return -EINVAL;
-	dissolve = uaddr->sa_family == AF_UNSPEC;
-	err = dissolve ? 0 : sdp_addr_from_user(sk->sk_family, uaddr, len,
-						&peer, &v6);
+	if (uaddr->sa_family == AF_UNSPEC)
+		return sdp_connect_dissolve(sock);
+	err = sdp_addr_from_user(sk->sk_family, uaddr, len, &peer, &v6);
 	if (err)
 		return err;
 	sdp_lock_sock(sk);
-	if (dissolve && sdp_fallback_tcp(sk))
-		err = sdp_fallback_disconnect(sock);
-	else if (dissolve)
-		sdp_sock_disconnect(sock);
-	else
-		err = sdp_connect_locked(sock, &peer, v6, flags);
+	err = sdp_connect_locked(sock, &peer, v6, flags);
+	if (err > 0)
+		tcp = sdp_fallback_get(sk);
 	sdp_release_sock(sk);
-	if (err <= 0)
+	if (!tcp)
 		return err;
-	return sdp_fallback_wait_connect(sock, flags,
+	return sdp_fallback_wait_connect(sock, tcp, flags,
 					 err == SDP_CONNECT_TCP_FIRST);
+}
+
+static int sdp_listen_locked(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+
+	if (sock->state != SS_UNCONNECTED ||
+	    !sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
+		return -EINVAL;
+	return sdp_listen_start(sk, backlog);
 }
 
 static int sdp_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
-	int err = -EINVAL;
+	int err;
 
 	sdp_lock_sock(sk);
-	if (sock->state == SS_UNCONNECTED &&
-	    sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
-		err = sdp_listen_start(sk, backlog);
+	err = sdp_fallback_wait_left(sdp_sk(sk)) ?:
+	      sdp_listen_locked(sock, backlog);
 	sdp_release_sock(sk);
 	return err;
 }
@@ -287,7 +311,7 @@ DEFINE_PROTO_OPS_ACCEPT(sdp_accept);
 static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_tcp(sk);
+	struct socket *tcp = sdp_fallback_get(sk);
 	struct sdp_sock *ssk = sdp_sk(sk);
 	int ret;
 
@@ -386,7 +410,7 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 		sdp_zrecv_asked(sdp_sk(sk));
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();
-	tcp = sdp_fallback_tcp(sk);
+	tcp = sdp_fallback_get(sk);
 	return tcp ? sdp_fallback_poll(sk, file, tcp) : mask;
 }
 

@@ -310,7 +310,7 @@ static int sdp_shutdown_locked(struct socket *sock, int how)
 int sdp_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_tcp(sk);
+	struct socket *tcp = sdp_fallback_get(sk);
 	int err;
 
 	if (tcp)

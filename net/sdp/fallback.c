@@ -228,6 +228,7 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 
 	if (!fb->wanted)
 		return 0;
+	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
 	if (ssk->bound)
 		return sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
 	/* An earlier attempt may have been for the other family. */
@@ -301,8 +302,9 @@ static int sdp_fallback_connect_tcp(struct sdp_sock *ssk)
  * @ssk: locked socket with its peer set and nothing of RDMA left
  * @err: why RDMA does not do; changed to TCP's error if that fails at once
  *
- * Never waits.  The socket's state is the caller's to change, afterwards:
- * whoever sees the new one then also sees that TCP has taken over.
+ * Never waits, since no call is in the TCP socket.  The socket's state is the
+ * caller's to change, afterwards: whoever sees the new one then also sees that TCP
+ * has taken over.
  *
  * Context: the program's, or the work item that ended the attempt over RDMA.
  * Return: whether TCP has taken over.
@@ -327,9 +329,7 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 		*err = ret;
 		return false;
 	}
-	fb->used = true;
-	/* Pairs with the acquire in sdp_fallback_tcp(). */
-	smp_store_release(&fb->active, true);
+	sdp_fallback_open(ssk);
 	/* Pairs with the barrier in sdp_poll(). */
 	smp_wmb();
 	return true;
@@ -349,26 +349,30 @@ void sdp_fallback_undo(struct socket *sock)
 		return;
 	sdp_fallback_detach_tcp(ssk);
 	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
-	WRITE_ONCE(fb->active, false);
+	sdp_fallback_shut(ssk);
+	sdp_sock_forget(ssk);
 	sock->state = SS_UNCONNECTED;
 }
 
 /**
  * sdp_fallback_disconnect() - dissolve a connection over TCP
- * @sock: locked socket that TCP carries
+ * @sock: socket, not locked
+ * @tcp: its TCP socket, from sdp_fallback_get()
  *
  * Return: what TCP says to connect() to AF_UNSPEC.
  */
-int sdp_fallback_disconnect(struct socket *sock)
+int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp)
 {
-	struct socket *tcp = sdp_sk(sock->sk)->fallback.tcp;
 	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
 	int err;
 
 	err = READ_ONCE(tcp->ops)->connect(tcp,
 					   (struct sockaddr_unsized *)&none,
 					   sizeof(struct sockaddr), 0);
+	sdp_lock_sock(sock->sk);
 	sdp_fallback_undo(sock);
+	sdp_release_sock(sock->sk);
+	sdp_fallback_put(sock->sk);
 	return err;
 }
 
@@ -389,25 +393,28 @@ static int sdp_fallback_join_connect(struct socket *tcp, int flags)
  * sdp_fallback_wait_connect() - connect() on a socket that TCP is connecting,
  *	or has connected
  * @sock: socket
+ * @tcp: its TCP socket, from sdp_fallback_get()
  * @flags: O_NONBLOCK
  * @first: it is the call that has begun to connect
  *
  * Return: what TCP's connect() returns.
  */
-int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first)
+int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
+			      int flags, bool first)
 {
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 	int err;
 
 	sdp_fallback_sync(ssk);
 	sdp_fallback_settle_error(ssk);
-	err = sdp_fallback_join_connect(ssk->fallback.tcp, flags);
+	err = sdp_fallback_join_connect(tcp, flags);
 	sdp_fallback_settle_error(ssk);
 	if (err) {
 		sdp_lock_sock(sock->sk);
 		sdp_fallback_undo(sock);
 		sdp_release_sock(sock->sk);
 	}
+	sdp_fallback_put(sock->sk);
 	/* TCP has been asked before the program's call came to it. */
 	return err == -EALREADY && first ? -EINPROGRESS : err;
 }
@@ -454,6 +461,8 @@ void sdp_fallback_release(struct sdp_sock *ssk)
 	sdp_release_sock(&ssk->sk);
 	if (!ssk->fallback.tcp)
 		return;
+	/* The file is gone, and with it all calls. */
+	WARN_ON_ONCE(atomic_read(&ssk->fallback.users) > ssk->fallback.active);
 	sdp_fallback_sync(ssk);
 	sdp_fallback_detach_tcp(ssk);
 	sdp_fallback_release_tcp(ssk);

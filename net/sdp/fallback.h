@@ -51,6 +51,9 @@ struct sdp_fallback_opts {
  *	the file is closed; until then the socket lock protects it, and RCU
  *	those who look at a listener without
  * @active: TCP carries the connection, or is being asked to; read without lock
+ * @users: 1 for @active, and 1 for each call of the program that is in @tcp.  We
+ *	lock @tcp below our own lock only while there is none: such a call may
+ *	stand still with @tcp locked for as long as the program likes
  * @used: @active was true at some time
  * @listens: @tcp has begun to listen; read without lock
  * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
@@ -64,6 +67,7 @@ struct sdp_fallback_opts {
  */
 struct sdp_fallback {
 	struct socket *tcp;
+	atomic_t users;
 	bool active;
 	bool used;
 	bool alone;
@@ -98,8 +102,9 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_prepare(struct sdp_sock *ssk);
 bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);
-int sdp_fallback_wait_connect(struct socket *sock, int flags, bool first);
-int sdp_fallback_disconnect(struct socket *sock);
+int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
+			      int flags, bool first);
+int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp);
 void sdp_fallback_undo(struct socket *sock);
 void sdp_fallback_not_needed(struct sdp_sock *ssk);
 void sdp_fallback_timeout(struct sdp_sock *ssk);
@@ -132,13 +137,21 @@ void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk);
 void sdp_fallback_sync(struct sdp_sock *ssk);
 void sdp_fallback_carry(struct sdp_sock *ssk);
 
+/* Who is in the TCP socket: fallback_users.c */
+void sdp_fallback_open(struct sdp_sock *ssk);
+void sdp_fallback_shut(struct sdp_sock *ssk);
+struct socket *sdp_fallback_get(struct sock *sk);
+void sdp_fallback_put(struct sock *sk);
+bool sdp_fallback_is_left(const struct sdp_sock *ssk);
+int sdp_fallback_wait_left(struct sdp_sock *ssk);
+
 /* Calls once TCP has taken over: fallback_call.c */
 struct socket *sdp_fallback_settle(struct sock *sk, long timeo);
 int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
 			 struct msghdr *msg, size_t len);
 int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
 			 struct msghdr *msg, size_t len, int flags);
-void sdp_fallback_splice_eof(struct socket *tcp);
+void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp);
 __poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
 			   struct socket *tcp);
 int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
@@ -148,8 +161,10 @@ int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
 		       unsigned long arg);
 int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 			    sockptr_t optval, unsigned int optlen);
-int sdp_fallback_set_tcp(struct socket *tcp, int level, int optname,
-			 sockptr_t optval, unsigned int optlen);
+int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, sockptr_t optval, unsigned int optlen);
+int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, char __user *optval, int __user *optlen);
 int sdp_fallback_set_peek_off(struct sock *sk, int val);
 void sdp_fallback_option_set(struct sock *sk);
 int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Socket calls on a connection that TCP carries.  None of them takes our
- * socket lock: the TCP socket stays until the file is closed.
+ * socket lock: they may wait for the program, with the TCP socket locked.  Each
+ * is given the TCP socket by sdp_fallback_get(), and gives it back.
  */
 #include <linux/net.h>
 #include <linux/sched/signal.h>
@@ -41,8 +42,8 @@ static noinline int sdp_fallback_wait(struct sock *sk, long timeo)
  * @sk: socket, not locked
  * @timeo: jiffies to wait if that is being decided
  *
- * Return: the TCP socket; NULL if it is RDMA, or nothing yet; an error pointer
- * if there was no time.
+ * Return: the TCP socket, which one of the calls below has to give back; NULL if it
+ * is RDMA, or nothing yet; an error pointer if there was no time.
  */
 struct socket *sdp_fallback_settle(struct sock *sk, long timeo)
 {
@@ -51,13 +52,19 @@ struct socket *sdp_fallback_settle(struct sock *sk, long timeo)
 	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
 		return NULL;
 	err = sdp_fallback_wait(sk, timeo);
-	return err ? ERR_PTR(err) : sdp_fallback_tcp(sk);
+	return err ? ERR_PTR(err) : sdp_fallback_get(sk);
 }
 
 static void sdp_fallback_enter(struct sock *sk)
 {
 	sdp_fallback_sync(sdp_sk(sk));
 	sdp_fallback_settle_error(sdp_sk(sk));
+}
+
+static void sdp_fallback_leave(struct sock *sk)
+{
+	sdp_fallback_settle_error(sdp_sk(sk));
+	sdp_fallback_put(sk);
 }
 
 /**
@@ -76,7 +83,7 @@ int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
 
 	sdp_fallback_enter(sk);
 	ret = READ_ONCE(tcp->ops)->sendmsg(tcp, msg, len);
-	sdp_fallback_settle_error(sdp_sk(sk));
+	sdp_fallback_leave(sk);
 	return ret;
 }
 
@@ -97,20 +104,22 @@ int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
 
 	sdp_fallback_enter(sk);
 	ret = READ_ONCE(tcp->ops)->recvmsg(tcp, msg, len, flags);
-	sdp_fallback_settle_error(sdp_sk(sk));
+	sdp_fallback_leave(sk);
 	return ret;
 }
 
 /**
  * sdp_fallback_splice_eof() - sendfile() has promised more than it had
- * @tcp: TCP socket
+ * @sk: socket
+ * @tcp: its TCP socket
  */
-void sdp_fallback_splice_eof(struct socket *tcp)
+void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp)
 {
 	const struct proto_ops *ops = READ_ONCE(tcp->ops);
 
 	if (ops->splice_eof)
 		ops->splice_eof(tcp);
+	sdp_fallback_put(sk);
 }
 
 /**
@@ -122,8 +131,12 @@ void sdp_fallback_splice_eof(struct socket *tcp)
 __poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
 			   struct socket *tcp)
 {
+	__poll_t mask;
+
 	sdp_fallback_enter(sk);
-	return READ_ONCE(tcp->ops)->poll(file, tcp, NULL);
+	mask = READ_ONCE(tcp->ops)->poll(file, tcp, NULL);
+	sdp_fallback_put(sk);
+	return mask;
 }
 
 /**
@@ -143,6 +156,7 @@ int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
 	int ret;
 
 	ret = READ_ONCE(tcp->ops)->getname(tcp, (struct sockaddr *)&name, peer);
+	sdp_fallback_put(&ssk->sk);
 	if (ret < 0)
 		return ret;
 	sdp_addr_from_rdma(&name, &got);
@@ -159,8 +173,12 @@ int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
  */
 int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how)
 {
+	int err;
+
 	sdp_fallback_enter(sk);
-	return READ_ONCE(tcp->ops)->shutdown(tcp, how);
+	err = READ_ONCE(tcp->ops)->shutdown(tcp, how);
+	sdp_fallback_put(sk);
+	return err;
 }
 
 /**
@@ -175,8 +193,12 @@ int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how)
 int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
 		       unsigned long arg)
 {
+	int err;
+
 	sdp_fallback_enter(sk);
-	return READ_ONCE(tcp->ops)->ioctl(tcp, cmd, arg);
+	err = READ_ONCE(tcp->ops)->ioctl(tcp, cmd, arg);
+	sdp_fallback_put(sk);
+	return err;
 }
 
 /**
@@ -206,36 +228,71 @@ int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 	return err;
 }
 
+/*
+ * Of the protocols that are put upon TCP only "tls" leaves the file alone: SMC's
+ * takes its private data for its own socket, and the file is not TCP's here.
+ */
+static int sdp_fallback_set_ulp(struct socket *tcp, sockptr_t optval,
+				unsigned int optlen)
+{
+	char name[SDP_NAME_MAX];
+	int err;
+
+	err = sdp_name_get(name, optval, optlen);
+	if (err)
+		return err;
+	if (strcmp(name, "tls"))
+		return -ENOENT;
+	return READ_ONCE(tcp->ops)->setsockopt(tcp, SOL_TCP, TCP_ULP,
+					       KERNEL_SOCKPTR(name),
+					       strlen(name));
+}
+
 /**
  * sdp_fallback_set_tcp() - set an option of a TCP socket
- * @tcp: TCP socket
+ * @sk: socket
+ * @tcp: its TCP socket
  * @level: level
  * @optname: option
  * @optval: value
  * @optlen: its length
  *
- * Of the protocols that are put upon TCP only "tls" leaves the file alone: SMC's
- * takes its private data for its own socket, and the file is not TCP's here.
- *
- * Return: 0; -ENOENT for another protocol upon TCP; or what TCP says.
+ * Return: 0; -ENOENT for another protocol upon TCP than "tls"; or what TCP says.
  */
-int sdp_fallback_set_tcp(struct socket *tcp, int level, int optname,
-			 sockptr_t optval, unsigned int optlen)
+int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, sockptr_t optval, unsigned int optlen)
 {
-	char name[SDP_NAME_MAX];
 	int err;
 
-	if (level == SOL_TCP && optname == TCP_ULP) {
-		err = sdp_name_get(name, optval, optlen);
-		if (err)
-			return err;
-		if (strcmp(name, "tls"))
-			return -ENOENT;
-		optval = KERNEL_SOCKPTR(name);
-		optlen = strlen(name);
-	}
-	return READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname, optval,
-					       optlen);
+	if (level == SOL_TCP && optname == TCP_ULP)
+		err = sdp_fallback_set_ulp(tcp, optval, optlen);
+	else
+		err = READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
+						      optval, optlen);
+	sdp_fallback_put(sk);
+	return err;
+}
+
+/**
+ * sdp_fallback_get_tcp() - read an option of a TCP socket
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @level: level
+ * @optname: option
+ * @optval: where to put the value
+ * @optlen: room there; set to the value's length
+ *
+ * Return: what TCP says.
+ */
+int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, char __user *optval, int __user *optlen)
+{
+	int err;
+
+	err = READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname, optval,
+					      optlen);
+	sdp_fallback_put(sk);
+	return err;
 }
 
 /**

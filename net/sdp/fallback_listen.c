@@ -161,11 +161,10 @@ struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
 		return NULL;
 	}
 	child->fallback.tcp = tcp;
-	child->fallback.used = true;
-	child->fallback.active = true;
 	sdp_fallback_count(child, SDP_FALLBACK_ACCEPTED);
 	sdp_fallback_names(child, tcp->sk);
 	sdp_fallback_adopt_opts(child, tcp->sk);
+	sdp_fallback_open(child);
 	return sk;
 }
 

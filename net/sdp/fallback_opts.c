@@ -226,7 +226,7 @@ static void sdp_fallback_carry_set(struct sdp_sock *ssk)
 
 /**
  * sdp_fallback_carry() - give TCP the options that we keep ourselves
- * @ssk: locked socket with a TCP socket
+ * @ssk: locked socket with a TCP socket that no call is in
  *
  * They are carried when TCP begins to listen or to connect; from then on they
  * are set and read there.
@@ -242,6 +242,7 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
 	int val;
 	int i;
 
+	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
 	for (i = 0; i < ARRAY_SIZE(options); i++)
 		if (!sdp_tcp_getsockopt(&ssk->sk, options[i], &val))
 			sdp_fallback_carry_int(tcp, SOL_TCP, options[i], val);

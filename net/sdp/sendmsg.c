@@ -286,10 +286,10 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 void sdp_splice_eof(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_tcp(sk);
+	struct socket *tcp = sdp_fallback_get(sk);
 
 	if (tcp) {
-		sdp_fallback_splice_eof(tcp);
+		sdp_fallback_splice_eof(sk, tcp);
 		return;
 	}
 	sdp_lock_sock(sk);

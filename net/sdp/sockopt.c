@@ -112,9 +112,10 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_SDP)
 		return sdp_fallback_setsockopt(sdp_sk(sk), optname, optval,
 					       optlen);
-	tcp = sdp_fallback_tcp(sk);
+	tcp = sdp_fallback_get(sk);
 	if (tcp)
-		return sdp_fallback_set_tcp(tcp, level, optname, optval, optlen);
+		return sdp_fallback_set_tcp(sk, tcp, level, optname, optval,
+					    optlen);
 	err = sdp_set_level(sock, level, optname, optval, optlen);
 	if (!err)
 		sdp_fallback_option_set(sk);
@@ -202,10 +203,10 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 	int err;
 	int len;
 
-	tcp = sdp_fallback_tcp(sk);
-	if (tcp && level != SOL_SDP)
-		return READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname,
-						       optval, optlen);
+	tcp = level == SOL_SDP ? NULL : sdp_fallback_get(sk);
+	if (tcp)
+		return sdp_fallback_get_tcp(sk, tcp, level, optname, optval,
+					    optlen);
 	if (level == SOL_IP || level == SOL_IPV6)
 		return sdp_ip_getsockopt(sk, level, optname, optval,
 					 optlen);
@@ -290,7 +291,7 @@ static int sdp_ioctl_outq(struct sock *sk)
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_tcp(sk);
+	struct socket *tcp = sdp_fallback_get(sk);
 	int answer = 0;
 	int err = 0;
 

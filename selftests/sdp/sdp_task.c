@@ -64,10 +64,15 @@ bool block_sleeps(const struct blocked *b)
 	return tid && task_state(tid) == 'S';
 }
 
-void block_start(struct blocked *b, sdp_op op, int fd)
+void block_run(struct blocked *b, sdp_op op, int fd)
 {
 	*b = (struct blocked){ .op = op, .fd = fd };
 	thread_start(&b->thread, block_thread, b);
+}
+
+void block_start(struct blocked *b, sdp_op op, int fd)
+{
+	block_run(b, op, fd);
 	WAIT_FOR(block_sleeps(b));
 }
 

@@ -273,7 +273,9 @@ struct blocked {
 	int err;
 };
 
-/* Start the call and wait until its thread sleeps in the kernel. */
+/* Start the call. */
+void block_run(struct blocked *b, sdp_op op, int fd);
+/* And wait until its thread sleeps in the kernel. */
 void block_start(struct blocked *b, sdp_op op, int fd);
 long block_join(struct blocked *b);
 bool block_sleeps(const struct blocked *b);
