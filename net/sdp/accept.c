@@ -164,6 +164,15 @@ static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
 	return true;
 }
 
+/* Its teardown may have begun: a child is pending until the end of that. */
+static void sdp_accept_give_up(struct sdp_sock *child)
+{
+	sdp_lock_sock(&child->sk);
+	if (child->conn.id)
+		sdp_conn_end(child, -ETIMEDOUT);
+	sdp_release_sock(&child->sk);
+}
+
 static bool sdp_accept_reserve(struct sdp_sock *parent)
 {
 	struct sdp_sock *old = NULL;
@@ -176,7 +185,7 @@ static bool sdp_accept_reserve(struct sdp_sock *parent)
 	spin_unlock_bh(&parent->accept_lock);
 	if (old) {
 		SDP_INC_STATS(sock_net(&old->sk), SDP_MIB_HALFOPENDROPS);
-		sdp_conn_end(old, -ETIMEDOUT);
+		sdp_accept_give_up(old);
 		/* The list's reference. */
 		sock_put(&old->sk);
 	}

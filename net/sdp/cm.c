@@ -398,8 +398,6 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		return sdp_cm_rejected(ssk, id, event);
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return -ECONNRESET;
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		return -ENETDOWN;
 	default:
 		/* Nothing that changes the connection. */
 		return 0;
@@ -541,6 +539,8 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		return sdp_cm_requested(ssk, id, event);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
 		sdp_conn_told(ssk);
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		sdp_conn_lost(ssk);
 	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))
 		return 0;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)

@@ -22,6 +22,8 @@
 
 /* For what has to be done in process context. */
 struct workqueue_struct *sdp_wq;
+/* Its items wait for those of sdp_wq. */
+struct workqueue_struct *sdp_share_wq;
 
 /**
  * sdp_conn_init() - prepare a new socket's connection
@@ -398,7 +400,14 @@ void sdp_conn_grow(struct sdp_sock *ssk)
 int __init sdp_conn_init_module(void)
 {
 	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return sdp_wq ? 0 : -ENOMEM;
+	if (!sdp_wq)
+		return -ENOMEM;
+	sdp_share_wq = alloc_workqueue("sdp_share",
+				       WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (sdp_share_wq)
+		return 0;
+	destroy_workqueue(sdp_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -406,5 +415,6 @@ int __init sdp_conn_init_module(void)
  */
 void sdp_conn_exit_module(void)
 {
+	destroy_workqueue(sdp_share_wq);
 	destroy_workqueue(sdp_wq);
 }

@@ -70,6 +70,7 @@ enum sdp_conn_flag {
 	SDP_CONN_PARTING,	/* waits for that, or for SDP_TIMER_PART */
 	SDP_CONN_KEEPALIVE,	/* SO_KEEPALIVE has changed */
 	SDP_CONN_UNSHARED,	/* a shared port has gone with its device */
+	SDP_CONN_GONE,		/* the id's device goes, which waits for the id */
 };
 
 /**
@@ -481,11 +482,13 @@ void sdp_conn_farewell(struct work_struct *work);
 void sdp_conn_end(struct sdp_sock *ssk, int reason);
 void sdp_conn_part(struct sdp_sock *ssk);
 void sdp_conn_told(struct sdp_sock *ssk);
+void sdp_conn_lost(struct sdp_sock *ssk);
 void sdp_conn_flush(struct sdp_sock *ssk);
 void sdp_conn_destroy_id(struct sdp_sock *ssk);
 void sdp_conn_retreat(struct sdp_sock *ssk);
 
 extern struct workqueue_struct *sdp_wq;
+extern struct workqueue_struct *sdp_share_wq;
 
 int __init sdp_conn_init_module(void);
 void sdp_conn_exit_module(void);

@@ -108,7 +108,10 @@ static bool sdp_mem_owe(struct sdp_sock *ssk, u32 bytes)
 	return true;
 }
 
-/* A control group may reclaim other memory for it, and that may sleep. */
+/*
+ * A control group may reclaim other memory for it, and that may sleep.  A worker
+ * does not wait for that, nor kill anybody: it charges as TCP does in softirqs.
+ */
 static bool sdp_mem_take_slowly(struct sock *sk, u32 bytes)
 	__releases(&sk->sk_lock.slock)
 {
@@ -132,7 +135,7 @@ static bool sdp_mem_take_slowly(struct sock *sk, u32 bytes)
  */
 bool sdp_mem_charge(struct sock *sk, u32 bytes)
 {
-	bool may_sleep = !in_softirq();
+	bool may_sleep = !in_softirq() && !(current->flags & PF_KTHREAD);
 	bool ok, theirs;
 
 	spin_lock_bh(&sk->sk_lock.slock);
@@ -213,9 +216,17 @@ struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk)
 /**
  * sdp_mem_account_end() - charge to those who allocate again
  * @old: from sdp_mem_account_begin()
+ *
+ * A group that is over memory.high has its tasks sleep for that on their way back
+ * to the program.  A worker has no such way, and would do it for all of its groups
+ * in one of the next allocations, where others wait for it.
  */
 void sdp_mem_account_end(struct mem_cgroup *old)
 {
+#ifdef CONFIG_MEMCG
+	if (current->flags & PF_KTHREAD)
+		current->memcg_nr_pages_over_high = 0;
+#endif
 	set_active_memcg(old);
 }
 

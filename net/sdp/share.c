@@ -93,7 +93,7 @@ static void sdp_share_work(struct work_struct *work)
 static void sdp_share_put_later(struct sdp_share *share)
 {
 	if (!refcount_dec_not_one(&share->users))
-		queue_work(sdp_wq, &share->work);
+		queue_work(sdp_share_wq, &share->work);
 }
 
 /* The member's own timer does the rest: nobody else waits for its lock. */
@@ -350,7 +350,7 @@ int sdp_share_bind(struct sdp_sock *ssk, bool dual)
 static void sdp_share_retreat_later(struct sdp_share *share)
 {
 	refcount_inc(&share->users);
-	if (!queue_work(sdp_wq, &share->retreat))
+	if (!queue_work(sdp_share_wq, &share->retreat))
 		refcount_dec(&share->users);
 }
 

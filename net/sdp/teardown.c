@@ -14,9 +14,13 @@
  */
 #define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
 
+/* So that who sees a connection broken finds its teardown queued. */
+static DEFINE_SPINLOCK(sdp_conn_end_lock);
+
 /**
  * sdp_conn_end() - begin the end of a connection
- * @ssk: socket with a cm_id
+ * @ssk: socket with a cm_id, which cannot go meanwhile: the caller is called by it,
+ *	or holds the socket lock and has seen it
  * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
  *	means that this end aborts.
  *
@@ -28,12 +32,17 @@
 void sdp_conn_end(struct sdp_sock *ssk, int reason)
 {
 	struct sdp_conn *conn = &ssk->conn;
+	unsigned long irq;
 
-	if (test_and_set_bit(SDP_CONN_BROKEN, &conn->flags))
+	if (test_bit(SDP_CONN_BROKEN, &conn->flags))
 		return;
-	conn->reason = reason;
-	sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
-	queue_work(sdp_wq, &conn->teardown);
+	spin_lock_irqsave(&sdp_conn_end_lock, irq);
+	if (!test_and_set_bit(SDP_CONN_BROKEN, &conn->flags)) {
+		conn->reason = reason;
+		sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
+		queue_work(sdp_wq, &conn->teardown);
+	}
+	spin_unlock_irqrestore(&sdp_conn_end_lock, irq);
 }
 
 /* After this no handler of the connection manager touches the connection. */
@@ -113,6 +122,24 @@ void sdp_conn_told(struct sdp_sock *ssk)
 }
 
 /**
+ * sdp_conn_lost() - the device of a connection, or of a port, is about to go
+ * @ssk: socket with a cm_id
+ *
+ * The connection manager says so once, and waits for the id: who is just keeping
+ * it (sdp_conn_retreat()) has to know, and no answer comes over it any more.
+ *
+ * Context: handler of the id.
+ */
+void sdp_conn_lost(struct sdp_sock *ssk)
+{
+	set_bit(SDP_CONN_GONE, &ssk->conn.flags);
+	/* Pairs with those in sdp_conn_retreat() and sdp_conn_teardown(). */
+	smp_mb__after_atomic();
+	sdp_conn_end(ssk, -ENETDOWN);
+	sdp_conn_part(ssk);
+}
+
+/**
  * sdp_conn_flush() - wait until a connection that ends has gone
  * @ssk: socket, not locked, which the caller holds
  *
@@ -122,6 +149,8 @@ void sdp_conn_told(struct sdp_sock *ssk)
  */
 void sdp_conn_flush(struct sdp_sock *ssk)
 {
+	spin_lock_irq(&sdp_conn_end_lock);
+	spin_unlock_irq(&sdp_conn_end_lock);
 	flush_work(&ssk->conn.teardown);
 	sdp_conn_part(ssk);
 	flush_work(&ssk->conn.farewell);
@@ -142,6 +171,10 @@ void sdp_conn_teardown(struct work_struct *work)
 	struct sock *sk = &ssk->sk;
 	bool tell;
 
+	if (WARN_ON_ONCE(!conn->id)) {
+		sdp_sock_put(ssk, SDP_REF_TEARDOWN);
+		return;
+	}
 	sdp_conn_silence(conn);
 	if (cancel_work_sync(&conn->hello))
 		__sock_put(sk);
@@ -177,9 +210,10 @@ void sdp_conn_teardown(struct work_struct *work)
 	/* Destroying the id would end the repetition of a lost request. */
 	sock_hold(sk);
 	set_bit(SDP_CONN_PARTING, &conn->flags);
-	/* Either this sees the peer's answer, or the answer sees the bit. */
+	/* Either this sees that no answer is to be waited for, or that sees the bit. */
 	smp_mb__after_atomic();
-	if (test_bit(SDP_CONN_TOLD, &conn->flags))
+	if (test_bit(SDP_CONN_TOLD, &conn->flags) ||
+	    test_bit(SDP_CONN_GONE, &conn->flags))
 		sdp_conn_part(ssk);
 	sock_put(sk);
 }
@@ -220,9 +254,14 @@ void sdp_conn_destroy_id(struct sdp_sock *ssk)
 		return;
 	sdp_bind_end_other(ssk);
 	rdma_destroy_id(conn->id);
+
+	/* Who has the lock and sees the id may end it, see sdp_sock_stop(). */
+	sdp_lock_sock(&ssk->sk);
 	conn->id = NULL;
+	clear_bit(SDP_CONN_GONE, &conn->flags);
 	clear_bit(SDP_CONN_BROKEN, &conn->flags);
 	sdp_sock_put(ssk, SDP_REF_CM);
+	sdp_release_sock(&ssk->sk);
 }
 
 /**
@@ -238,4 +277,8 @@ void sdp_conn_retreat(struct sdp_sock *ssk)
 		return;
 	sdp_bind_join(ssk);
 	clear_bit(SDP_CONN_BROKEN, &ssk->conn.flags);
+	/* Pairs with the barrier in sdp_conn_lost(). */
+	smp_mb__after_atomic();
+	if (test_bit(SDP_CONN_GONE, &ssk->conn.flags))
+		sdp_conn_end(ssk, -ENETDOWN);
 }

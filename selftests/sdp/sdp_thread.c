@@ -420,6 +420,38 @@ static void disconnect_under_send(void)
 	CHECK_ERR(send(p.client, "x", 1, MSG_NOSIGNAL), EPIPE);
 }
 
+/* ---- an attempt that fails at once, and is dissolved meanwhile ---- */
+
+static bool attempts_end;
+
+static void *dissolve_thread(void *arg)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	while (!__atomic_load_n(&attempts_end, __ATOMIC_RELAXED))
+		connect(*(int *)arg, &none, sizeof(none));
+	return arg;
+}
+
+/* The identifier that goes is ended by one of the two, and by nobody twice. */
+static void disconnect_under_vain_connect(void)
+{
+	struct addr nowhere = make_addr(opts.ipv6 ? "2001:db8::77" :
+						    "203.0.113.77", 9);
+	int listener = new_listener(1), fd = new_client(0);
+	struct addr a = local_addr(listener);
+	unsigned int i;
+	pthread_t t;
+
+	thread_start(&t, dissolve_thread, &fd);
+	for (i = 0; i < scaled_count(5000); i++)
+		CHECK_EQ(connect(fd, &nowhere.sa, nowhere.len), -1);
+	__atomic_store_n(&attempts_end, true, __ATOMIC_RELAXED);
+	thread_join(t);
+	CHECK_OK(connect(fd, &a.sa, a.len));
+	exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 10000);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(shutdown_wakes_recv, 0),
 	CASE(shutdown_wakes_send, 0),
@@ -441,6 +473,7 @@ static const struct sdp_case cases[] = {
 	CASE(listen_races_shutdown, 0),
 	CASE(reconnect_at_once, CASE_LONG),
 	CASE(disconnect_under_send, CASE_SDP_ONLY),
+	CASE(disconnect_under_vain_connect, CASE_LONG),
 };
 
 int main(int argc, char **argv)
