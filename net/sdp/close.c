@@ -15,6 +15,7 @@
 #include "accept.h"
 #include "bind.h"
 #include "conn.h"
+#include "mib.h"
 #include "netns.h"
 #include "rx.h"
 #include "share.h"
@@ -145,6 +146,24 @@ void sdp_sock_check_orphan(struct sdp_sock *ssk)
 		sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
 }
 
+/*
+ * No limit of the program counts it from now on.  One too many is reset, and its
+ * peer is told once.
+ */
+static void sdp_sock_become_orphan(struct sdp_sock *ssk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+
+	ssk->orphan = true;
+	sdp_sock_watch_orphan(ssk);
+	if (atomic_inc_return(&sn->orphans) <= READ_ONCE(sn->max_orphans) ||
+	    !ssk->conn.id)
+		return;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ORPHANDROPS);
+	set_bit(SDP_CONN_TOLD, &ssk->conn.flags);
+	sdp_conn_end(ssk, -ECONNABORTED);
+}
+
 static long sdp_sock_linger(const struct sock *sk)
 {
 	if (!sock_flag(sk, SOCK_LINGER) || (current->flags & PF_EXITING))
@@ -198,7 +217,7 @@ void sdp_sock_close(struct sock *sk)
 	sock_orphan(sk);
 	idle = sk->sk_state == TCP_CLOSE;
 	if (!idle)
-		sdp_sock_watch_orphan(ssk);
+		sdp_sock_become_orphan(ssk);
 	sdp_release_sock(sk);
 
 	sdp_share_leave(ssk);

@@ -20,6 +20,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("BacklogRejects", SDP_MIB_BACKLOGREJECTS),
 	/* half-open connections given up for newer ones */
 	SNMP_MIB_ITEM("HalfOpenDrops", SDP_MIB_HALFOPENDROPS),
+	SNMP_MIB_ITEM("OrphanDrops", SDP_MIB_ORPHANDROPS),
 	/* requests repeated because the peer's queue was full */
 	SNMP_MIB_ITEM("ConnectRetries", SDP_MIB_CONNECTRETRIES),
 	/* connections that ended after DisConn in both directions */

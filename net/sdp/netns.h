@@ -56,6 +56,10 @@ struct sdp_mib;
 #define SDP_MIN_FIN_TIMEOUT	1U
 #define SDP_MAX_FIN_TIMEOUT	600U
 #define SDP_DEFAULT_FIN_TIMEOUT	60U
+/* Closed sockets whose connections are not over yet. */
+#define SDP_MIN_MAX_ORPHANS	0U
+#define SDP_MAX_MAX_ORPHANS	1048576U
+#define SDP_DEFAULT_MAX_ORPHANS	16384U
 /* Seconds that connect() keeps asking a busy listener. */
 #define SDP_MIN_CONNECT_TIMEOUT	1U
 #define SDP_MAX_CONNECT_TIMEOUT	600U
@@ -94,6 +98,7 @@ struct sdp_mib;
  * @coalesce_time: sysctl, microseconds
  * @flush_time: sysctl, milliseconds
  * @fin_timeout: sysctl, seconds
+ * @max_orphans: sysctl
  * @connect_timeout: sysctl, seconds
  * @tcp_fallback: sysctl, whether new sockets may fall back to TCP
  * @fallback_timeout: sysctl, milliseconds
@@ -106,6 +111,7 @@ struct sdp_mib;
  * @sockets: all sockets by their number, without a reference: a socket leaves
  *	in its destructor, below the lock of this array
  * @last_number: what the newest socket has got
+ * @orphans: sockets that were closed before their connection was over
  * @share_mutex: protects @shares, and each socket's @share
  * @shares: ports that sockets share
  */
@@ -123,6 +129,7 @@ struct sdp_net {
 	unsigned int coalesce_time;
 	unsigned int flush_time;
 	unsigned int fin_timeout;
+	unsigned int max_orphans;
 	unsigned int connect_timeout;
 	unsigned int tcp_fallback;
 	unsigned int fallback_timeout;
@@ -134,6 +141,7 @@ struct sdp_net {
 	struct sdp_mib __percpu *mib;
 	struct xarray sockets;
 	u32 last_number;
+	atomic_t orphans;
 	struct mutex share_mutex; /* who shares a port with whom */
 	struct list_head shares;
 };

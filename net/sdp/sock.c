@@ -72,6 +72,8 @@ static void sdp_sock_destruct(struct sock *sk)
 
 	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
 		     ssk->conn.pd || ssk->share || ssk->mem_debt);
+	if (ssk->orphan)
+		atomic_dec(&sdp_net(sock_net(sk))->orphans);
 	sdp_sock_unhash(sk);
 	sdp_rx_purge(ssk);
 	sk_sockets_allocated_dec(sk);

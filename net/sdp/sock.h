@@ -53,6 +53,7 @@ enum sdp_ref {
  * @fin_acked: our DisConn arrived at the peer
  * @fin_received: the peer's DisConn arrived here
  * @fin_queued: DisConn is due as soon as all data has been posted
+ * @orphan: it counts among its namespace's orphans
  * @last_bind_err: for SDP_LAST_BIND_ERR
  * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
  *	sock::sk_lock)
@@ -101,6 +102,7 @@ struct sdp_sock {
 	bool fin_acked;
 	bool fin_received;
 	bool fin_queued;
+	bool orphan;
 	struct sdp_options opt;
 	int last_bind_err;
 	int mem_debt;

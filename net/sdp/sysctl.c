@@ -33,6 +33,8 @@ static unsigned int sdp_min_zcopy_fault_limit = SDP_MIN_ZCOPY_FAULT_LIMIT;
 static unsigned int sdp_max_zcopy_fault_limit = SDP_MAX_ZCOPY_FAULT_LIMIT;
 static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
 static unsigned int sdp_max_fin_timeout = SDP_MAX_FIN_TIMEOUT;
+static unsigned int sdp_min_max_orphans = SDP_MIN_MAX_ORPHANS;
+static unsigned int sdp_max_max_orphans = SDP_MAX_MAX_ORPHANS;
 static unsigned int sdp_min_connect_timeout = SDP_MIN_CONNECT_TIMEOUT;
 static unsigned int sdp_max_connect_timeout = SDP_MAX_CONNECT_TIMEOUT;
 static unsigned int sdp_min_tcp_fallback = SDP_MIN_TCP_FALLBACK;
@@ -177,6 +179,7 @@ static const struct ctl_table sdp_sysctls[] = {
 	SDP_SYSCTL(coalesce_time),
 	SDP_SYSCTL(flush_time),
 	SDP_SYSCTL(fin_timeout),
+	SDP_SYSCTL(max_orphans),
 	SDP_SYSCTL(connect_timeout),
 	SDP_SYSCTL(tcp_fallback),
 	SDP_SYSCTL(fallback_timeout),
@@ -210,6 +213,7 @@ int sdp_sysctl_init(struct net *net)
 	sn->coalesce_time = SDP_DEFAULT_COALESCE_TIME;
 	sn->flush_time = SDP_DEFAULT_FLUSH_TIME;
 	sn->fin_timeout = SDP_DEFAULT_FIN_TIMEOUT;
+	sn->max_orphans = SDP_DEFAULT_MAX_ORPHANS;
 	sn->connect_timeout = SDP_DEFAULT_CONNECT_TIMEOUT;
 	sn->tcp_fallback = SDP_DEFAULT_TCP_FALLBACK;
 	sn->fallback_timeout = SDP_DEFAULT_FALLBACK_TIMEOUT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that is short: net.sdp.mem, control groups, allocations that fail.
+ * Memory that is short: net.sdp.mem, control groups, allocations that fail. And
+ * connections that no limit of a program counts any more.
  * Needs root; what a case changes, another process changes back.
  */
 #define _GNU_SOURCE
@@ -305,12 +306,72 @@ static void failing_allocations(void)
 	run_and_undo(grow_against_odds, stop_failing);
 }
 
+/* ---- net.sdp.max_orphans ---- */
+
+#define SYSCTL_ORPHANS	"/proc/sys/net/sdp/max_orphans"
+#define MOST_ORPHANS	2
+
+static char old_orphans[32];
+
+static void restore_orphans(void)
+{
+	CHECK(file_write(SYSCTL_ORPHANS, old_orphans));
+}
+
+/* Closes the client with data on its way; returns how much the server has to get. */
+static uint64_t leave_orphan(struct pair *p, uint64_t seed)
+{
+	uint64_t sent;
+
+	*p = new_pair();
+	sent = fill_pipe(p->client, seed);
+	CHECK_OK(close(p->client));
+	return sent;
+}
+
+/* Those that there may be lose nothing, and the others' peers are told. */
+static void close_too_many(void)
+{
+	long drops = sdp_stat("OrphanDrops");
+	uint64_t sent[2 * MOST_ORPHANS], got;
+	struct pair p[2 * MOST_ORPHANS];
+	int i, err;
+
+	CHECK(file_write(SYSCTL_ORPHANS, "2"));
+	for (i = 0; i < 2 * MOST_ORPHANS; i++)
+		sent[i] = leave_orphan(&p[i], i);
+	CHECK_EQ(sdp_stat("OrphanDrops"), drops + MOST_ORPHANS);
+	for (i = 0; i < 2 * MOST_ORPHANS; i++) {
+		got = recv_pattern_to_end(p[i].server, i, 0, &err);
+		CHECK_EQ(err, i < MOST_ORPHANS ? 0 : ECONNRESET);
+		if (!err)
+			CHECK_EQ(got, sent[i]);
+		close(p[i].server);
+	}
+	/* When they are gone there may be others. */
+	do {
+		drops = sdp_stat("OrphanDrops");
+		sent[0] = leave_orphan(&p[0], 9);
+		got = recv_pattern_to_end(p[0].server, 9, 0, &err);
+		close(p[0].server);
+	} while (err);
+	CHECK_EQ(got, sent[0]);
+	CHECK_EQ(sdp_stat("OrphanDrops"), drops);
+}
+
+static void orphans_are_limited(void)
+{
+	file_read(SYSCTL_ORPHANS, old_orphans, sizeof(old_orphans));
+	run_and_undo(close_too_many, restore_orphans);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(no_growth_under_pressure, CASE_SDP_ONLY | CASE_LONG),
 	CASE(shrinks_under_pressure, CASE_SDP_ONLY | CASE_LONG),
 	CASE(refused_above_the_limit, CASE_SDP_ONLY | CASE_LONG),
 	CASE(charged_to_the_listener, CASE_SDP_ONLY),
 	CASE(group_limit, CASE_SDP_ONLY),
+	CASE(orphans_are_limited, CASE_SDP_ONLY),
 	CASE(failing_allocations, CASE_SDP_ONLY | CASE_LONG),
 };
 
