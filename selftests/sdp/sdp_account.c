@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the system says of memory, for the AF_SDP selftests. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/sock_diag.h>
@@ -53,6 +54,40 @@ void file_read(const char *path, char *buf, size_t size)
 		len += n;
 	buf[len] = 0;
 	CHECK_OK(close(fd));
+}
+
+bool file_has(const char *path, const char *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buf[4096];
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	return strstr(buf, text);
+}
+
+/* A thread may end while it is looked at. */
+unsigned int kernel_threads_in(const char *function)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	unsigned int n = 0;
+	char path[64];
+
+	CHECK(proc);
+	while ((entry = readdir(proc))) {
+		if (atoi(entry->d_name) <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/stack",
+			 atoi(entry->d_name));
+		n += file_has(path, function) && file_has(path, "kthread");
+	}
+	closedir(proc);
+	return n;
 }
 
 long sdp_stat(const char *name)

@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <netinet/tcp.h>
@@ -233,34 +232,6 @@ static uint64_t another_user(void)
 	return now_ms() - start;
 }
 
-/* Threads of the kernel that sleep until a socket's lock is free. */
-static unsigned int kernel_threads_stuck(void)
-{
-	char path[64], text[2048];
-	unsigned int stuck = 0;
-	struct dirent *entry;
-	DIR *proc = opendir("/proc");
-
-	CHECK(proc);
-	while ((entry = readdir(proc))) {
-		if (atoi(entry->d_name) <= 0)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/cmdline",
-			 atoi(entry->d_name));
-		file_read(path, text, sizeof(text));
-		if (text[0])
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/stack",
-			 atoi(entry->d_name));
-		file_read(path, text, sizeof(text));
-		if (!strstr(text, "lock_sock"))
-			continue;
-		stuck++;
-	}
-	closedir(proc);
-	return stuck;
-}
-
 /* ---- cases ---- */
 
 /*
@@ -283,7 +254,7 @@ static void others_get_on(void)
 			  (unsigned long long)usual, (unsigned long long)now);
 	} while (now > 2 * usual && ++tries < 5);
 	CHECK(now <= 2 * usual);
-	WAIT_FOR(!kernel_threads_stuck());
+	WAIT_FOR(!kernel_threads_in("lock_sock"));
 	/* Whose option is not set yet may use the socket. */
 	for (i = 0; i < nr_owners; i++)
 		if (owners[i].call == CALL_OPTION)

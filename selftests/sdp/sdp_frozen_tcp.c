@@ -6,7 +6,6 @@
  * socket stays usable, and no worker of the kernel is kept.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <signal.h>
@@ -104,14 +103,6 @@ static long op_listen(int fd)
 	return listen(fd, 4);
 }
 
-static bool file_has(const char *path, const char *text)
-{
-	char buf[4096];
-
-	file_read(path, buf, sizeof(buf));
-	return strstr(buf, text);
-}
-
 static bool waits_in(const struct blocked *b, const char *function)
 {
 	pid_t tid = __atomic_load_n(&b->tid, __ATOMIC_ACQUIRE);
@@ -132,26 +123,6 @@ static void start_and_wait_in(struct blocked *b, sdp_op op, int fd,
 	WAIT_FOR(waits_in(b, function));
 }
 
-static bool worker_waits(void)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	char path[64];
-	bool waits = false;
-
-	CHECK(proc);
-	while (!waits && (entry = readdir(proc))) {
-		if (atoi(entry->d_name) <= 0)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/stack",
-			 atoi(entry->d_name));
-		waits = file_has(path, "worker_thread") &&
-			file_has(path, "lock_sock");
-	}
-	closedir(proc);
-	return waits;
-}
-
 /* Nobody else is kept: the socket's lock is free, and no worker wants TCP's. */
 static void check_others(int fd, int err)
 {
@@ -163,7 +134,7 @@ static void check_others(int fd, int err)
 	else
 		CHECK_OK(setsockopt(fd, SOL_SDP, SDP_TCP_FALLBACK, &on,
 				    sizeof(on)));
-	CHECK(!worker_waits());
+	WAIT_FOR(!kernel_threads_in("lock_sock"));
 }
 
 /* ---- a connection over TCP whose socket is locked by a call ---- */

@@ -21,6 +21,10 @@ void expect_pinned(long most);
 bool file_write(const char *path, const char *text);
 /* What a file holds, cut off at size - 1. */
 void file_read(const char *path, char *buf, size_t size);
+/* Whether it can be read and has that in it. */
+bool file_has(const char *path, const char *text);
+/* Threads of the kernel that are in a function, as root may see. */
+unsigned int kernel_threads_in(const char *function);
 
 /*
  * Run a function in a process of its own, and let another undo what it did to
