@@ -263,7 +263,7 @@ static int sdp_listen_locked(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
 
-	if (sock->state != SS_UNCONNECTED ||
+	if (sock->state != SS_UNCONNECTED || sdp_fallback_tcp(sk) ||
 	    !sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
 		return -EINVAL;
 	return sdp_listen_start(sk, backlog);

@@ -290,10 +290,10 @@ void sdp_sock_disconnect(struct socket *sock)
 
 	if (sk->sk_state != TCP_CLOSE)
 		sdp_sock_stop(sdp_sk(sk));
-	sock->state = SS_UNCONNECTED;
 	/* Another thread may have begun something new. */
-	if (sk->sk_state != TCP_CLOSE)
+	if (sk->sk_state != TCP_CLOSE || sdp_fallback_tcp(sk))
 		return;
+	sock->state = SS_UNCONNECTED;
 	sdp_sock_forget(sdp_sk(sk));
 	if (reset)
 		WRITE_ONCE(sk->sk_err, ECONNRESET);

@@ -248,6 +248,15 @@ static int sdp_fallback_set_ulp(struct socket *tcp, sockptr_t optval,
 					       strlen(name));
 }
 
+/* With fast open connect() would send nothing, and a write would connect. */
+static bool sdp_fallback_is_fastopen(int level, int optname)
+{
+	return level == SOL_TCP &&
+	       (optname == TCP_FASTOPEN || optname == TCP_FASTOPEN_CONNECT ||
+		optname == TCP_FASTOPEN_KEY ||
+		optname == TCP_FASTOPEN_NO_COOKIE);
+}
+
 /**
  * sdp_fallback_set_tcp() - set an option of a TCP socket
  * @sk: socket
@@ -257,7 +266,8 @@ static int sdp_fallback_set_ulp(struct socket *tcp, sockptr_t optval,
  * @optval: value
  * @optlen: its length
  *
- * Return: 0; -ENOENT for another protocol upon TCP than "tls"; or what TCP says.
+ * Return: 0; -ENOENT for another protocol upon TCP than "tls"; -ENOPROTOOPT for
+ * fast open; or what TCP says.
  */
 int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
 			 int optname, sockptr_t optval, unsigned int optlen)
@@ -266,6 +276,8 @@ int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
 
 	if (level == SOL_TCP && optname == TCP_ULP)
 		err = sdp_fallback_set_ulp(tcp, optval, optlen);
+	else if (sdp_fallback_is_fastopen(level, optname))
+		err = -ENOPROTOOPT;
 	else
 		err = READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
 						      optval, optlen);

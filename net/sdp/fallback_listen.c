@@ -73,11 +73,15 @@ bool sdp_fallback_listener_gone(struct sdp_sock *ssk)
 	rcu_read_lock();
 	tcp = READ_ONCE(ssk->fallback.tcp);
 	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
-	if (tsk && sdp_in_state(tsk, TCPF_CLOSE)) {
-		gone = true;
-		err = xchg(&tsk->sk_err, 0);
+	if (tsk && refcount_inc_not_zero(&tsk->sk_refcnt)) {
+		/* It may have been another one's memory until now. */
+		gone = READ_ONCE(ssk->fallback.tcp) == tcp &&
+		       READ_ONCE(tcp->sk) == tsk &&
+		       sdp_in_state(tsk, TCPF_CLOSE);
+		err = gone ? xchg(&tsk->sk_err, 0) : 0;
 		if (err)
 			WRITE_ONCE(ssk->sk.sk_err, err);
+		sock_put(tsk);
 	}
 	rcu_read_unlock();
 	return gone;

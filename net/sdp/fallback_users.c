@@ -27,6 +27,9 @@ void sdp_fallback_open(struct sdp_sock *ssk)
 	atomic_set(&fb->users, 1);
 	/* Pairs with the acquire in sdp_fallback_tcp(). */
 	smp_store_release(&fb->active, true);
+	/* Who waited for another's turn to end goes by this one. */
+	smp_mb();
+	wake_up_var(&fb->users);
 }
 
 /**

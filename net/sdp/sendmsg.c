@@ -247,16 +247,18 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	size_t done = 0;
 	int err;
 
+	/*
+	 * As TCP says where fast open is disabled.  It would connect, and security
+	 * modules, who know only our socket, would not be asked.
+	 */
+	if (msg->msg_flags & MSG_FASTOPEN)
+		return -EOPNOTSUPP;
 	tcp = sdp_fallback_settle(sk, sock_sndtimeo(sk, msg->msg_flags &
 							MSG_DONTWAIT));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
 		return sdp_fallback_sendmsg(sk, tcp, msg, len);
-	/* As TCP says where fast open is disabled. */
-	if (msg->msg_flags & MSG_FASTOPEN)
-		return -EOPNOTSUPP;
-
 	sdp_lock_sock(sk);
 	if (!sdp_send_check(sk) && sdp_tx_join(sdp_sk(sk), msg, len)) {
 		sdp_release_sock(sk);

@@ -276,9 +276,11 @@ void sdp_conn_retreat(struct sdp_sock *ssk)
 	if (!sdp_conn_seize_id(ssk))
 		return;
 	sdp_bind_join(ssk);
+	sdp_lock_sock(&ssk->sk);
 	clear_bit(SDP_CONN_BROKEN, &ssk->conn.flags);
-	/* Pairs with the barrier in sdp_conn_lost(). */
+	/* Pairs with the barrier in sdp_conn_lost(), which may end it as well. */
 	smp_mb__after_atomic();
-	if (test_bit(SDP_CONN_GONE, &ssk->conn.flags))
+	if (ssk->conn.id && test_bit(SDP_CONN_GONE, &ssk->conn.flags))
 		sdp_conn_end(ssk, -ENETDOWN);
+	sdp_release_sock(&ssk->sk);
 }

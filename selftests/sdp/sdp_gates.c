@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <linux/bpf.h>
 #include <linux/landlock.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -388,6 +389,34 @@ static void accepted_of_group(void)
 	in_group(run_accepted_of_group);
 }
 
+/* Security modules look for this at TCP's sockets, and ours is none to them. */
+static void fast_open_connects_nothing(void)
+{
+	struct addr dead = server_addr(dead_port()), to;
+	int listener = listener_at(tcp_socket(), server_addr(0), 4);
+	int other = listener_at(tcp_socket(), server_addr(0), 4);
+	int client = both_socket(0), fd = both_socket(SOCK_NONBLOCK);
+	int server, on = 1;
+
+	to = local_addr(listener);
+	CHECK_OK(connect(client, &to.sa, to.len));
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	to = local_addr(other);
+	CHECK_ERR(setsockopt(client, SOL_TCP, TCP_FASTOPEN_CONNECT, &on,
+			     sizeof(on)), ENOPROTOOPT);
+	CHECK_ERR(send(client, "x", 1, MSG_FASTOPEN), EOPNOTSUPP);
+	exchange(client, server, 1000);
+	/* TCP has failed, and nobody has looked yet. */
+	CHECK_ERR(connect(fd, &dead.sa, dead.len), EINPROGRESS);
+	wait_poll(fd, POLLERR);
+	CHECK_ERR(setsockopt(fd, SOL_TCP, TCP_FASTOPEN_CONNECT, &on,
+			     sizeof(on)), ENOPROTOOPT);
+	CHECK_ERR(sendto(fd, "x", 1, MSG_FASTOPEN, &to.sa, to.len), EOPNOTSUPP);
+	CHECK_ERR(sendto(fd, "x", 1, MSG_FASTOPEN, &to.sa, to.len), EOPNOTSUPP);
+	set_nonblock(other, true);
+	CHECK_ERR(accept(other, NULL, NULL), EAGAIN);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(sandboxed_connect, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_connect_nonblocking, CASE_TCP),
@@ -400,6 +429,7 @@ static const struct sdp_case cases[] = {
 	CASE(connect_redirected, CASE_IPV6 | CASE_TCP),
 	CASE(caller_is_judged, CASE_TCP),
 	CASE(accepted_of_group, CASE_TCP),
+	CASE(fast_open_connects_nothing, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
