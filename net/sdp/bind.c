@@ -199,7 +199,7 @@ void sdp_bind_end_other(struct sdp_sock *ssk)
 {
 	if (!ssk->conn.id_other)
 		return;
-	rdma_destroy_id(ssk->conn.id_other);
+	sdp_cm_destroy_id(ssk->conn.id_other);
 	ssk->conn.id_other = NULL;
 	sdp_sock_put(ssk, SDP_REF_CM_OTHER);
 }

@@ -6,6 +6,7 @@
  * Handlers run in process context under rdma_cm's handler mutex, which comes
  * before the socket lock.
  */
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
@@ -549,4 +550,20 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (err)
 		sdp_conn_end(ssk, err);
 	return 0;
+}
+
+/**
+ * sdp_cm_destroy_id() - destroy an identifier
+ * @id: identifier
+ *
+ * The worker that has resolved its address may still be about to leave the handler
+ * mutex, though who has waited for that has had it since: rdma_cm waits for that
+ * worker only while it resolves.
+ *
+ * Context: process context, without the socket lock; waits for handlers of @id.
+ */
+void sdp_cm_destroy_id(struct rdma_cm_id *id)
+{
+	rdma_addr_cancel(&id->route.addr.dev_addr);
+	rdma_destroy_id(id);
 }

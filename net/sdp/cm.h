@@ -18,6 +18,7 @@ void sdp_cm_hello(struct work_struct *work);
 void sdp_cm_check_answered(struct sdp_sock *ssk);
 void sdp_cm_heard(struct sdp_sock *ssk);
 void sdp_cm_check_greeting(struct sdp_sock *ssk);
+void sdp_cm_destroy_id(struct rdma_cm_id *id);
 
 /* listen.c */
 int sdp_listen_begin(struct sdp_sock *ssk);

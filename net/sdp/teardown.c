@@ -72,7 +72,7 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	sdp_bind_end_other(ssk);
-	rdma_destroy_id(conn->id);
+	sdp_cm_destroy_id(conn->id);
 
 	sdp_lock_sock(sk);
 	conn->id = NULL;
@@ -253,7 +253,7 @@ void sdp_conn_destroy_id(struct sdp_sock *ssk)
 	if (!sdp_conn_seize_id(ssk))
 		return;
 	sdp_bind_end_other(ssk);
-	rdma_destroy_id(conn->id);
+	sdp_cm_destroy_id(conn->id);
 
 	/* Who has the lock and sees the id may end it, see sdp_sock_stop(). */
 	sdp_lock_sock(&ssk->sk);
