@@ -280,6 +280,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			   long timeo)
 {
+	unsigned int *turn = &sdp_sk(sk)->read_turn;
 	struct iov_iter start = rd->msg->msg_iter;
 	size_t want = rd->left;
 	int ret;
@@ -291,11 +292,14 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			rd->done = 0;
 		}
 		ret = sdp_recv_urgent_signal(sk, rd, timeo);
+		if (!ret && sdp_turn_wait(sk, turn))
+			ret = sock_intr_errno(timeo);
 		if (ret)
 			return ret;
 		ret = sdp_recv_queue(sdp_sk(sk), rd);
 		if (ret == -EFAULT &&
-		    !sdp_fault_in(sk, &rd->msg->msg_iter, rd->missing))
+		    !sdp_fault_in(sk, &rd->msg->msg_iter, rd->missing,
+				  rd->peek ? NULL : turn))
 			continue;
 		if (ret <= 0)
 			return ret;
@@ -358,6 +362,7 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 	if ((flags & ~SDP_RECV_QUICK) || !list_empty(&rx->queue) ||
 	    rx->oob.data || rx->ring.stamp_head != rx->ring.stamp_tail ||
 	    msg->msg_get_inq || ssk->conn.tx.stalled || !len ||
+	    ssk->read_turn ||
 	    sdp_rx_ring_peek(ssk, 0, &from) < len ||
 	    !user_backed_iter(&msg->msg_iter) ||
 	    !sdp_copy_out(from, len, &msg->msg_iter))

@@ -210,7 +210,8 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 	if (!err)
 		mode = sdp_send_mode(ssk, msg, zm, timeo);
 	while (!err && msg_data_left(msg)) {
-		err = sdp_send_check(sk);
+		err = sdp_turn_wait(sk, &ssk->write_turn) ?
+		      sock_intr_errno(timeo) : sdp_send_check(sk);
 		if (err)
 			break;
 		if (mode != SDP_ZCOPY_OFF) {
@@ -222,7 +223,8 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 			sdp_send_end(ssk, msg);
 		sdp_tx_write_ends(ssk);
 		if (err == -EFAULT)
-			err = sdp_fault_in(sk, &msg->msg_iter, want);
+			err = sdp_fault_in(sk, &msg->msg_iter, want,
+					   &ssk->write_turn);
 		else if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, msg_data_left(msg),
 						  &timeo);
@@ -260,7 +262,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (tcp)
 		return sdp_fallback_sendmsg(sk, tcp, msg, len);
 	sdp_lock_sock(sk);
-	if (!sdp_send_check(sk) && sdp_tx_join(sdp_sk(sk), msg, len)) {
+	if (!sdp_send_check(sk) && !sdp_sk(sk)->write_turn &&
+	    sdp_tx_join(sdp_sk(sk), msg, len)) {
 		sdp_release_sock(sk);
 		return len;
 	}

@@ -54,6 +54,8 @@ enum sdp_ref {
  * @fin_received: the peer's DisConn arrived here
  * @fin_queued: DisConn is due as soon as all data has been posted
  * @orphan: it counts among its namespace's orphans
+ * @read_turn: reads that wait for their memory, see usercopy.c
+ * @write_turn: likewise writes
  * @last_bind_err: for SDP_LAST_BIND_ERR
  * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
  *	sock::sk_lock)
@@ -104,6 +106,8 @@ struct sdp_sock {
 	bool fin_queued;
 	bool orphan;
 	struct sdp_options opt;
+	unsigned int read_turn;
+	unsigned int write_turn;
 	int last_bind_err;
 	int mem_debt;
 	unsigned long deadline;

@@ -8,11 +8,17 @@
  * work items, by the connection manager's handlers, and by whoever removes a
  * device.  So nothing waits for a program's memory under it: a copy of what is not
  * there fails, the lock is given up, the memory is got, and the caller looks anew.
+ *
+ * What one call writes, or reads, without having to wait for the peer lies together
+ * in the stream, as with TCP, whose calls keep the lock: programs whose threads share
+ * a socket count on it.  So other calls of the same direction, and nobody else, wait
+ * for one that waits for its memory.
  */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
+#include <linux/wait_bit.h>
 #include <net/sock.h>
 
 #include "sock.h"
@@ -68,6 +74,8 @@ size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
  * @sk: locked socket; the lock is given up meanwhile
  * @iter: where the program reads or writes
  * @len: bytes that are to be copied
+ * @turn: counts calls of this direction that wait so; NULL for one that leaves the
+ *	stream as it is
  *
  * It may be gone again when this returns, so that the caller has to repeat this,
  * and whatever the lock protects may be different.
@@ -76,17 +84,48 @@ size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
  * Return: 0 if all of it was there; -EFAULT if the program has no such memory,
  * or is killed.
  */
-int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len)
+int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len,
+		 unsigned int *turn)
 {
 	size_t missing;
 
 	if (!user_backed_iter(iter) || fatal_signal_pending(current))
 		return -EFAULT;
+	if (turn)
+		WRITE_ONCE(*turn, *turn + 1);
 	sdp_release_sock(sk);
 	if (iov_iter_rw(iter) == WRITE)
 		missing = fault_in_iov_iter_readable(iter, len);
 	else
 		missing = fault_in_iov_iter_writeable(iter, len);
 	sdp_lock_sock(sk);
+	if (turn)
+		WRITE_ONCE(*turn, *turn - 1);
+	/* The other condition of who waits is the lock. */
+	if (turn && !*turn)
+		wake_up_var(turn);
 	return missing ? -EFAULT : 0;
+}
+
+/**
+ * sdp_turn_wait() - wait until no other call waits for its memory amid its bytes
+ * @sk: locked socket; the lock is given up meanwhile
+ * @turn: counts those calls
+ *
+ * As with TCP, where it would be the lock that is waited for, this is not a matter of
+ * O_NONBLOCK.
+ *
+ * Context: the program's.
+ * Return: 0 or -ERESTARTSYS.
+ */
+int sdp_turn_wait(struct sock *sk, unsigned int *turn)
+{
+	int err = 0;
+
+	while (!err && unlikely(*turn)) {
+		sdp_release_sock(sk);
+		err = wait_var_event_interruptible(turn, !READ_ONCE(*turn));
+		sdp_lock_sock(sk);
+	}
+	return err;
 }

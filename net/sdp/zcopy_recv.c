@@ -316,7 +316,8 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 	sink->reading -= len - max_t(ssize_t, read, 0);
 	/* Then it is tried once more. */
 	if (read == -EFAULT)
-		return !sdp_fault_in(&call->ssk->sk, call->iter, len);
+		return !sdp_fault_in(&call->ssk->sk, call->iter, len,
+				     &call->ssk->read_turn);
 	if (read <= 0)
 		return false;
 	sdp_zrecv_took(call->ssk, read);

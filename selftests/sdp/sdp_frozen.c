@@ -444,6 +444,56 @@ static void second_reader(void)
 	close_pair(o.p);
 }
 
+/*
+ * What a call writes, or reads, lies together, though it has to wait for its memory
+ * half-way: another thread's call of the same direction comes behind it.
+ */
+static long op_send_last(int fd)
+{
+	return send(fd, "!", 1, 0);
+}
+
+static void pieces_stay_whole(enum call call)
+{
+	struct owner o = { .p = new_pair(), .call = call };
+	struct blocked other;
+
+	make_memory(1);
+	o.memory = memory;
+	if (call == CALL_RECV) {
+		send_pattern(o.p.server, 0, 0, PAGES * page, page);
+		send_text(o.p.server, "!", 0);
+		wait_inq(o.p.client, PAGES * page + 1);
+	}
+	thread_start(&o.thread, call_thread, &o);
+	wait_poll(uffd, POLLIN);
+	block_start(&other, call == CALL_RECV ? op_recv : op_send_last,
+		    o.p.client);
+	owners = &o;
+	nr_owners = 1;
+	thaw();
+	CHECK_EQ(o.ret, PAGES * page);
+	CHECK_EQ(block_join(&other), 1);
+	if (call == CALL_RECV) {
+		pattern_verify(o.memory, PAGES * page, 0, 0);
+	} else {
+		recv_pattern(o.p.server, 0, 0, PAGES * page, 1000);
+		expect_text(o.p.server, "!", 0);
+	}
+	exchange(o.p.client, o.p.server, 100);
+	close_pair(o.p);
+}
+
+static void writes_stay_whole(void)
+{
+	pieces_stay_whole(CALL_SEND);
+}
+
+static void reads_stay_whole(void)
+{
+	pieces_stay_whole(CALL_RECV);
+}
+
 /* The connection ends, or the direction is closed, while a call waits. */
 static void connection_ends(void)
 {
@@ -475,6 +525,8 @@ static const struct sdp_case cases[] = {
 	CASE(others_get_on, CASE_SDP_ONLY | CASE_LONG),
 	CASE(urgent_byte, 0),
 	CASE(second_reader, CASE_SDP_ONLY),
+	CASE(writes_stay_whole, CASE_SDP_ONLY),
+	CASE(reads_stay_whole, CASE_SDP_ONLY),
 	CASE(connection_ends, CASE_SDP_ONLY),
 	CASE(memory_comes_and_goes, 0),
 	CASE(device_goes, CASE_SDP_ONLY | CASE_LONG),
