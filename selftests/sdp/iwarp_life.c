@@ -13,10 +13,10 @@
 #include <rdma/siw-abi.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "iwarp_end.h"
+#include "sdp_memory.h"
 
 /* An end without a queue pair, whose way to the server is known. */
 struct scene {
@@ -278,22 +278,13 @@ static void *create_slowly(void *arg)
 /* Returns when the kernel is about to answer. */
 static void creation_begin(struct creation *c, struct scene *s)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = {
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-		.range.len = sysconf(_SC_PAGESIZE),
-	};
+	size_t page = sysconf(_SC_PAGESIZE);
 
 	c->s = s;
-	c->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (c->uffd < 0)
-		sdp_skip("no userfaultfd: %s", strerror(errno));
-	CHECK_OK(ioctl(c->uffd, UFFDIO_API, &api));
-	c->answer = mmap(NULL, reg.range.len, PROT_READ | PROT_WRITE,
+	c->answer = mmap(NULL, page, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(c->answer != MAP_FAILED);
-	reg.range.start = (uintptr_t)c->answer;
-	CHECK_OK(ioctl(c->uffd, UFFDIO_REGISTER, &reg));
+	c->uffd = watch_missing(c->answer, page);
 	thread_start(&c->thread, create_slowly, c);
 	wait_poll(c->uffd, POLLIN);
 }

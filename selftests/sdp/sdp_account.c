@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/sock_diag.h>
+#include <linux/userfaultfd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +71,22 @@ bool file_has(const char *path, const char *text)
 	close(fd);
 	buf[n > 0 ? n : 0] = 0;
 	return strstr(buf, text);
+}
+
+int watch_missing(const void *start, size_t len)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+		.range = { .start = (uintptr_t)start, .len = len },
+	};
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (uffd < 0)
+		sdp_skip("no userfaultfd: %s", strerror(errno));
+	CHECK_OK(ioctl(uffd, UFFDIO_API, &api));
+	CHECK_OK(ioctl(uffd, UFFDIO_REGISTER, &reg));
+	return uffd;
 }
 
 /* A thread may end while it is looked at. */

@@ -30,11 +30,6 @@ static int chosen_listener(int mode)
 	return listener_at(chosen_socket(mode), server_addr(0), 4);
 }
 
-static int tcp_listener(void)
-{
-	return listener_at(tcp_socket(), server_addr(0), 4);
-}
-
 /* A client comes to the listener over what is expected, and data flows. */
 static void check_comes(int client, int listener, int client_reason,
 			int server_reason)
@@ -136,7 +131,7 @@ static void only_leaves_rdma_ports_alone(void)
 
 static void only_does_not_block(void)
 {
-	int listener = tcp_listener(), fd = chosen_socket(ONLY), server;
+	int listener = tcp_listener(4), fd = chosen_socket(ONLY), server;
 	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
 	struct addr a = server_addr(local_port(listener));
 	int ep = CHECK_OK(epoll_create1(0));

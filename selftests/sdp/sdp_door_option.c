@@ -136,7 +136,6 @@ static int peername_errno(int fd)
 
 static void no_peer_no_name(void)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct addr dead = make_addr(opts.server[0], 0);
 	struct pair p = door_pair(AF_INET);
 	int fd = door(AF_INET);
@@ -149,7 +148,7 @@ static void no_peer_no_name(void)
 	CHECK_EQ(peername_errno(fd), ENOTCONN);
 	CHECK_EQ(peername_errno(p.client), 0);
 	CHECK_EQ(peername_errno(p.server), 0);
-	CHECK_OK(connect(p.client, &none, sizeof(none)));
+	CHECK_OK(op_dissolve(p.client));
 	CHECK_EQ(peername_errno(p.client), ENOTCONN);
 	wait_poll(p.server, POLLHUP);
 	CHECK_EQ(peername_errno(p.server), 0);

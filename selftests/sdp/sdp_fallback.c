@@ -10,11 +10,6 @@
 
 #include "sdp_fallback.h"
 
-static int tcp_listener(void)
-{
-	return listener_at(tcp_socket(), server_addr(0), 16);
-}
-
 static int both_listener(void)
 {
 	return listener_at(both_socket(0), server_addr(0), 16);
@@ -49,7 +44,7 @@ static struct addr loopback(uint16_t port)
 
 static void off_by_default(void)
 {
-	int listener = tcp_listener(), fd = new_client(0);
+	int listener = tcp_listener(16), fd = new_client(0);
 	struct addr a = local_addr(listener);
 
 	CHECK_EQ(get_int(fd, SOL_SDP, SDP_TCP_FALLBACK), 0);
@@ -63,7 +58,7 @@ static void off_by_default(void)
 static void refused_goes_on_over_tcp(void)
 {
 	long before = counter("FallbackRefused");
-	int listener = tcp_listener();
+	int listener = tcp_listener(16);
 	int client = connect_fd(both_socket(0), listener);
 	int server = accept_one(listener);
 	struct addr a = local_addr(client), b = peer_addr(server);
@@ -81,7 +76,7 @@ static void refused_goes_on_over_tcp(void)
 
 static void refused_bound_client(void)
 {
-	int listener = tcp_listener(), client = both_socket(0), server;
+	int listener = tcp_listener(16), client = both_socket(0), server;
 	struct addr a = client_addr(0), b;
 
 	CHECK_OK(bind(client, &a.sa, a.len));
@@ -128,7 +123,7 @@ static void both_refuse(void)
 static void both_refuse_nonblocking(void)
 {
 	struct addr dead = server_addr(dead_port());
-	int listener = tcp_listener(), fd = both_socket(SOCK_NONBLOCK);
+	int listener = tcp_listener(16), fd = both_socket(SOCK_NONBLOCK);
 
 	CHECK_ERR(connect(fd, &dead.sa, dead.len), EINPROGRESS);
 	wait_poll_exact(fd, POLLIN | POLLOUT | POLLRDHUP | POLLERR | POLLHUP);
@@ -321,7 +316,7 @@ static void port_is_taken_on_both(void)
 
 static void port_must_be_free_on_both(void)
 {
-	struct addr tcp = local_addr(tcp_listener());
+	struct addr tcp = local_addr(tcp_listener(16));
 	struct addr sdp = local_addr(new_listener(1));
 	int fd = both_socket(0);
 
@@ -351,7 +346,7 @@ static void fallback_after_bind(void)
 /* The descriptor is watched before anybody knows what will carry it. */
 static void epoll_before_connect(void)
 {
-	int listener = tcp_listener(), fd = both_socket(SOCK_NONBLOCK), server;
+	int listener = tcp_listener(16), fd = both_socket(SOCK_NONBLOCK), server;
 	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
 	struct addr a = local_addr(listener);
 	int ep = CHECK_OK(epoll_create1(0)), err;
@@ -402,7 +397,7 @@ static void *late_thread(void *arg)
 /* Calls that begin before the transport is known. */
 static void io_before_decision(void)
 {
-	int listener = tcp_listener(), fd = both_socket(0), server;
+	int listener = tcp_listener(16), fd = both_socket(0), server;
 	struct late_io out = { fd, true }, in = { fd, false };
 	pthread_t t[2];
 
@@ -438,7 +433,7 @@ static bool no_client_left(const struct addr *to)
 /* Whatever an attempt is doing when it is given up. */
 static void close_at_any_stage(void)
 {
-	int listener = tcp_listener();
+	int listener = tcp_listener(16);
 	struct addr a = local_addr(listener);
 	unsigned int i, rounds = scaled_count(150);
 	uint32_t seed = opts.seed;
@@ -533,7 +528,7 @@ static void cost_of_refusal(void)
 {
 	long before = counter("FallbackRefused");
 	unsigned int count = scaled_count(20);
-	int listener = tcp_listener();
+	int listener = tcp_listener(16);
 	uint64_t tcp, both;
 
 	tcp = connects_ms(listener, false, count);

@@ -92,6 +92,11 @@ static inline int listener_at(int fd, struct addr a, int backlog)
 	return fd;
 }
 
+static inline int tcp_listener(int backlog)
+{
+	return listener_at(tcp_socket(), server_addr(0), backlog);
+}
+
 static inline int both_socket(int type_flags)
 {
 	int fd = new_socket(type_flags);

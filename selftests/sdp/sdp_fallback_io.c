@@ -11,21 +11,11 @@
 
 #include "sdp_fallback.h"
 
-static int tcp_listener(void)
-{
-	int fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
-	struct addr a = server_addr(0);
-
-	CHECK_OK(bind(fd, &a.sa, a.len));
-	CHECK_OK(listen(fd, 4));
-	return fd;
-}
-
 /* Connects over TCP; the server's end is a plain TCP socket. */
 static struct pair fallen_back(int client)
 {
 	struct pair p = { .client = client };
-	int listener = tcp_listener();
+	int listener = tcp_listener(4);
 	struct addr a = local_addr(listener);
 
 	CHECK_OK(connect(client, &a.sa, a.len));
@@ -293,7 +283,7 @@ static void signals_reach_the_owner(void)
 
 static void sigio_on_connect(void)
 {
-	int listener = tcp_listener(), fd = both_socket(0);
+	int listener = tcp_listener(4), fd = both_socket(0);
 	struct addr a = local_addr(listener);
 
 	signal(SIGIO, on_signal);

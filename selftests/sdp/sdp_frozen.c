@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,24 +79,16 @@ static void *call_thread(void *arg)
 /* Everybody's second page is missing. */
 static void make_memory(unsigned int count)
 {
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	struct uffdio_api api = { .api = UFFD_API };
 	unsigned int i;
 
 	page = sysconf(_SC_PAGESIZE);
-	uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (uffd < 0)
-		sdp_skip("no userfaultfd: %s", strerror(errno));
-	CHECK_OK(ioctl(uffd, UFFDIO_API, &api));
 	memory = mmap(NULL, count * PAGES * page, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(memory != MAP_FAILED);
 	CHECK_OK(madvise(memory, count * PAGES * page, MADV_NOHUGEPAGE));
 	for (i = 0; i < count; i++)
 		pattern_fill(memory + i * PAGES * page, page, i, 0);
-	reg.range.start = (uintptr_t)memory;
-	reg.range.len = count * PAGES * page;
-	CHECK_OK(ioctl(uffd, UFFDIO_REGISTER, &reg));
+	uffd = watch_missing(memory, count * PAGES * page);
 }
 
 static void make_owners(unsigned int count)

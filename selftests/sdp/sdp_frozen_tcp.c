@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "sdp_fallback.h"
 #include "sdp_memory.h"
@@ -33,24 +32,16 @@ static char *value_of(unsigned int i)
 /* A pair of pages for each call; the second one is missing. */
 static void make_memory(unsigned int calls)
 {
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	struct uffdio_api api = { .api = UFFD_API };
 	unsigned int i;
 
 	page = sysconf(_SC_PAGESIZE);
-	uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (uffd < 0)
-		sdp_skip("no userfaultfd: %s", strerror(errno));
-	CHECK_OK(ioctl(uffd, UFFDIO_API, &api));
 	memory = mmap(NULL, 2 * calls * page, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(memory != MAP_FAILED);
 	CHECK_OK(madvise(memory, 2 * calls * page, MADV_NOHUGEPAGE));
 	for (i = 0; i < calls; i++)
 		memory[2 * i * page] = 0;
-	reg.range.start = (uintptr_t)memory;
-	reg.range.len = 2 * calls * page;
-	CHECK_OK(ioctl(uffd, UFFDIO_REGISTER, &reg));
+	uffd = watch_missing(memory, 2 * calls * page);
 }
 
 static void wait_missing(unsigned int i)
@@ -84,13 +75,6 @@ static long op_option_0(int fd)
 static long op_option_1(int fd)
 {
 	return setsockopt(fd, SOL_IP, IP_OPTIONS, value_of(1), NOTHING);
-}
-
-static long op_dissolve(int fd)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	return connect(fd, &none, sizeof(none));
 }
 
 static long op_connect(int fd)
@@ -138,11 +122,6 @@ static void check_others(int fd, int err)
 }
 
 /* ---- a connection over TCP whose socket is locked by a call ---- */
-
-static int tcp_listener(void)
-{
-	return listener_at(tcp_socket(), server_addr(0), 16);
-}
 
 static struct pair tcp_pair(int listener)
 {
@@ -194,7 +173,7 @@ static void interrupt(struct blocked *b)
 
 static void connects_again(void)
 {
-	int listener = tcp_listener();
+	int listener = tcp_listener(16);
 	struct pair p = tcp_pair(listener);
 	struct blocked behind, again;
 
@@ -217,7 +196,7 @@ static void connects_again(void)
 
 static void listens_then(void)
 {
-	struct pair p = tcp_pair(tcp_listener());
+	struct pair p = tcp_pair(tcp_listener(16));
 	struct blocked behind, again;
 	struct addr a;
 	int clients[2];
@@ -243,7 +222,7 @@ static void listens_then(void)
 /* The file is closed while a call stands still: the last one out closes it. */
 static void closes(void)
 {
-	int listener = tcp_listener();
+	int listener = tcp_listener(16);
 	struct pair p = tcp_pair(listener);
 	struct blocked behind;
 	char byte;

@@ -393,8 +393,8 @@ static void accepted_of_group(void)
 static void fast_open_connects_nothing(void)
 {
 	struct addr dead = server_addr(dead_port()), to;
-	int listener = listener_at(tcp_socket(), server_addr(0), 4);
-	int other = listener_at(tcp_socket(), server_addr(0), 4);
+	int listener = tcp_listener(4);
+	int other = tcp_listener(4);
 	int client = both_socket(0), fd = both_socket(SOCK_NONBLOCK);
 	int server, on = 1;
 

@@ -15,7 +15,7 @@ static struct addr loopback(uint16_t port)
 }
 
 /* A listener on TCP alone, unless this run is about TCP anyway. */
-static int tcp_listener(int type_flags)
+static int only_listener(int type_flags)
 {
 	int fd = new_socket(type_flags);
 
@@ -39,7 +39,7 @@ static void destroy(int listener)
 
 static void destroyed_under_accept(void)
 {
-	int listener = tcp_listener(0);
+	int listener = only_listener(0);
 	struct blocked b;
 
 	block_start(&b, op_accept, listener);
@@ -53,7 +53,7 @@ static void destroyed_under_accept(void)
 
 static void destroyed_under_accepts(void)
 {
-	int listener = tcp_listener(0);
+	int listener = only_listener(0);
 	struct blocked b[3];
 	unsigned int i;
 
@@ -69,7 +69,7 @@ static void destroyed_under_accepts(void)
 static void destroyed_under_poll(void)
 {
 	short gone = POLLIN | POLLOUT | POLLRDHUP | POLLHUP;
-	int listener = tcp_listener(SOCK_NONBLOCK);
+	int listener = only_listener(SOCK_NONBLOCK);
 	struct blocked b;
 
 	block_start(&b, op_poll, listener);
@@ -83,7 +83,7 @@ static void destroyed_under_poll(void)
 
 static void destroyed_with_connections(void)
 {
-	int listener = tcp_listener(SOCK_NONBLOCK), client[3];
+	int listener = only_listener(SOCK_NONBLOCK), client[3];
 	struct addr a = local_addr(listener);
 	unsigned int i;
 
@@ -102,7 +102,7 @@ static void destroyed_with_connections(void)
 
 static void listens_again(void)
 {
-	int listener = tcp_listener(SOCK_NONBLOCK), client, server;
+	int listener = only_listener(SOCK_NONBLOCK), client, server;
 	struct addr a;
 
 	destroy(listener);
@@ -148,7 +148,7 @@ static void race_once(struct race *race, int diag, unsigned int waiting)
 	int client[8];
 	unsigned int i;
 
-	race->listener = tcp_listener(0);
+	race->listener = only_listener(0);
 	a = local_addr(race->listener);
 	for (i = 0; i < waiting; i++) {
 		client[i] = tcp_socket();
@@ -171,7 +171,7 @@ static void destroyed_while_taken(void)
 	unsigned int rounds = 0;
 	pthread_t thread;
 
-	destroy(tcp_listener(0));
+	destroy(only_listener(0));
 	pthread_barrier_init(&race.start, NULL, 2);
 	thread_start(&thread, accept_until_gone, &race);
 	while (now_ms() < end)

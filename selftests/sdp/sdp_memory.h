@@ -27,6 +27,12 @@ bool file_has(const char *path, const char *text);
 unsigned int kernel_threads_in(const char *function);
 
 /*
+ * Pages of this range that nobody has touched are missing until userfaultfd, which
+ * this returns, provides them.
+ */
+int watch_missing(const void *start, size_t len);
+
+/*
  * Run a function in a process of its own, and let another undo what it did to
  * the system, however it ended.
  */

@@ -28,9 +28,7 @@ static int inet6_socket(void)
 
 static void dissolve(int fd)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	CHECK_OK(connect(fd, &none, sizeof(none)));
+	CHECK_OK(op_dissolve(fd));
 }
 
 /* A socket that the program has bound, to a port that is its own now. */

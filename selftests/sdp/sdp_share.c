@@ -457,7 +457,6 @@ static void *stop_listening(void *arg)
  */
 static void stopped_by_two(void)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	int fd, listener = new_listener(4);
 	struct pair p;
 	unsigned int i, rounds = scaled_count(40);
@@ -468,7 +467,7 @@ static void stopped_by_two(void)
 		fd = sharing_socket();
 		CHECK_OK(listen(fd, 4));
 		thread_start(&thread, stop_listening, &fd);
-		connect(fd, &none, sizeof(none));
+		op_dissolve(fd);
 		set_nonblock(fd, true);
 		connect(fd, &to.sa, to.len);
 		thread_join(thread);

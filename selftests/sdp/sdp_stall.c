@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "sdp_memory.h"
 
@@ -39,20 +38,12 @@ static struct uffdio_range gap_range(const struct gap *g)
 
 static void gap_open(struct gap *g)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-
 	g->page = sysconf(_SC_PAGESIZE);
-	g->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (g->uffd < 0)
-		sdp_skip("no userfaultfd: %s", strerror(errno));
-	CHECK_OK(ioctl(g->uffd, UFFDIO_API, &api));
 	g->base = mmap(NULL, 2 * g->page, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(g->base != MAP_FAILED);
 	memset(g->base, 0, g->page);
-	reg.range = gap_range(g);
-	CHECK_OK(ioctl(g->uffd, UFFDIO_REGISTER, &reg));
+	g->uffd = watch_missing(g->base + g->page, g->page);
 }
 
 /* The first member is read before the socket is locked, the second behind. */

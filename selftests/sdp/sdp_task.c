@@ -112,6 +112,13 @@ long op_poll(int fd)
 	return n < 0 ? n : p.revents;
 }
 
+long op_dissolve(int fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	return connect(fd, &none, sizeof(none));
+}
+
 /* ---- processes ---- */
 
 void raise_file_limit(unsigned int want)

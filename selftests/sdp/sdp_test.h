@@ -284,6 +284,8 @@ long op_recv(int fd);
 long op_send(int fd);
 long op_accept(int fd);
 long op_poll(int fd);
+/* connect() to no address: takes the connection, or the attempt, away. */
+long op_dissolve(int fd);
 
 /* This thread runs only while nobody else wants to. */
 void run_idly(void);

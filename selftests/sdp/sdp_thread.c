@@ -403,7 +403,6 @@ static long op_send_idly(int fd)
  */
 static void disconnect_under_send(void)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct pair p = new_pair();
 	struct blocked writer;
 	pthread_t hog;
@@ -412,7 +411,7 @@ static void disconnect_under_send(void)
 	block_start(&writer, op_send_idly, p.client);
 	WAIT_FOR(!(poll_now(p.client) & POLLOUT) && block_sleeps(&writer));
 	thread_start(&hog, hog_thread, NULL);
-	CHECK_OK(connect(p.client, &none, sizeof(none)));
+	CHECK_OK(op_dissolve(p.client));
 	CHECK_EQ(get_int(p.client, SOL_SOCKET, SO_ERROR), ECONNRESET);
 	__atomic_store_n(&hog_end, true, __ATOMIC_RELAXED);
 	thread_join(hog);
@@ -426,10 +425,8 @@ static bool attempts_end;
 
 static void *dissolve_thread(void *arg)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
 	while (!__atomic_load_n(&attempts_end, __ATOMIC_RELAXED))
-		connect(*(int *)arg, &none, sizeof(none));
+		op_dissolve(*(int *)arg);
 	return arg;
 }
 

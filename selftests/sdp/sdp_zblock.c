@@ -175,12 +175,15 @@ static void sent_twice_on_two_sockets(void)
 #define TIMES		3
 #define TRIES		5
 
-/* Milliseconds of a store to memory that was sent so often, and nobody reads. */
+/*
+ * Milliseconds of a store to memory that was sent so often, and nobody reads; 0
+ * if it was copied, since the page was in another processor's list of new ones.
+ */
 static uint64_t store_takes(int times)
 {
 	unsigned char *buf = memory(LEN, 0);
+	uint64_t start, took, waits = 0;
 	struct pair p[TIMES];
-	uint64_t start, took;
 	int i;
 
 	pattern_fill(buf, LEN, SEED_UP, 0);
@@ -196,20 +199,25 @@ static uint64_t store_takes(int times)
 	for (i = 0; i < times; i++) {
 		expect_open(p[i]);
 		CHECK(info_of(p[i].client).sdpi_async_sent > 0);
+		waits += info_of(p[i].client).sdpi_guard_waits;
 		close_pair(p[i]);
 	}
-	return took;
+	return waits ? took : 0;
 }
 
 /* What else goes on can only make it longer. */
 static uint64_t store_takes_at_least(int times)
 {
-	uint64_t least = store_takes(times), next;
-	int i;
+	uint64_t least = UINT64_MAX, took;
+	int tries = 0, i;
 
-	for (i = 1; i < TRIES; i++) {
-		next = store_takes(times);
-		least = next < least ? next : least;
+	for (i = 0; tries < TRIES; i++) {
+		CHECK(i < 10 * TRIES);
+		took = store_takes(times);
+		if (!took)
+			continue;
+		tries++;
+		least = took < least ? took : least;
 	}
 	return least;
 }

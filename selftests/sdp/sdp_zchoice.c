@@ -139,11 +139,10 @@ static void option_before_sysctl(void)
 /* A socket wants the same again for its next connection. */
 static void kept_for_the_next_connection(void)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct pair p = zcopy_pair("sync", NULL);
 
 	expect_zcopy(p.client, "off");
-	CHECK_OK(connect(p.client, &none, sizeof(none)));
+	CHECK_OK(op_dissolve(p.client));
 	expect_zcopy(p.client, "sync");
 	close_pair(p);
 }

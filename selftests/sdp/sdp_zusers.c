@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -117,19 +116,10 @@ static void *read_directly(void *arg)
 /* Returns when the kernel has found the page, and waits for the other. */
 static void direct_start(struct direct *d, unsigned char *page)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-
 	d->disk = open_disk();
 	d->page = page;
 	d->missing = memory(PAGE, 0);
-	d->uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (d->uffd < 0)
-		sdp_skip("no userfaultfd: %s", strerror(errno));
-	CHECK_OK(ioctl(d->uffd, UFFDIO_API, &api));
-	reg.range.start = (uintptr_t)d->missing;
-	reg.range.len = PAGE;
-	CHECK_OK(ioctl(d->uffd, UFFDIO_REGISTER, &reg));
+	d->uffd = watch_missing(d->missing, PAGE);
 	thread_start(&d->thread, read_directly, d);
 	wait_poll(d->uffd, POLLIN);
 }
