@@ -28,6 +28,14 @@ static int iwp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
+/*
+ * What a process has mapped are pages of its own, so nothing has to be taken away.
+ * That this is here lets a device go before the process closes it.
+ */
+static void iwp_disassociate_ucontext(struct ib_ucontext *ibctx)
+{
+}
+
 const struct ib_device_ops iwp_device_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_SIW,
@@ -46,6 +54,7 @@ const struct ib_device_ops iwp_device_ops = {
 	.destroy_cq = iwp_destroy_cq,
 	.destroy_qp = iwp_destroy_qp,
 	.device_group = &iwp_device_group,
+	.disassociate_ucontext = iwp_disassociate_ucontext,
 	.get_dma_mr = iwp_get_dma_mr,
 	.get_hw_stats = iwp_get_hw_stats,
 	.get_port_immutable = iwp_get_port_immutable,
