@@ -135,9 +135,11 @@ static void iwp_lane_leave(struct iwp_lane *lane)
 		iwp_qp_put(from);
 	}
 	if (to && READ_ONCE(to->state) == IWP_QP_ERROR) {
+		/* Who puts it in error does this himself as soon as it has left. */
+		iwp_rx_flush(to);
+		smp_wmb(); /* pairs with iwp_local_receive() */
 		/* As above. */
 		smp_store_mb(to->in, NULL);
-		iwp_rx_flush(to);
 		iwp_rq_flush(to);
 		lane->to = NULL;
 		iwp_qp_put(to);

@@ -259,7 +259,8 @@ static inline bool iwp_local_send(const struct iwp_qp *qp)
 /* What receives is to look at the queue pair's state. */
 static inline bool iwp_local_receive(const struct iwp_qp *qp)
 {
-	return iwp_local_kick(READ_ONCE(qp->in));
+	/* Pairs with iwp_lane_leave(): who has left has flushed. */
+	return iwp_local_kick(smp_load_acquire(&qp->in));
 }
 
 /* Between who fills a place in a ring and who empties it: an index. */
