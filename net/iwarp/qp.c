@@ -158,18 +158,9 @@ int iwp_qp_rts(struct iwp_qp *qp)
 							      -ECONNABORTED;
 }
 
-/**
- * iwp_qp_error() - nothing goes on: all requests are flushed
- * @qp: queue pair
- *
- * Context: socket's lock held, or there is no connection.
- */
-void iwp_qp_error(struct iwp_qp *qp)
+/* The queue pair has just come into error. */
+static void iwp_qp_flush(struct iwp_qp *qp)
 {
-	if (qp->state == IWP_QP_RTS || qp->state == IWP_QP_CLOSING)
-		iwp_tx_acked(qp);
-	if (!iwp_qp_move(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR))
-		return;
 	/* Who posts from now on sees the state, or we see what he posted. */
 	smp_mb();
 	iwp_late_start(qp);
@@ -182,10 +173,45 @@ void iwp_qp_error(struct iwp_qp *qp)
 }
 
 /**
+ * iwp_qp_error() - nothing goes on: all requests are flushed
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, or the endpoint's while it has no socket.
+ */
+void iwp_qp_error(struct iwp_qp *qp)
+{
+	if (qp->state == IWP_QP_RTS || qp->state == IWP_QP_CLOSING)
+		iwp_tx_acked(qp);
+	if (iwp_qp_move(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR))
+		iwp_qp_flush(qp);
+}
+
+/*
+ * The same, if there is no connection: none can begin below the lock, and after
+ * that it finds the error.  Returns whether there is none.
+ */
+static bool iwp_qp_error_alone(struct iwp_qp *qp)
+{
+	bool alone, begins = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	alone = !qp->ep;
+	if (alone) {
+		begins = qp->state != IWP_QP_ERROR;
+		WRITE_ONCE(qp->state, IWP_QP_ERROR);
+	}
+	spin_unlock_irqrestore(&qp->lock, flags);
+	if (begins)
+		iwp_qp_flush(qp);
+	return alone;
+}
+
+/**
  * iwp_qp_abort() - in error, and the connection ends
  * @qp: queue pair
  *
- * Context: socket's lock held, or there is no connection.
+ * Context: socket's lock held, or the endpoint's while it has no socket.
  */
 void iwp_qp_abort(struct iwp_qp *qp)
 {
@@ -391,12 +417,11 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 /* As no one else, he who ends a connection may wait for the socket's lock. */
 static void iwp_qp_end(struct iwp_qp *qp)
 {
-	struct iwp_ep *ep = iwp_qp_ep(qp);
+	struct iwp_ep *ep;
 
-	if (!ep) {
-		iwp_qp_error(qp);
-		return;
-	}
+	while (!(ep = iwp_qp_ep(qp)))
+		if (iwp_qp_error_alone(qp))
+			return;
 	/* While the connection begins, there may be no socket yet. */
 	mutex_lock(&ep->lock);
 	if (ep->sock)
