@@ -21,7 +21,8 @@
  * @type: what
  * @status: 0 or a negative error number
  *
- * It is told in a work item of the manager, after this has returned.
+ * It is told in a work item of the manager, after this has returned.  Private data
+ * is copied for that; if there is no memory a failure is told without.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -29,6 +30,7 @@ int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 		  enum iw_cm_event_type type, int status)
 {
 	struct iw_cm_event event = { .event = type, .status = status };
+	int err;
 
 	if (type == IW_CM_EVENT_CONNECT_REQUEST ||
 	    (type == IW_CM_EVENT_CONNECT_REPLY && ep->priv)) {
@@ -36,7 +38,7 @@ int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 		event.private_data_len = min_t(u16, ep->mpa.priv_len, U8_MAX);
 	}
 	if (type == IW_CM_EVENT_CONNECT_REQUEST) {
-		event.provider_data = ep;
+		event.provider_data = (void *)ep->request;
 		/* What the peer reads is what we would have to take. */
 		event.ird = min_t(u16, ep->ord, U8_MAX);
 		event.ord = min_t(u16, ep->ird, U8_MAX);
@@ -51,7 +53,12 @@ int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 		kernel_getpeername(ep->sock,
 				   (struct sockaddr *)&event.remote_addr);
 	}
-	return id->event_handler(id, &event);
+	err = id->event_handler(id, &event);
+	if (err && status && event.private_data_len) {
+		event.private_data_len = 0;
+		err = id->event_handler(id, &event);
+	}
+	return err;
 }
 
 /**
@@ -128,11 +135,18 @@ static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
  * @ep: endpoint, locked, in full operation
  * @type: what it waits for
  *
- * It is told first: nothing that arrives may end the connection before.
+ * It is told first: nothing that arrives may end the connection before.  If it
+ * cannot be told there is no connection.
  */
 void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type)
 {
-	iwp_ep_upcall(ep, ep->cm_id, type, 0);
+	if (iwp_ep_upcall(ep, ep->cm_id, type, 0)) {
+		/* To the manager it has not begun yet. */
+		if (type == IW_CM_EVENT_CONNECT_REPLY)
+			ep->state = IWP_EP_WAIT_REP;
+		iwp_ep_finish(ep, -ENOMEM);
+		return;
+	}
 	iwp_ep_catch_up(ep, type == IW_CM_EVENT_CONNECT_REPLY);
 }
 

@@ -68,11 +68,13 @@ void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
 
 /**
  * iwp_ep_set_timer() - bound the time of what the endpoint waits for
- * @ep: endpoint
+ * @ep: endpoint, locked
  * @seconds: until IWP_EV_TIMEOUT
  */
 void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
 {
+	/* Zero is no time. */
+	ep->deadline = (jiffies + seconds * HZ) ?: 1;
 	iwp_ep_get(ep);
 	if (mod_delayed_work(iwp_wq, &ep->timer, seconds * HZ))
 		iwp_ep_put(ep);
@@ -80,12 +82,19 @@ void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
 
 /**
  * iwp_ep_stop_timer() - it is not needed any more
- * @ep: endpoint
+ * @ep: endpoint, locked
  */
 void iwp_ep_stop_timer(struct iwp_ep *ep)
 {
+	ep->deadline = 0;
 	if (cancel_delayed_work(&ep->timer))
 		iwp_ep_put(ep);
+}
+
+/* The timer may have run out before it was set anew, or stopped. */
+static bool iwp_ep_late(const struct iwp_ep *ep)
+{
+	return ep->deadline && time_after_eq(jiffies, ep->deadline);
 }
 
 static void iwp_ep_expired(struct work_struct *work)
@@ -177,6 +186,7 @@ void iwp_ep_finish(struct iwp_ep *ep, int err)
 	iwp_ep_stop_timer(ep);
 	iwp_ep_detach(ep);
 	iwp_child_unlink(ep);
+	iwp_request_forget(ep);
 	iwp_ep_tell_end(ep, state, err);
 	iwp_ep_drop_id(ep);
 	iwp_ep_drop_qp(ep);
@@ -225,7 +235,7 @@ static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 
 static void iwp_ep_step(struct iwp_ep *ep, unsigned long events)
 {
-	if (events & BIT(IWP_EV_TIMEOUT)) {
+	if (events & BIT(IWP_EV_TIMEOUT) && iwp_ep_late(ep)) {
 		iwp_ep_finish(ep, -ETIMEDOUT);
 		return;
 	}
@@ -245,6 +255,11 @@ static void iwp_ep_step(struct iwp_ep *ep, unsigned long events)
 			iwp_ep_finish(ep, -ECONNRESET);
 		else
 			iwp_request_step(ep);
+		break;
+	case IWP_EP_REQUESTED:
+		/* The peer has lost patience, and maybe nobody will answer. */
+		if (iwp_sock_over(ep->sock->sk))
+			iwp_ep_finish(ep, -ECONNRESET);
 		break;
 	case IWP_EP_FPDU:
 	case IWP_EP_CLOSING:

@@ -88,7 +88,10 @@ struct iwp_callbacks {
  * @timer: sets IWP_EV_TIMEOUT
  * @free_work: ends it, as the last reference may go in any context
  * @listener: whose child it is, with a reference, or NULL
- * @node: in the listener's @children, or the device's requested endpoints
+ * @node: in the listener's @children
+ * @request: what the connection manager calls it while nobody has answered its
+ *	request; 0 if it never had one
+ * @deadline: jiffies at which it has waited for too long, or 0
  * @offer: among those that wait for a peer in this kernel
  * @children: listener: endpoints that have no request yet
  * @children_lock: listener: protects @children and @nr_children
@@ -118,6 +121,8 @@ struct iwp_ep {
 	struct work_struct free_work;
 	struct iwp_ep *listener;
 	struct list_head node;
+	unsigned long request;
+	unsigned long deadline;
 	struct hlist_node offer;
 	struct list_head children;
 	spinlock_t children_lock; /* of children */
@@ -183,6 +188,7 @@ int iwp_reject(struct iw_cm_id *id, const void *priv, u8 len);
 void iwp_listen_step(struct iwp_ep *ep);
 void iwp_request_step(struct iwp_ep *ep);
 void iwp_child_unlink(struct iwp_ep *ep);
+void iwp_request_forget(struct iwp_ep *ep);
 void iwp_requests_forget(struct iwp_device *dev);
 
 #endif /* _IWP_EP_H */

@@ -11,11 +11,16 @@
 
 /* How long a peer that has connected may take to send its request. */
 #define IWP_REQUEST_SECONDS	10
+/* How long a consumer may take to answer it: longer than any peer waits. */
+#define IWP_ANSWER_SECONDS	120
 /* How many such peers a listener bears with. */
 #define IWP_CHILDREN_MAX	1024
+/* How many it takes at a time: who wants the listener to end waits for that. */
+#define IWP_ACCEPT_MAX		64
 
-static DEFINE_SPINLOCK(iwp_requested_lock);
-static LIST_HEAD(iwp_requested);
+/* Endpoints that wait to be answered, each with a reference, by @request. */
+static DEFINE_XARRAY(iwp_requests);
+static atomic_long_t iwp_next_request;
 
 /**
  * iwp_child_unlink() - an endpoint has nothing to do with its listener any
@@ -47,52 +52,63 @@ static void iwp_child_link(struct iwp_ep *ep, struct iwp_ep *listener)
 }
 
 /*
- * A request that the connection manager throws away because its listener is
- * going is never answered.  It is remembered for the device's end.
+ * The connection manager may throw a request away, and says nothing: its listener
+ * goes, or there is no memory.  So what it is given is only a name of the endpoint,
+ * which no other ever has.
  */
-static void iwp_request_remember(struct iwp_ep *ep)
+static int iwp_request_remember(struct iwp_ep *ep)
 {
-	spin_lock(&iwp_requested_lock);
-	list_add(&ep->node, &iwp_requested);
-	spin_unlock(&iwp_requested_lock);
+	int err;
+
+	ep->request = atomic_long_inc_return(&iwp_next_request);
+	iwp_ep_get(ep);
+	err = xa_insert(&iwp_requests, ep->request, ep, GFP_KERNEL);
+	if (err)
+		iwp_ep_put(ep);
+	return err;
 }
 
-static void iwp_request_answered(struct iwp_ep *ep)
+/**
+ * iwp_request_forget() - nobody may answer an endpoint's request any more
+ * @ep: endpoint, locked; nothing happens if it has none, or someone answers it
+ */
+void iwp_request_forget(struct iwp_ep *ep)
 {
-	spin_lock(&iwp_requested_lock);
-	list_del_init(&ep->node);
-	spin_unlock(&iwp_requested_lock);
+	if (xa_erase(&iwp_requests, ep->request))
+		iwp_ep_put(ep);
 }
 
-static struct iwp_ep *iwp_request_forgotten(const struct iwp_device *dev)
+static struct iwp_ep *iwp_request_of(const struct iwp_device *dev)
 {
 	struct iwp_ep *ep, *found = NULL;
+	unsigned long request;
 
-	spin_lock(&iwp_requested_lock);
-	list_for_each_entry(ep, &iwp_requested, node) {
+	xa_lock(&iwp_requests);
+	xa_for_each(&iwp_requests, request, ep) {
 		if (ep->dev == dev) {
-			list_del_init(&ep->node);
+			iwp_ep_get(ep);
 			found = ep;
 			break;
 		}
 	}
-	spin_unlock(&iwp_requested_lock);
+	xa_unlock(&iwp_requests);
 	return found;
 }
 
 /**
  * iwp_requests_forget() - end the endpoints that nobody will answer
  * @dev: device, which nobody uses any more
+ *
+ * Context: process; may sleep.
  */
 void iwp_requests_forget(struct iwp_device *dev)
 {
 	struct iwp_ep *ep;
 
-	while ((ep = iwp_request_forgotten(dev))) {
+	while ((ep = iwp_request_of(dev))) {
 		mutex_lock(&ep->lock);
 		iwp_ep_finish(ep, -ECONNABORTED);
 		mutex_unlock(&ep->lock);
-		/* The reference that its answer would have taken. */
 		iwp_ep_put(ep);
 	}
 }
@@ -105,13 +121,13 @@ static int iwp_request_pass_on(struct iwp_ep *ep)
 
 	if (err)
 		return err;
+	err = iwp_request_remember(ep);
+	if (err)
+		return err;
 	ep->state = IWP_EP_REQUESTED;
-	iwp_ep_stop_timer(ep);
+	iwp_ep_set_timer(ep, IWP_ANSWER_SECONDS);
 	iwp_ep_get(listener);
 	iwp_child_unlink(ep);
-	/* The reference goes with the event, to who answers. */
-	iwp_ep_get(ep);
-	iwp_request_remember(ep);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
 	err = -ECONNREFUSED;
 	if (listener->state == IWP_EP_LISTEN)
@@ -119,10 +135,6 @@ static int iwp_request_pass_on(struct iwp_ep *ep)
 				    IW_CM_EVENT_CONNECT_REQUEST, 0);
 	mutex_unlock(&listener->lock);
 	iwp_ep_put(listener);
-	if (err) {
-		iwp_request_answered(ep);
-		iwp_ep_put(ep);
-	}
 	return err;
 }
 
@@ -151,6 +163,20 @@ void iwp_request_step(struct iwp_ep *ep)
 		iwp_request_refuse(ep, err);
 }
 
+/* The one that has been silent for longest, so that silence shuts nobody out. */
+static void iwp_child_give_up(struct iwp_ep *listener)
+{
+	struct iwp_ep *ep;
+
+	spin_lock(&listener->children_lock);
+	ep = list_first_entry_or_null(&listener->children, struct iwp_ep, node);
+	if (ep) {
+		list_move_tail(&ep->node, &listener->children);
+		iwp_ep_signal(ep, IWP_EV_ABORT);
+	}
+	spin_unlock(&listener->children_lock);
+}
+
 /* It has inherited the listener's callbacks. */
 static void iwp_listen_refuse(struct iwp_ep *ep)
 {
@@ -174,7 +200,9 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 		return err;
 	}
 	ep->saved = listener->saved;
-	if (listener->nr_children >= IWP_CHILDREN_MAX) {
+	if (listener->nr_children >= IWP_CHILDREN_MAX)
+		iwp_child_give_up(listener);
+	if (listener->nr_children >= 2 * IWP_CHILDREN_MAX) {
 		iwp_listen_refuse(ep);
 		return 0;
 	}
@@ -182,8 +210,8 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 	ep->state = IWP_EP_WAIT_REQ;
 	/* As soon as it is linked it may end, and lose all others. */
 	iwp_ep_get(ep);
-	iwp_child_link(ep, listener);
 	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
+	iwp_child_link(ep, listener);
 	iwp_sock_watch(ep);
 	/* The request may have come before we watched. */
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
@@ -197,8 +225,14 @@ static int iwp_listen_accept(struct iwp_ep *listener)
  */
 void iwp_listen_step(struct iwp_ep *ep)
 {
-	while (!iwp_listen_accept(ep))
+	int i;
+
+	for (i = 0; i < IWP_ACCEPT_MAX; i++) {
+		if (iwp_listen_accept(ep))
+			return;
 		cond_resched();
+	}
+	iwp_ep_signal(ep, IWP_EV_SOCKET);
 }
 
 static bool iwp_addr_any(const struct sockaddr_storage *addr)
@@ -348,12 +382,12 @@ static int iwp_accept_qp(struct iwp_ep *ep, struct iwp_qp *qp,
 /* Answering takes the reference that came with the request. */
 static struct iwp_ep *iwp_answer_begin(struct iw_cm_id *id)
 {
-	struct iwp_ep *ep = id->provider_data;
+	struct iwp_ep *ep = xa_erase(&iwp_requests,
+				     (unsigned long)id->provider_data);
 
 	id->provider_data = NULL;
 	if (!ep)
 		return NULL;
-	iwp_request_answered(ep);
 	mutex_lock(&ep->lock);
 	if (ep->state == IWP_EP_REQUESTED)
 		return ep;
