@@ -93,8 +93,31 @@ gone_with_netdev() {
 	wait_for "$BOUND" has_no_other || fail "the device outlives its network device"
 }
 
+is_over() { ! kill -0 "$1" 2> /dev/null; }
+opened() { find "/proc/$1/fd" -lname '*/uverbs*' 2> /dev/null | grep -q .; }
+
+# A program that keeps it open holds nothing up, and may close it later.
+gone_while_open() {
+	local watcher deleter
+	trap remove_other EXIT
+	other_netdev
+	ibv_asyncwatch -d iwarp-other > "$work/watch.out" 2>&1 &
+	watcher=$!
+	wait_for "$BOUND" opened $watcher || fail "the device cannot be opened"
+	rdma link delete iwarp-other &
+	deleter=$!
+	if ! wait_for "$BOUND" is_over $deleter; then
+		kill $watcher
+		fail "the device stays as long as it is open"
+	fi
+	wait $deleter || fail "the device cannot be deleted"
+	! has_other || fail "the device is still there"
+	kill $watcher
+	wait $watcher || true
+}
+
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 [ -e /sys/class/infiniband/iwarp1 ] || skip_all "no iWARP devices of our own"
 
 run_cases rping_ipv4 rping_ipv6 send_bw write_bw read_bw send_lat one_device_each \
-	gone_with_netdev capture_without_markers capture_with_markers
+	gone_with_netdev gone_while_open capture_without_markers capture_with_markers
