@@ -122,9 +122,12 @@ static int sdp_fallback_have_tcp(struct sdp_sock *ssk, bool dual,
 }
 
 /**
- * sdp_fallback_ask_bind() - ask security modules before bind()
+ * sdp_fallback_ask_bind() - ask security modules before TCP is bound
  * @ssk: locked socket, whose local address says what is wanted
  * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * They judge the call that the program made: a port that bind() has chosen for
+ * it, because any would do, is none that it has asked for.
  *
  * Context: the program's.
  * Return: 0 or a negative errno.
@@ -135,6 +138,9 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
+	/* The port of AF_INET6 is in the same place. */
+	if (ssk->bound && !ssk->bound_port)
+		((struct sockaddr_in *)&addr)->sin_port = 0;
 	if (!err)
 		err = sdp_lsm_bind(ssk->fallback.tcp, &addr,
 				   addr.ss_family == AF_INET6 ?
@@ -182,6 +188,16 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	return 0;
 }
 
+/*
+ * Whether bind() was for RDMA alone, and nobody was asked about TCP.  An unbound
+ * socket that listens gets any port, about which TCP does not ask either.
+ */
+static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
+{
+	return ssk->bound &&
+	       !(ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num);
+}
+
 /**
  * sdp_fallback_bind() - reserve the local address on both sides
  * @ssk: locked socket, whose local address says what is wanted
@@ -202,6 +218,11 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	if (ssk->bound && ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num &&
 	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk)))
 		return 0;
+	if (sdp_fallback_bind_is_late(ssk)) {
+		err = sdp_fallback_ask_bind(ssk, dual);
+		if (err)
+			return err;
+	}
 	do {
 		ssk->local.port = port;
 		err = sdp_fallback_bind_tcp(ssk, dual);

@@ -131,6 +131,45 @@ static void sandboxed_bind(void)
 	CHECK_EQ(bind_err(fd, server_addr(0)), EACCES);
 }
 
+/* What bind() did for RDMA alone is made up for later: by listen(), by connect(). */
+static void sandboxed_bind_late(void)
+{
+	int listener = listener_at(tcp_socket(), server_addr(0), 16);
+	struct addr a = local_addr(listener);
+	unsigned int i;
+	int fd[4];
+
+	enter_sandbox(0, addr_port(&a));
+	for (i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = socket_of(OFF);
+		CHECK_EQ(bind_err(fd[i], i & 1 ? client_addr(0) :
+						 client_addr(dead_port())), 0);
+		set_int(fd[i], SOL_SDP, SDP_TCP_FALLBACK, i & 2 ? ON : ONLY);
+		CHECK_ERR(listen(fd[i], 1), EACCES);
+		CHECK_EQ(connect_err(fd[i], a), EACCES);
+	}
+	watch_quiet(listener, POLLIN);
+}
+
+static void sandbox_lets_bind_late(void)
+{
+	struct addr own = client_addr(dead_port()), any = client_addr(0);
+	int listener = listener_at(tcp_socket(), server_addr(0), 16), fd;
+	struct addr a = local_addr(listener);
+
+	enter_sandbox(addr_port(&own), addr_port(&a));
+	fd = socket_of(OFF);
+	CHECK_EQ(bind_err(fd, own), 0);
+	set_int(fd, SOL_SDP, SDP_TCP_FALLBACK, ONLY);
+	CHECK_EQ(connect_err(fd, a), 0);
+	exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 10000);
+	/* Any port is another one than that. */
+	fd = socket_of(OFF);
+	CHECK_EQ(bind_err(fd, any), 0);
+	set_int(fd, SOL_SDP, SDP_TCP_FALLBACK, ONLY);
+	CHECK_EQ(connect_err(fd, a), EACCES);
+}
+
 static void sandbox_lets_pass(void)
 {
 	struct addr own = dead_addr(), a;
@@ -446,6 +485,8 @@ static const struct sdp_case cases[] = {
 	CASE(sandboxed_connect, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_connect_nonblocking, CASE_TCP),
 	CASE(sandboxed_bind, CASE_IPV6 | CASE_TCP),
+	CASE(sandboxed_bind_late, CASE_IPV6 | CASE_SDP_ONLY),
+	CASE(sandbox_lets_bind_late, CASE_SDP_ONLY),
 	CASE(sandbox_lets_pass, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_without_tcp, CASE_SDP_ONLY),
 	CASE(connect_forbidden, CASE_IPV6 | CASE_TCP),
