@@ -312,6 +312,8 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 				return 0;
 		} else {
 			ret = sdp_recv_end(sk, timeo);
+			if (ret == -EAGAIN)
+				sdp_tx_pause_here(sdp_sk(sk));
 			if (ret <= 0)
 				return ret;
 		}

@@ -59,6 +59,18 @@ static void sdp_tx_wait_burst(struct sdp_sock *ssk)
 }
 
 /*
+ * The longest packet that RDMA devices send, for paths of which we do not know
+ * what theirs take.
+ */
+#define SDP_TX_PACKET_MAX	4096
+
+/* Nagle's rule is about messages that leave a packet half empty. */
+static bool sdp_tx_is_small(const struct sdp_tx *tx, u32 len)
+{
+	return len < (tx->packet ?: SDP_TX_PACKET_MAX);
+}
+
+/*
  * Whether a message that is not full waits for more data: while the write that
  * fills it goes on; while the socket is corked; if the program has promised
  * more, but not in a ring that is so full that the program would wait for us;
@@ -87,7 +99,8 @@ static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 		sdp_tx_wait_burst(ssk);
 		return true;
 	}
-	return !ssk->opt.nodelay && sdp_tx_posted(tx) && !tx->since_signal &&
+	return !ssk->opt.nodelay && sdp_tx_is_small(tx, msg->len) &&
+	       sdp_tx_posted(tx) && !tx->since_signal &&
 	       credit->tx_acked != credit->tx_mseq;
 }
 

@@ -41,6 +41,7 @@ void sdp_tx_progress(struct sdp_sock *ssk);
 void sdp_tx_write_begins(struct sdp_sock *ssk);
 void sdp_tx_write_ends(struct sdp_sock *ssk);
 void sdp_tx_pause_here(struct sdp_sock *ssk);
+void sdp_tx_pause_poll(struct sdp_sock *ssk);
 void sdp_tx_late(struct sdp_sock *ssk);
 void sdp_tx_end_wait(struct sdp_sock *ssk);
 enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);

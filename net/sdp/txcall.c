@@ -85,8 +85,8 @@ void sdp_tx_write_ends(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_tx_pause_here() - the program is about to sleep until the peer answers
- * @ssk: locked socket
+ * sdp_tx_pause_here() - the program looks for the peer's answer, or waits for it
+ * @ssk: locked socket (by its owner or in softirq)
  *
  * What it has written is all that it will write now.
  */
@@ -94,6 +94,28 @@ void sdp_tx_pause_here(struct sdp_sock *ssk)
 {
 	sdp_burst_end(&ssk->conn.tx.burst);
 	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_pause_poll() - a program polls for the peer's answer
+ * @ssk: socket, not locked
+ *
+ * If a call of another thread is in progress it may be one that writes on.
+ *
+ * Context: process context.
+ */
+void sdp_tx_pause_poll(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (!READ_ONCE(ssk->conn.tx.burst.running))
+		return;
+	local_bh_disable();
+	sdp_bh_lock_sock(sk);
+	if (!sdp_sock_owned(sk))
+		sdp_tx_pause_here(ssk);
+	sdp_bh_unlock_sock(sk);
+	local_bh_enable();
 }
 
 /**

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -234,6 +235,57 @@ static void nic_shutdown_in_a_burst(void)
 	with_long_wait(shutdown_in_a_burst);
 }
 
+/* ---- a program that looks for the answer has written all that it wants to ---- */
+
+static void look_by_poll(int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	CHECK_EQ(poll(&p, 1, 0), 0);
+}
+
+static void look_by_read(int fd)
+{
+	char c;
+
+	CHECK_ERR(recv(fd, &c, 1, MSG_DONTWAIT), EAGAIN);
+}
+
+static void look_after_a_burst(const char *engine, void (*look)(int fd))
+{
+	struct flow_pair f = flow_open(engine, RING);
+
+	set_int(f.p.client, SOL_TCP, TCP_NODELAY, 1);
+	WAIT_FOR(({
+		uint64_t sent = f.up;
+		bool held;
+
+		write_small(&f, &sent, BEFORE);
+		held = ioctl_int(f.p.client, SIOCOUTQNSD);
+		look(f.p.client);
+		CHECK_EQ(ioctl_int(f.p.client, SIOCOUTQNSD), 0);
+		read_small(&f, sent);
+		held;
+	}));
+	close_pair(f.p);
+}
+
+#define LOOK_CASE(engine, look)						\
+static void engine##_##look##_run(void)					\
+{									\
+	look_after_a_burst(#engine, look);				\
+}									\
+									\
+static void engine##_##look(void)					\
+{									\
+	with_long_wait(engine##_##look##_run);				\
+}
+
+LOOK_CASE(rdma, look_by_poll)
+LOOK_CASE(nic, look_by_poll)
+LOOK_CASE(rdma, look_by_read)
+LOOK_CASE(nic, look_by_read)
+
 static const struct sdp_case cases[] = {
 	CASE(rdma_write_from_nowhere, CASE_SDP_ONLY),
 	CASE(nic_write_from_nowhere, CASE_SDP_ONLY),
@@ -250,6 +302,10 @@ static const struct sdp_case cases[] = {
 	CASE(rdma_fill_with_small, CASE_SDP_ONLY),
 	CASE(nic_fill_with_small, CASE_SDP_ONLY),
 	CASE(nic_shutdown_in_a_burst, CASE_SDP_ONLY),
+	CASE(rdma_look_by_poll, CASE_SDP_ONLY),
+	CASE(nic_look_by_poll, CASE_SDP_ONLY),
+	CASE(rdma_look_by_read, CASE_SDP_ONLY),
+	CASE(nic_look_by_read, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
