@@ -26,6 +26,12 @@ static const struct {
 	 * invalidation that has to wait, until something else is posted.
 	 */
 	{ RDMA_DRIVER_RXE, SDP_QUIRK_REG_ALONE | SDP_QUIRK_LAZY_INV },
+	/*
+	 * The kernel's software iWARP hands the pages that a peer reads to TCP, which
+	 * sends them again, as they are then, until the peer's TCP acknowledges them:
+	 * the peer may have ended the key by then, and learn what is written later.
+	 */
+	{ RDMA_DRIVER_SIW, SDP_QUIRK_SENDS_PAGES },
 };
 
 /**
@@ -171,6 +177,9 @@ static int sdp_device_add(struct ib_device *ibdev)
 	dev->ulp = sdp_provider_find(ibdev);
 	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
 	dev->quirks = sdp_device_quirks(ibdev);
+	/* iwarp.ko is another driver of that name, and copies what peers read. */
+	if (dev->ulp)
+		dev->quirks &= ~SDP_QUIRK_SENDS_PAGES;
 	dev->flows = sdp_flow_device(dev);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);

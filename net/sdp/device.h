@@ -18,6 +18,7 @@ struct sdp_sock;
 /* What a driver does that others do not, see sdp_device_drivers[]. */
 #define SDP_QUIRK_REG_ALONE	BIT(0)
 #define SDP_QUIRK_LAZY_INV	BIT(1)
+#define SDP_QUIRK_SENDS_PAGES	BIT(2)
 
 /**
  * struct sdp_device - an RDMA device that carries SDP connections

@@ -8,6 +8,7 @@
 #define _SDP_GUARD_H
 
 #include <linux/mm.h>
+#include <linux/mmu_context.h>
 #include <linux/sockptr.h>
 #include <linux/types.h>
 #include <linux/userfaultfd_k.h>
@@ -47,12 +48,16 @@ struct sdp_guard_ops {
 					struct page **pages, u32 nr);
 };
 
-/* Memory of which the kernel's own copy-on-write, and migration, know all. */
+/*
+ * Memory of which the kernel's own copy-on-write, and migration, know all, and which
+ * this thread may read (protection keys).
+ */
 static inline bool sdp_guard_vma_ok(struct vm_area_struct *vma,
 				    unsigned long addr)
 {
 	return vma && vma->vm_start <= addr && vma_is_anonymous(vma) &&
 	       (vma->vm_flags & VM_READ) &&
+	       arch_vma_access_permitted(vma, false, false, false) &&
 	       !(vma->vm_flags & (VM_SPECIAL | VM_HUGETLB | VM_SHARED)) &&
 	       !userfaultfd_armed(vma);
 }

@@ -10,12 +10,15 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "guard.h"
 #include "guard_watch.h"
 
 static DEFINE_SPINLOCK(sdp_watch_lock);
 static LIST_HEAD(sdp_watches);
+/* How many there are, in the list or not: each is freed by code of ours. */
+static atomic_t sdp_watch_count = ATOMIC_INIT(0);
 
 /**
  * sdp_watch_put() - drop a reference
@@ -93,12 +96,15 @@ static struct mmu_notifier *sdp_watch_alloc(struct mm_struct *mm)
 	spin_lock_init(&watch->lock);
 	INIT_LIST_HEAD(&watch->guards);
 	refcount_set(&watch->users, 1);
+	atomic_inc(&sdp_watch_count);
 	return &watch->notifier;
 }
 
 static void sdp_watch_free(struct mmu_notifier *notifier)
 {
 	sdp_watch_put(container_of(notifier, struct sdp_watch, notifier));
+	if (atomic_dec_and_test(&sdp_watch_count))
+		wake_up_var(&sdp_watch_count);
 }
 
 /* Of those who may end it, the one who takes it from the list does. */
@@ -224,4 +230,6 @@ void sdp_watch_exit_module(void)
 			sdp_watch_end(watch);
 	} while (watch);
 	mmu_notifier_synchronize();
+	/* That does not wait for callbacks which other processors have begun. */
+	wait_var_event(&sdp_watch_count, !atomic_read(&sdp_watch_count));
 }

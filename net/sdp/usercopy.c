@@ -70,6 +70,44 @@ size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
 }
 
 /**
+ * sdp_turn_leave() - give up the socket lock amid what a call moves
+ * @sk: locked socket
+ * @turn: counts calls of this direction that do so; NULL for one that leaves the
+ *	stream as it is
+ *
+ * Not to wait for the peer, but for the program's memory: sdp_turn_enter() follows.
+ *
+ * Context: the program's.
+ */
+void sdp_turn_leave(struct sock *sk, unsigned int *turn)
+{
+	if (turn)
+		WRITE_ONCE(*turn, *turn + 1);
+	sdp_release_sock(sk);
+}
+
+/**
+ * sdp_turn_enter() - go on with a call that gave up the socket lock
+ * @sk: socket, which is locked again
+ * @turn: as sdp_turn_leave() was told
+ *
+ * Context: the program's.
+ */
+void sdp_turn_enter(struct sock *sk, unsigned int *turn)
+{
+	sdp_lock_sock(sk);
+	if (!turn)
+		return;
+	WRITE_ONCE(*turn, *turn - 1);
+	/* The other condition of who waits is the lock. */
+	if (*turn)
+		return;
+	/* Pairs with the barrier in prepare_to_wait_event(): see wake_up_bit(). */
+	smp_mb();
+	wake_up_var(turn);
+}
+
+/**
  * sdp_fault_in() - wait for memory of the program that was not there
  * @sk: locked socket; the lock is given up meanwhile
  * @iter: where the program reads or writes
@@ -91,19 +129,12 @@ int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len,
 
 	if (!user_backed_iter(iter) || fatal_signal_pending(current))
 		return -EFAULT;
-	if (turn)
-		WRITE_ONCE(*turn, *turn + 1);
-	sdp_release_sock(sk);
+	sdp_turn_leave(sk, turn);
 	if (iov_iter_rw(iter) == WRITE)
 		missing = fault_in_iov_iter_readable(iter, len);
 	else
 		missing = fault_in_iov_iter_writeable(iter, len);
-	sdp_lock_sock(sk);
-	if (turn)
-		WRITE_ONCE(*turn, *turn - 1);
-	/* The other condition of who waits is the lock. */
-	if (turn && !*turn)
-		wake_up_var(turn);
+	sdp_turn_enter(sk, turn);
 	return missing ? -EFAULT : 0;
 }
 

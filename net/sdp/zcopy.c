@@ -12,6 +12,7 @@
 #include "guard.h"
 #include "netns.h"
 #include "sock.h"
+#include "usercopy.h"
 #include "zcopy.h"
 
 /* How often who waits looks whether it is killed. */
@@ -44,6 +45,7 @@ void sdp_zcopy_begin(struct sdp_sock *ssk)
 
 	memset_after(z, 0, reading);
 	z->read_cqe.done = sdp_zrecv_done;
+	z->epoch++;
 	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->dev);
 	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
 	if (z->on)
@@ -217,6 +219,19 @@ bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
 						  GFP_KERNEL);
 }
 
+/*
+ * Whether the program may have pages back that the peer says it has read.  Those
+ * that are protected stay as they were until the device lets go of them, too.
+ */
+static bool sdp_zpages_may_pin(const struct sdp_sock *ssk,
+			       enum sdp_zpages_use use)
+{
+	const struct sdp_device *dev = ssk->conn.dev;
+
+	return use == SDP_ZPAGES_RECV ||
+	       !(dev && dev->quirks & SDP_QUIRK_SENDS_PAGES);
+}
+
 static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
 {
 	int got = pin_user_pages_fast(addr & PAGE_MASK, zp->charged,
@@ -239,14 +254,20 @@ static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
  *
  * Context: the program's.
  * Return: the pages, which are the caller's; NULL if the program has no such
- * memory, may not have it pinned, or there is no memory.
+ * memory, may not have it pinned, or there is no memory; or if the device sends
+ * from pages that it does not use any more.
  */
 struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use)
 {
-	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
+	/* Of readers only one at a time comes here, see sdp_zrecv_ready(). */
+	unsigned int *turn = use == SDP_ZPAGES_RECV ? NULL : &ssk->write_turn;
+	struct sdp_zpages *zp;
 	bool got;
 
+	if (!sdp_zpages_may_pin(ssk, use))
+		return NULL;
+	zp = sdp_zpages_alloc(ssk, addr, len);
 	if (!zp)
 		return NULL;
 	zp->write = use == SDP_ZPAGES_RECV;
@@ -254,9 +275,9 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 		sdp_zpages_free(zp);
 		return NULL;
 	}
-	sdp_release_sock(&ssk->sk);
+	sdp_turn_leave(&ssk->sk, turn);
 	got = sdp_zpages_get(zp, addr);
-	sdp_lock_sock(&ssk->sk);
+	sdp_turn_enter(&ssk->sk, turn);
 	if (got && sdp_zpages_list(ssk, zp, addr))
 		return zp;
 	sdp_zpages_drop(ssk, zp);

@@ -176,6 +176,7 @@ struct sdp_zread {
  * @takers: calls that sleep until there is something to read, which they take;
  *	likewise
  * @writers: calls that sleep until more pages may be sent; likewise
+ * @epoch: counts the connections of the socket, wraps; likewise
  * @reading: a call reads without a copy, or gets the memory for it; likewise
  * @on: this end takes part
  * @ends_keys: the peer wants its keys invalidated by who has read
@@ -205,6 +206,7 @@ struct sdp_zcopy {
 	u32 readers;
 	u32 takers;
 	u32 writers;
+	u32 epoch;
 	bool reading;
 	bool on;
 	bool ends_keys;

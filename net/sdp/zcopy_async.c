@@ -18,6 +18,7 @@
 #include "netns.h"
 #include "sock.h"
 #include "tx.h"
+#include "usercopy.h"
 #include "zcopy.h"
 
 /* So many bytes have a page to themselves wherever they begin. */
@@ -114,9 +115,9 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 	zp->async = true;
 	zp->guard_ops = sdp_guard_wanted(ssk);
 	if (!mm_account_pinned_pages(&zp->mmp, len)) {
-		sdp_release_sock(&ssk->sk);
+		sdp_turn_leave(&ssk->sk, &ssk->write_turn);
 		got = sdp_zasync_get(zp, addr);
-		sdp_lock_sock(&ssk->sk);
+		sdp_turn_enter(&ssk->sk, &ssk->write_turn);
 		if (got && sdp_zpages_list(ssk, zp, addr))
 			return zp;
 	}

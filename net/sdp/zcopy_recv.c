@@ -261,6 +261,7 @@ static bool sdp_zrecv_post(struct sdp_sock *ssk, struct sdp_zpages *zp)
  * @iter: where to, behind all that has begun
  * @reads: pages that are being read into
  * @since: when each of them began, jiffies
+ * @epoch: the connection that it reads from, sdp_zcopy::epoch
  * @head: how many have begun
  * @tail: how many of them it has waited for
  * @begun: bytes of all reads
@@ -271,6 +272,7 @@ struct sdp_zrecv_call {
 	struct iov_iter *iter;
 	struct sdp_zpages *reads[SDP_ZCOPY_READS];
 	unsigned long since[SDP_ZCOPY_READS];
+	u32 epoch;
 	u32 head;
 	u32 tail;
 	u32 begun;
@@ -285,6 +287,9 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 	u32 avail = sdp_zsink_readable(&z->sink);
 	u32 len;
 
+	/* What another connection offers is not behind what this one has brought. */
+	if (z->epoch != call->epoch)
+		return 0;
 	/* What was copied since then is before what is offered. */
 	if (!avail || ssk->conn.rx.bytes || !z->on ||
 	    !sdp_rx_may_post(&ssk->conn))
@@ -425,8 +430,12 @@ static void sdp_zrecv_run(struct sdp_zrecv_call *call, u32 want)
  */
 u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want)
 {
-	struct sdp_zrecv_call call = { .ssk = ssk, .iter = iter };
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zrecv_call call = {
+		.ssk = ssk,
+		.iter = iter,
+		.epoch = z->epoch,
+	};
 
 	if (!sdp_zrecv_ready(z))
 		return 0;

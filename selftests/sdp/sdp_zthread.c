@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads and zero copy: memory that a thread may not touch it cannot send either, and
+ * what one thread writes is not torn apart by what another does meanwhile.
+ */
+#define _GNU_SOURCE
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "sdp_engine.h"
+#include "sdp_memory.h"
+#include "sdp_transfer.h"
+
+#define PAGE	4096UL
+#define LEN	THRESH
+/* Behind the whole pages of a write, in a page that is missing. */
+#define TAIL	100
+
+/* ---- protection keys ---- */
+
+/* Keys are a thread's own: others may write to the memory and send it. */
+static void memory_of_another_key(void)
+{
+	unsigned char *buf = advised(2 * MIB, MADV_NOHUGEPAGE);
+	int key = pkey_alloc(0, 0);
+	struct pair p = new_pair();
+
+	if (key < 0)
+		sdp_skip("no protection keys");
+	pattern_fill(buf, LEN, SEED_UP, 0);
+	CHECK_OK(pkey_mprotect(buf, 2 * MIB, PROT_READ | PROT_WRITE, key));
+	CHECK_OK(pkey_set(key, PKEY_DISABLE_ACCESS));
+	CHECK_ERR(send(p.client, buf, LEN, MSG_NOSIGNAL), EFAULT);
+	CHECK_OK(pkey_set(key, 0));
+	write_async(p.client, buf, LEN, 0);
+	read_all(p.server, 0, LEN);
+	close_pair(p);
+}
+
+/* ---- a write that waits for its memory, and another one ---- */
+
+struct torn {
+	int fd;
+	struct iovec iov[2];
+	ssize_t ret;
+	pthread_t thread;
+};
+
+static void *write_torn(void *arg)
+{
+	struct torn *t = arg;
+
+	t->ret = writev(t->fd, t->iov, 2);
+	return NULL;
+}
+
+static long send_mark(int fd)
+{
+	return send(fd, "!", 1, 0);
+}
+
+static void provide(int uffd, unsigned char *page, uint64_t pos)
+{
+	unsigned char fill[PAGE] = { 0 };
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)page,
+		.src = (uintptr_t)fill,
+		.len = PAGE,
+	};
+
+	pattern_fill(fill, TAIL, SEED_UP, pos);
+	CHECK_OK(ioctl(uffd, UFFDIO_COPY, &copy));
+}
+
+/*
+ * The second part of the write ends in a page that is not there yet, for which it
+ * waits when its whole pages are protected already.
+ */
+static void writes_stay_whole(void)
+{
+	unsigned char *first = advised(2 * MIB, MADV_NOHUGEPAGE);
+	unsigned char *second = first + MIB, *missing = second + LEN;
+	struct pair p = new_pair();
+	struct torn t = {
+		.fd = p.client,
+		.iov = { { first, LEN }, { second, LEN + TAIL } },
+	};
+	struct blocked other;
+	int uffd;
+
+	/* Room for all, so that nobody waits for the peer, even if it is copied. */
+	set_int(p.client, SOL_SOCKET, SO_SNDBUF, MIB);
+	pattern_fill(first, LEN, SEED_UP, 0);
+	pattern_fill(second, LEN, SEED_UP, LEN);
+	CHECK_OK(madvise(missing, PAGE, MADV_DONTNEED));
+	uffd = watch_missing(missing, PAGE);
+	thread_start(&t.thread, write_torn, &t);
+	wait_poll(uffd, POLLIN);
+	block_start(&other, send_mark, p.client);
+	provide(uffd, missing, 2 * LEN);
+	thread_join(t.thread);
+	CHECK_EQ(t.ret, 2 * LEN + TAIL);
+	CHECK_EQ(block_join(&other), 1);
+	read_all(p.server, 0, 2 * LEN + TAIL);
+	expect_text(p.server, "!", 0);
+	CHECK_OK(close(uffd));
+	close_pair(p);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(memory_of_another_key, CASE_SDP_ONLY),
+	CASE(writes_stay_whole, CASE_SDP_ONLY),
+};
+
+int main(int argc, char **argv)
+{
+	return zcopy_main("async", argc, argv, cases, ARRAY_SIZE(cases));
+}
