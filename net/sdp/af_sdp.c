@@ -160,6 +160,9 @@ static int sdp_connect_start(struct socket *sock,
 	}
 	if (!err)
 		err = sdp_sock_start_connect(ssk);
+	/* It gives the lock up when it fails, and others may have begun anew. */
+	if (err && (sk->sk_state != TCP_CLOSE || !sdp_fallback_is_left(ssk)))
+		return err;
 	if (err && sdp_fallback_connect(ssk, &err))
 		err = 0;
 	if (err) {
@@ -406,8 +409,10 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 
 	sock_poll_wait(file, sock, wait);
 	mask = sdp_poll_mask(sk);
-	if (sdp_poll_in_vain(mask, wait))
+	if (sdp_poll_in_vain(mask, wait)) {
+		sdp_tx_pause_poll(sdp_sk(sk));
 		sdp_zrecv_asked(sdp_sk(sk));
+	}
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();
 	tcp = sdp_fallback_get(sk);

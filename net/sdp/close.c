@@ -238,6 +238,7 @@ static bool sdp_sock_needs_reset(const struct sock *sk)
 static void sdp_sock_stop(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
+	bool retreats;
 
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
@@ -246,9 +247,13 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	}
 	/* An attempt to connect that is just failing is not to be repeated. */
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	if (ssk->conn.id)
+	/*
+	 * A connection in this state has a device.  Without one it is somebody's who
+	 * retreats, and who has an id of it keeps that, see sdp_sock_retreat().
+	 */
+	retreats = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.dev;
+	if (ssk->conn.id && !retreats)
 		sdp_conn_end(ssk, -ECONNABORTED);
-	/* In any other state it is somebody's who retreats, see sdp_sock_retreat(). */
 	else if (sdp_in_state(sk, TCPF_SYN_SENT))
 		sdp_sock_ended(ssk, -ECONNRESET);
 	sdp_release_sock(sk);

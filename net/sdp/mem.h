@@ -14,9 +14,10 @@ struct mem_cgroup;
 
 /*
  * Tables of a connection, charged to a control group.  A group that is full has
- * the connection refused, and none of its processes killed for it.
+ * the connection refused: neither is one of its processes killed for it, nor is the
+ * group reclaimed from again and again, by a worker for which others wait.
  */
-#define SDP_GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define SDP_GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
 struct seq_file;
 struct sock;

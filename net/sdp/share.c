@@ -182,6 +182,9 @@ void sdp_share_check(struct sdp_sock *ssk)
 	if (!share)
 		return;
 	sdp_share_put_later(share);
+	/* What TCP carries needs no port of RDMA. */
+	if (sdp_fallback_tcp(&ssk->sk))
+		return;
 	/* Another thread is ending it; the state is that one's, sdp_sock_retreat(). */
 	if (sdp_in_state(&ssk->sk, TCPF_CLOSING))
 		return;

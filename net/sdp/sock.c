@@ -70,12 +70,13 @@ static void sdp_sock_destruct(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
+	/* What was never read may settle a debt. */
+	sdp_rx_purge(ssk);
 	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
 		     ssk->conn.pd || ssk->share || ssk->mem_debt);
 	if (ssk->orphan)
 		atomic_dec(&sdp_net(sock_net(sk))->orphans);
 	sdp_sock_unhash(sk);
-	sdp_rx_purge(ssk);
 	sk_sockets_allocated_dec(sk);
 	ssk->destruct(sk);
 }

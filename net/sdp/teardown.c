@@ -6,6 +6,7 @@
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
+#include "device.h"
 #include "sock.h"
 
 /*
@@ -48,9 +49,39 @@ void sdp_conn_end(struct sdp_sock *ssk, int reason)
 /* After this no handler of the connection manager touches the connection. */
 static void sdp_conn_silence(struct sdp_conn *conn)
 {
-	rdma_lock_handler(conn->id);
+	struct rdma_cm_id *id = READ_ONCE(conn->id);
+
+	rdma_lock_handler(id);
 	set_bit(SDP_CONN_DYING, &conn->flags);
-	rdma_unlock_handler(conn->id);
+	rdma_unlock_handler(id);
+}
+
+/*
+ * With iWARP, rdma_disconnect() waits for the answer to a request that is out, for
+ * as long as the provider does.  A queue pair in error is an answer.
+ */
+static void sdp_conn_withdraw(struct sdp_conn *conn)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (conn->dev->iwarp && !test_bit(SDP_CONN_SETTLED, &conn->flags))
+		ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
+}
+
+/*
+ * When this returns the device has completed all requests, and no others come: who
+ * posts looks under the socket lock whether the connection has ended, and so has
+ * either posted before the lock was to be had here, or does not post.
+ */
+static void sdp_conn_drain(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	sdp_conn_withdraw(conn);
+	rdma_disconnect(conn->id);
+	sdp_lock_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
+	ib_drain_qp(conn->qp);
 }
 
 /*
@@ -178,10 +209,8 @@ void sdp_conn_teardown(struct work_struct *work)
 	sdp_conn_silence(conn);
 	if (cancel_work_sync(&conn->hello))
 		__sock_put(sk);
-	if (conn->qp) {
-		rdma_disconnect(conn->id);
-		ib_drain_qp(conn->qp);
-	}
+	if (conn->qp)
+		sdp_conn_drain(ssk);
 
 	/* What arrived before the end still counts. */
 	sdp_lock_sock(sk);
