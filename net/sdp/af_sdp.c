@@ -135,6 +135,7 @@ static int sdp_connect_start(struct socket *sock,
 {
 	struct sock *sk = sock->sk;
 	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 era = ssk->era;
 	int err;
 
 	if (sk->sk_state != TCP_CLOSE)
@@ -147,22 +148,19 @@ static int sdp_connect_start(struct socket *sock,
 	err = sdp_fallback_prepare(ssk);
 	if (!err)
 		err = sdp_gate_connect(ssk);
-	if (err)
+	if (err) {
+		sdp_sock_forget_peer(ssk);
 		return err;
+	}
 	err = sdp_connect_check_rdma(ssk);
 	/* What connects needs the port for itself. */
-	if (!err && ssk->share) {
+	if (!err && ssk->share)
 		sdp_sock_retreat(sk, sdp_share_leave);
-		if (sk->sk_state != TCP_CLOSE || ssk->share ||
-		    !sdp_fallback_is_left(ssk))
-			return -EALREADY;
-		ssk->peer = *peer;
-	}
-	if (!err)
-		err = sdp_sock_start_connect(ssk);
-	/* It gives the lock up when it fails, and others may have begun anew. */
-	if (err && (sk->sk_state != TCP_CLOSE || !sdp_fallback_is_left(ssk)))
-		return err;
+	if (!err && era == ssk->era)
+		err = sdp_sock_start_connect(ssk, &era);
+	/* The lock was given up, and another thread may have begun anew. */
+	if (era != ssk->era)
+		return -EALREADY;
 	if (err && sdp_fallback_connect(ssk, &err))
 		err = 0;
 	if (err) {
@@ -182,6 +180,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 {
 	struct sock *sk = sock->sk;
 	long timeo;
+	u32 era;
 	int err;
 
 	sdp_fallback_undo(sock);
@@ -202,6 +201,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (!timeo && sdp_fallback_tcp(sk))
 		return err;
+	era = sdp_sk(sk)->era;
 	if (sdp_in_state(sk, SDPF_CONNECTING)) {
 		if (!timeo)
 			return err;
@@ -218,6 +218,9 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		sdp_sock_forget(sdp_sk(sk));
 		return err ? err : -ECONNABORTED;
 	}
+	/* As TCP says if another thread has made something else of the socket. */
+	if (era != sdp_sk(sk)->era)
+		return -EPIPE;
 	sock->state = SS_CONNECTED;
 	return 0;
 }

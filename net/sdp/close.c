@@ -25,7 +25,7 @@
 /* Both directions are closed and the peer knows: nothing can get lost now. */
 static void sdp_sock_both_closed(struct sdp_sock *ssk)
 {
-	sdp_sock_set_state(&ssk->sk, TCP_TIME_WAIT);
+	sdp_sock_set_state(&ssk->sk, SDP_TIME_WAIT);
 	sdp_conn_end(ssk, 0);
 }
 

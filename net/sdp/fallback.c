@@ -369,6 +369,8 @@ void sdp_fallback_undo(struct socket *sock)
 	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
 		return;
 	sdp_fallback_detach_tcp(ssk);
+	/* Of the next attempt it would be said anew. */
+	xchg(&fb->tcp->sk->sk_err, 0);
 	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 	sdp_fallback_shut(ssk);
 	sdp_sock_forget(ssk);

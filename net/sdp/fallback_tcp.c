@@ -128,14 +128,15 @@ void sdp_fallback_settle_error(struct sdp_sock *ssk)
 {
 	struct sock *tsk = ssk->fallback.tcp->sk;
 	struct sock *sk = &ssk->sk;
-
 	/* Pairs with the release in sdp_fallback_post_error(). */
-	if (likely(!smp_load_acquire(&ssk->fallback.err)) ||
-	    (READ_ONCE(sk->sk_err) && READ_ONCE(tsk->sk_err)))
+	int err = smp_load_acquire(&ssk->fallback.err);
+
+	if (likely(!err) || (READ_ONCE(sk->sk_err) && READ_ONCE(tsk->sk_err)))
 		return;
-	WRITE_ONCE(ssk->fallback.err, 0);
-	xchg(&sk->sk_err, 0);
-	xchg(&tsk->sk_err, 0);
+	/* Another one may have come since. */
+	cmpxchg(&ssk->fallback.err, err, 0);
+	cmpxchg(&sk->sk_err, err, 0);
+	cmpxchg(&tsk->sk_err, err, 0);
 }
 
 /**

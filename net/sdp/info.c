@@ -91,7 +91,7 @@ static void sdp_info_tcp(struct sdp_sock *ssk, struct tcp_info *info)
 {
 	struct sock *sk = &ssk->sk;
 
-	info->tcpi_state = sk->sk_state;
+	info->tcpi_state = sdp_state_shown(sk->sk_state);
 	/* Nobody paces an adapter. */
 	info->tcpi_pacing_rate = ~0ULL;
 	info->tcpi_max_pacing_rate = ~0ULL;
@@ -170,7 +170,7 @@ static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)
 		info->sdpi_unacked = tcp.unacked;
 		return;
 	}
-	info->sdpi_state = ssk->sk.sk_state;
+	info->sdpi_state = sdp_state_shown(ssk->sk.sk_state);
 	if (ssk->sk.sk_state == TCP_LISTEN) {
 		info->sdpi_backlog = READ_ONCE(ssk->sk.sk_ack_backlog);
 		return;

@@ -17,14 +17,21 @@
 #include <linux/kprobes.h>
 #include <linux/net.h>
 #include <linux/security.h>
+#include <linux/static_call.h>
 
 #include "lsm.h"
 
 #ifdef CONFIG_SECURITY_NETWORK
 
-static typeof(security_socket_bind) *sdp_lsm_bind_hook __ro_after_init;
-static typeof(security_socket_connect) *sdp_lsm_connect_hook __ro_after_init;
-static typeof(security_socket_listen) *sdp_lsm_listen_hook __ro_after_init;
+/*
+ * Direct calls, once their targets are known: the kernel calls these functions from
+ * nowhere indirectly, and seals them against that where processors can (IBT).
+ */
+DEFINE_STATIC_CALL_NULL(sdp_lsm_bind_hook, security_socket_bind);
+DEFINE_STATIC_CALL_NULL(sdp_lsm_connect_hook, security_socket_connect);
+DEFINE_STATIC_CALL_NULL(sdp_lsm_listen_hook, security_socket_listen);
+
+static bool sdp_lsm_found __ro_after_init;
 
 /* Probes begin behind the instruction that marks targets of indirect calls. */
 static void *__init sdp_lsm_entry(void *addr)
@@ -58,11 +65,18 @@ static void *__init sdp_lsm_find(const char *name)
  */
 void __init sdp_lsm_init_module(void)
 {
-	sdp_lsm_bind_hook = sdp_lsm_find("security_socket_bind");
-	sdp_lsm_connect_hook = sdp_lsm_find("security_socket_connect");
-	sdp_lsm_listen_hook = sdp_lsm_find("security_socket_listen");
-	if (!sdp_lsm_known())
+	void *bind = sdp_lsm_find("security_socket_bind");
+	void *connect = sdp_lsm_find("security_socket_connect");
+	void *listen = sdp_lsm_find("security_socket_listen");
+
+	sdp_lsm_found = bind && connect && listen;
+	if (!sdp_lsm_found) {
 		pr_warn("sdp: no fallback to TCP: security modules cannot be asked\n");
+		return;
+	}
+	static_call_update(sdp_lsm_bind_hook, bind);
+	static_call_update(sdp_lsm_connect_hook, connect);
+	static_call_update(sdp_lsm_listen_hook, listen);
 }
 
 /**
@@ -72,7 +86,7 @@ void __init sdp_lsm_init_module(void)
  */
 bool sdp_lsm_known(void)
 {
-	return sdp_lsm_bind_hook && sdp_lsm_connect_hook && sdp_lsm_listen_hook;
+	return sdp_lsm_found;
 }
 
 /**
@@ -86,7 +100,7 @@ bool sdp_lsm_known(void)
  */
 int sdp_lsm_bind(struct socket *tcp, struct sockaddr_storage *addr, int len)
 {
-	return sdp_lsm_bind_hook(tcp, (void *)addr, len);
+	return static_call(sdp_lsm_bind_hook)(tcp, (void *)addr, len);
 }
 
 /**
@@ -100,7 +114,7 @@ int sdp_lsm_bind(struct socket *tcp, struct sockaddr_storage *addr, int len)
  */
 int sdp_lsm_connect(struct socket *tcp, struct sockaddr_storage *addr, int len)
 {
-	return sdp_lsm_connect_hook(tcp, (void *)addr, len);
+	return static_call(sdp_lsm_connect_hook)(tcp, (void *)addr, len);
 }
 
 /**
@@ -113,7 +127,7 @@ int sdp_lsm_connect(struct socket *tcp, struct sockaddr_storage *addr, int len)
  */
 int sdp_lsm_listen(struct socket *tcp, int backlog)
 {
-	return sdp_lsm_listen_hook(tcp, backlog);
+	return static_call(sdp_lsm_listen_hook)(tcp, backlog);
 }
 
 #else /* CONFIG_SECURITY_NETWORK */

@@ -140,7 +140,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	struct sock *sk = &ssk->sk;
 	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
 	bool live = READ_ONCE(ssk->conn.qp);
-	int state = READ_ONCE(sk->sk_state);
+	int state = sdp_state_shown(READ_ONCE(sk->sk_state));
 	struct sdp_fallback_view view;
 	bool tcp = sdp_fallback_view(ssk, &view);
 	const char *flow = sdp_fallback_word(ssk, tcp);

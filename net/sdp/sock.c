@@ -243,8 +243,8 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 
 /*
  * What the inet families set up themselves when they create a socket, and what
- * sdp_inet_setsockopt() has them change: values only, for nothing is set that
- * would hang on one of the pointers among them.
+ * sdp_inet_setsockopt() has them change: values only.  What hangs on pointers is the
+ * parent's: a security module that labels sockets may have put options there.
  */
 static void sdp_sock_inherit_inet(struct sdp_sock *child,
 				  const struct sdp_sock *parent)
@@ -255,15 +255,18 @@ static void sdp_sock_inherit_inet(struct sdp_sock *child,
 	child->sk.sk_ipv6only = parent->sk.sk_ipv6only;
 	memcpy((void *)&child->inet + from, (void *)&parent->inet + from,
 	       sizeof(child->inet) - from);
-	WARN_ON_ONCE(rcu_access_pointer(child->inet.inet_opt) ||
-		     rcu_access_pointer(child->inet.mc_list));
+	RCU_INIT_POINTER(child->inet.inet_opt, NULL);
+	RCU_INIT_POINTER(child->inet.mc_list, NULL);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (child->sk.sk_family != AF_INET6)
 		return;
 	child->inet6 = parent->inet6;
 	child->inet.pinet6 = &child->inet6;
-	WARN_ON_ONCE(rcu_access_pointer(child->inet6.opt) ||
-		     child->inet6.ipv6_mc_list);
+	RCU_INIT_POINTER(child->inet6.opt, NULL);
+	RCU_INIT_POINTER(child->inet6.ipv6_mc_list, NULL);
+	child->inet6.ipv6_ac_list = NULL;
+	child->inet6.pktoptions = NULL;
+	child->inet6.rxpmtu = NULL;
 #endif
 }
 
@@ -296,7 +299,7 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
 /**
  * sdp_sock_set_state() - enter a state
  * @sk: locked socket
- * @state: one of TCP's states
+ * @state: one of TCP's states, or SDP_TIME_WAIT
  */
 void sdp_sock_set_state(struct sock *sk, int state)
 {
@@ -313,6 +316,7 @@ void sdp_sock_set_state(struct sock *sk, int state)
  */
 void sdp_sock_closed(struct sdp_sock *ssk)
 {
+	ssk->era++;
 	sdp_sock_set_state(&ssk->sk, TCP_CLOSE);
 	sdp_sock_free_port(ssk);
 }
@@ -351,7 +355,7 @@ void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
  */
 void sdp_sock_settle(struct sock *sk)
 {
-	if (sdp_in_state(sk, TCPF_TIME_WAIT))
+	if (sdp_in_state(sk, SDPF_TIME_WAIT))
 		sdp_conn_flush(sdp_sk(sk));
 }
 
@@ -409,10 +413,12 @@ void sdp_sock_connect_timeout(struct sdp_sock *ssk)
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
  * @ssk: locked socket with its peer set; the lock is given up for a while if
  *	this fails
+ * @era: set to the socket's when this fails: if that is another one by now, what the
+ *	socket does is somebody else's
  *
  * Return: 0 when the connection manager is at work, or a negative errno.
  */
-int sdp_sock_start_connect(struct sdp_sock *ssk)
+int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_net *sn = sdp_net(sock_net(sk));
@@ -442,13 +448,13 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 	}
 	/* The id is bound at most, and has seen no event that we act upon. */
 	sdp_timer_disarm_all(ssk);
-	sdp_sock_set_state(sk, TCP_CLOSE);
+	*era = ssk->era;
 	/* What it has fixed, a family and a port, is not for the next attempt. */
 	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
 					  sdp_conn_destroy_id);
-	if (!ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->v6);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
+	if (*era == ssk->era && !ssk->bound_addr)
+		sdp_addr_set_any(&ssk->local, ssk->v6);
 	return err;
 }
 
@@ -511,7 +517,7 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason)
 	struct sock *sk = &ssk->sk;
 
 	/* After an orderly end all have been told: nothing changes for them. */
-	bool told = sdp_in_state(sk, TCPF_TIME_WAIT) &&
+	bool told = sdp_in_state(sk, SDPF_TIME_WAIT) &&
 		    sk->sk_shutdown == SHUTDOWN_MASK;
 
 	WRITE_ONCE(sk->sk_err, sdp_sock_end_errno(ssk, reason));
@@ -566,6 +572,6 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	/* The others have been told by sdp_sock_failed(). */
 	if (old == TCP_LISTEN || ((1 << old) & SDPF_CONNECTING))
 		sdp_sock_failed(ssk, reason);
-	else if (old != TCP_TIME_WAIT)
+	else if (old != SDP_TIME_WAIT)
 		sk->sk_state_change(sk);
 }

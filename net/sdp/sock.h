@@ -56,6 +56,8 @@ enum sdp_ref {
  * @orphan: it counts among its namespace's orphans
  * @read_turn: reads that wait for their memory, see usercopy.c
  * @write_turn: likewise writes
+ * @era: counts connections, listeners and ports that have ended, wraps: who has given
+ *	up the lock learns whether what he had is gone
  * @last_bind_err: for SDP_LAST_BIND_ERR
  * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
  *	sock::sk_lock)
@@ -108,6 +110,7 @@ struct sdp_sock {
 	struct sdp_options opt;
 	unsigned int read_turn;
 	unsigned int write_turn;
+	u32 era;
 	int last_bind_err;
 	int mem_debt;
 	unsigned long deadline;
@@ -158,11 +161,28 @@ static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
 	sock_put(&ssk->sk);
 }
 
+/*
+ * The connection is over, and what it has used is being given back.  Programs see
+ * TIME_WAIT.  TCP's state of that name is for sockets without a file, which the code
+ * of the inet families takes for something smaller (sk_fullsock()), while ours has
+ * its options.
+ */
+#define SDP_TIME_WAIT	15
+#define SDPF_TIME_WAIT	BIT(SDP_TIME_WAIT)
+
+static_assert(SDP_TIME_WAIT >= TCP_MAX_STATES);
+
+/* The state as programs see it, one of TCP's. */
+static inline int sdp_state_shown(int state)
+{
+	return state == SDP_TIME_WAIT ? TCP_TIME_WAIT : state;
+}
+
 /* States in which the program may still send, or receive, in order. */
 #define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 #define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
 /* For the program the connection is gone, if there ever was one. */
-#define SDPF_OVER	(TCPF_CLOSE | TCPF_TIME_WAIT)
+#define SDPF_OVER	(TCPF_CLOSE | SDPF_TIME_WAIT)
 
 static inline bool sdp_in_state(const struct sock *sk, u32 states)
 {
@@ -233,7 +253,7 @@ void sdp_sock_closed(struct sdp_sock *ssk);
 void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
 void sdp_sock_settle(struct sock *sk);
 void sdp_sock_connected(struct sdp_sock *ssk);
-int sdp_sock_start_connect(struct sdp_sock *ssk);
+int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era);
 void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);

@@ -117,9 +117,13 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 		return sdp_fallback_set_tcp(sk, tcp, level, optname, optval,
 					    optlen);
 	err = sdp_set_level(sock, level, optname, optval, optlen);
-	if (!err)
-		sdp_fallback_option_set(sk);
-	return err;
+	if (err)
+		return err;
+	sdp_fallback_option_set(sk);
+	/* TCP may have taken over meanwhile, with the value from before. */
+	tcp = sdp_fallback_get(sk);
+	return tcp ? sdp_fallback_set_tcp(sk, tcp, level, optname, optval,
+					  optlen) : 0;
 }
 
 /**

@@ -220,7 +220,7 @@ void sdp_conn_teardown(struct work_struct *work)
 	tell = sdp_conn_must_tell(ssk);
 	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
 		sdp_sock_failed(ssk, conn->reason);
-		sdp_sock_set_state(sk, TCP_TIME_WAIT);
+		sdp_sock_set_state(sk, SDP_TIME_WAIT);
 	}
 	WRITE_ONCE(conn->qp, NULL);
 	sdp_release_sock(sk);

@@ -348,6 +348,53 @@ static void accepted_inherit(void)
 		check_inherited(&all[i]);
 }
 
+/* ---- the end of a connection, while which a socket stays what it is ---- */
+
+struct asker {
+	int fd;
+	bool stop;
+	pthread_t thread;
+};
+
+static void *ask_always(void *arg)
+{
+	struct asker *a = arg;
+
+	while (!__atomic_load_n(&a->stop, __ATOMIC_ACQUIRE)) {
+		CHECK_EQ(set_errno(a->fd, SOL_IPV6, IPV6_RECVTCLASS, 1), 0);
+		CHECK_EQ(get_errno(a->fd, SOL_IPV6, IPV6_RECVTCLASS), 0);
+		CHECK_EQ(get_errno(a->fd, SOL_IPV6, IPV6_UNICAST_IF), 0);
+	}
+	return NULL;
+}
+
+static void options_while_it_ends(void)
+{
+	struct asker a;
+	struct pair p;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		p = door_pair(AF_INET6);
+		a = (struct asker){ .fd = p.client };
+		thread_start(&a.thread, ask_always, &a);
+		if (i & 1)
+			set_linger(p.server, 1, 0);
+		CHECK_OK(close(p.server));
+		CHECK_EQ(recv_until_end(p.client), i & 1 ? ECONNRESET : 0);
+		shutdown(p.client, SHUT_WR);
+		/* The name is gone when the connection is. */
+		WAIT_FOR(({
+			struct addr a = { .len = sizeof(a.in6) };
+
+			getpeername(p.client, &a.sa, &a.len);
+		}));
+		__atomic_store_n(&a.stop, true, __ATOMIC_RELEASE);
+		thread_join(a.thread);
+		CHECK_OK(close(p.client));
+	}
+}
+
 static const struct sdp_case cases[] = {
 	CASE(inet_has_no_ipv6_options, CASE_TCP),
 	CASE(v6only_leaves_inet_alone, CASE_TCP),
@@ -364,6 +411,7 @@ static const struct sdp_case cases[] = {
 	CASE(no_minimum_of_hops, CASE_SDP_ONLY),
 	CASE(nothing_that_deceives, CASE_SDP_ONLY),
 	CASE(accepted_inherit, CASE_TCP),
+	CASE(options_while_it_ends, CASE_TCP),
 };
 
 int main(int argc, char **argv)
