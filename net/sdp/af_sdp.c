@@ -23,6 +23,7 @@
 #include "mem.h"
 #include "netns.h"
 #include "oob.h"
+#include "rdmacg.h"
 #include "route.h"
 #include "rx.h"
 #include "share.h"
@@ -222,7 +223,12 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	if (era != sdp_sk(sk)->era)
 		return -EPIPE;
 	sock->state = SS_CONNECTED;
-	return 0;
+	err = sdp_rdmacg_charge(sdp_sk(sk));
+	if (err) {
+		sdp_sock_disconnect(sock);
+		sock_error(sk);
+	}
+	return err;
 }
 
 static int sdp_connect_dissolve(struct socket *sock)
@@ -287,6 +293,24 @@ static int sdp_listen(struct socket *sock, int backlog)
 	return err;
 }
 
+/* A child whose file's program may have no more connections is reset. */
+static int sdp_accept_charge(struct sock *child)
+{
+	int err;
+
+	sdp_lock_sock(child);
+	err = sdp_rdmacg_charge(sdp_sk(child));
+	if (err) {
+		sock_set_flag(child, SOCK_DEAD);
+		if (sdp_sk(child)->conn.id)
+			sdp_conn_end(sdp_sk(child), -ECONNABORTED);
+	}
+	sdp_release_sock(child);
+	if (err)
+		sock_put(child);
+	return err;
+}
+
 static int sdp_accept(struct socket *sock, struct socket *newsock,
 		      struct proto_accept_arg *arg)
 {
@@ -294,7 +318,9 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 	int err;
 
 	child = sdp_accept_dequeue(sock->sk, arg->flags, &err);
-	if (!child)
+	if (child)
+		err = sdp_accept_charge(child);
+	if (!child || err)
 		return err;
 	/* Security modules may set options of the socket layer then. */
 	lock_sock(child);

@@ -13,6 +13,7 @@
 #include "provider.h"
 #include "mem.h"
 #include "mib.h"
+#include "rdmacg.h"
 #include "rx.h"
 #include "sock.h"
 #include "tx.h"
@@ -224,6 +225,7 @@ void sdp_conn_free(struct sdp_sock *ssk)
 	if (conn->pd)
 		ib_dealloc_pd(conn->pd);
 	conn->pd = NULL;
+	sdp_rdmacg_uncharge(conn);
 	sdp_device_put(conn->dev);
 	conn->dev = NULL;
 }

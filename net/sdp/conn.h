@@ -22,6 +22,7 @@
 #include "wire.h"
 #include "zcopy.h"
 
+struct rdma_cgroup;
 struct sdp_device;
 struct sdp_sock;
 
@@ -259,6 +260,7 @@ struct sdp_tx_wr {
  * @burst: what the device has been given in one go
  * @stalled: data had to wait for the peer's space
  * @cause: who has come to look: a call of the program, an interrupt, a timer
+ * @pushing: sdp_tx_push() is at work
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @packet: how much of it fits into a packet; 0 = its header is never immediate
@@ -310,6 +312,7 @@ struct sdp_tx {
 	struct sdp_burst burst;
 	bool stalled;
 	enum sdp_flush cause;
+	bool pushing;
 	unsigned long ask_again;
 	u32 max_payload;
 	u32 packet;
@@ -396,6 +399,7 @@ struct sdp_conn_stats {
  * @dev: what we keep for the device, NULL until the route is known
  * @dev_node: place in the device's list of connections
  * @pd: protection domain of this connection alone, NULL until the route is known
+ * @rdmacg: control group that is charged for it, NULL until a program has it
  * @qp: queue pair, likewise
  * @cq: completion queue, shared with other connections
  * @rx_cqe: completion entry of all receive work requests
@@ -427,6 +431,7 @@ struct sdp_conn {
 	struct sdp_device *dev;
 	struct list_head dev_node;
 	struct ib_pd *pd;
+	struct rdma_cgroup *rdmacg;
 	struct ib_qp *qp;
 	struct ib_cq *cq;
 	struct ib_cqe rx_cqe;

@@ -9,6 +9,7 @@
 #include "guard.h"
 #include "mib.h"
 #include "oob.h"
+#include "rdmacg.h"
 #include "rx.h"
 #include "sock.h"
 #include "timestamp.h"
@@ -450,11 +451,14 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 
 	sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
-	if (sdp_recv_quick(sk, msg, len, flags))
-		ret = len;
-	else if (sk->sk_state == TCP_LISTEN)
+	if (sdp_recv_quick(sk, msg, len, flags)) {
+		sdp_release_sock(sk);
+		return len;
+	}
+	ret = sdp_rdmacg_use(sdp_sk(sk));
+	if (sk->sk_state == TCP_LISTEN)
 		ret = -ENOTCONN;
-	else
+	else if (!ret)
 		ret = sdp_recv_stream(sk, msg, len, flags, &stamp);
 	sdp_release_sock(sk);
 	if (stamp)

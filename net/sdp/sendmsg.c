@@ -7,6 +7,7 @@
 #include "alive.h"
 #include "conn.h"
 #include "mib.h"
+#include "rdmacg.h"
 #include "sock.h"
 #include "tx.h"
 #include "usercopy.h"
@@ -205,6 +206,8 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 	int err;
 
 	err = sdp_send_wait_connected(sk, &timeo);
+	if (!err)
+		err = sdp_rdmacg_use(ssk);
 	if (!err)
 		err = sdp_send_cmsg(sk, msg);
 	if (!err)

@@ -496,20 +496,15 @@ bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
 				    mid, payload_len);
 }
 
-/**
- * sdp_tx_push() - post all that credits and the send queue allow
- * @ssk: locked socket (by its owner or in softirq)
- *
+/*
  * Data and pages first, then the DisConn that ends them; an empty message is
  * sent when none of these carried the credits to return, or the word of an
  * urgent byte that has to wait, or just a sign of life that is due.
  */
-void sdp_tx_push(struct sdp_sock *ssk)
+static void sdp_tx_push_all(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (!sdp_tx_may_post(ssk))
-		return;
 	if (sdp_tx_ring_due(ssk) && !sdp_tx_push_ring(ssk))
 		return;
 	sdp_tx_push_sizes(ssk);
@@ -520,6 +515,23 @@ void sdp_tx_push(struct sdp_sock *ssk)
 	if (conn->tx.empty_due || sdp_tx_want_update(ssk) ||
 	    sdp_oob_want_announce(&conn->tx))
 		sdp_tx_push_empty(ssk);
+}
+
+/**
+ * sdp_tx_push() - post all that credits and the send queue allow
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * For entries, which have done all else: nothing that is called on the way pushes.
+ */
+void sdp_tx_push(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (!sdp_tx_may_post(ssk) || WARN_ON_ONCE(tx->pushing))
+		return;
+	tx->pushing = true;
+	sdp_tx_push_all(ssk);
+	tx->pushing = false;
 }
 
 /**
