@@ -89,6 +89,16 @@ int watch_missing(const void *start, size_t len)
 	return uffd;
 }
 
+#define RAM_DISK	"/dev/ram0"
+
+const char *ram_disk(void)
+{
+	if (access(RAM_DISK, R_OK | W_OK) &&
+	    system("modprobe -q brd rd_nr=1 rd_size=1024"))
+		sdp_skip("no module brd");
+	return RAM_DISK;
+}
+
 /* A thread may end while it is looked at. */
 unsigned int kernel_threads_in(const char *function)
 {

@@ -23,6 +23,8 @@ bool file_write(const char *path, const char *text);
 void file_read(const char *path, char *buf, size_t size);
 /* Whether it can be read and has that in it. */
 bool file_has(const char *path, const char *text);
+/* A disk of 1 MiB in the kernel's memory; skips without one. */
+const char *ram_disk(void);
 /* Threads of the kernel that are in a function, as root may see. */
 unsigned int kernel_threads_in(const char *function);
 

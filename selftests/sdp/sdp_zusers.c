@@ -9,7 +9,6 @@
 #include <linux/sockios.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -21,7 +20,6 @@
 
 #define PAGE	4096UL
 #define LEN	(8 * THRESH)
-#define DISK	"/dev/ram0"
 
 /* ---- a pipe has a page, and gives out what is in it when it is read ---- */
 
@@ -83,18 +81,16 @@ static void a_part_of_a_huge_page_in_a_pipe(void)
 
 static int open_disk(void)
 {
+	const char *path = ram_disk();
 	unsigned char page[PAGE];
 	int disk;
 
-	if (access(DISK, R_OK | W_OK) &&
-	    system("modprobe -q brd rd_nr=1 rd_size=1024"))
-		sdp_skip("no module brd");
 	pattern_fill(page, PAGE, SEED_DISK, 0);
-	disk = CHECK_OK(open(DISK, O_RDWR));
+	disk = CHECK_OK(open(path, O_RDWR));
 	CHECK_EQ(pwrite(disk, page, PAGE, 0), PAGE);
 	CHECK_OK(fsync(disk));
 	CHECK_OK(close(disk));
-	return CHECK_OK(open(DISK, O_RDONLY | O_DIRECT));
+	return CHECK_OK(open(path, O_RDONLY | O_DIRECT));
 }
 
 /* A read into a page, and into another one that is not there yet. */
