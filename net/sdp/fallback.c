@@ -162,7 +162,7 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 	if (err)
 		return err;
 	sdp_fallback_sync(ssk);
-	sdp_fallback_carry(ssk);
+	sdp_fallback_carry_to_bind(ssk);
 	if (fb->tcp->sk->sk_num)
 		return 0;
 	err = sdp_port_bind_tcp(fb->tcp, &addr);

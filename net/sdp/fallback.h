@@ -136,6 +136,7 @@ void sdp_fallback_fresh_opts(struct sdp_sock *ssk);
 void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk);
 void sdp_fallback_sync(struct sdp_sock *ssk);
 void sdp_fallback_carry(struct sdp_sock *ssk);
+void sdp_fallback_carry_to_bind(struct sdp_sock *ssk);
 
 /* Who is in the TCP socket: fallback_users.c */
 void sdp_fallback_open(struct sdp_sock *ssk);

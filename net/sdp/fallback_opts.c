@@ -192,9 +192,20 @@ static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
 	} options[] = {
 		{ SOL_IP, IP_TOS, SDP_IP_TOS },
 		{ SOL_IP, IP_TTL, SDP_IP_TTL },
+		{ SOL_IP, IP_RECVERR, SDP_IP_RECVERR },
+		{ SOL_IP, IP_RECVTTL, SDP_IP_RECVTTL },
+		{ SOL_IP, IP_RECVTOS, SDP_IP_RECVTOS },
+		{ SOL_IP, IP_PKTINFO, SDP_IP_PKTINFO },
 		{ SOL_IP, IP_FREEBIND, SDP_IP_FREEBIND },
+		{ SOL_IP, IP_BIND_ADDRESS_NO_PORT,
+		  SDP_IP_BIND_ADDRESS_NO_PORT },
 		{ SOL_IPV6, IPV6_TCLASS, SDP_IPV6_TCLASS },
 		{ SOL_IPV6, IPV6_UNICAST_HOPS, SDP_IPV6_UNICAST_HOPS },
+		{ SOL_IPV6, IPV6_RECVERR, SDP_IPV6_RECVERR },
+		{ SOL_IPV6, IPV6_RECVHOPLIMIT, SDP_IPV6_RECVHOPLIMIT },
+		{ SOL_IPV6, IPV6_RECVTCLASS, SDP_IPV6_RECVTCLASS },
+		{ SOL_IPV6, IPV6_RECVPKTINFO, SDP_IPV6_RECVPKTINFO },
+		{ SOL_IPV6, IPV6_DONTFRAG, SDP_IPV6_DONTFRAG },
 	};
 	int i;
 
@@ -248,4 +259,19 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
 			sdp_fallback_carry_int(tcp, SOL_TCP, options[i], val);
 	sdp_fallback_carry_ip(ssk);
 	sdp_fallback_carry_set(ssk);
+	sdp_inet_carry(ssk, tcp);
+}
+
+/**
+ * sdp_fallback_carry_to_bind() - the same before the TCP socket gets its port
+ * @ssk: locked socket with a TCP socket that no call is in
+ *
+ * Both sides are to have one port, so that TCP chooses it at once, whatever
+ * IP_BIND_ADDRESS_NO_PORT says: TCP is told when it listens or connects.
+ */
+void sdp_fallback_carry_to_bind(struct sdp_sock *ssk)
+{
+	sdp_fallback_carry(ssk);
+	sdp_fallback_carry_int(ssk->fallback.tcp, SOL_IP,
+			       IP_BIND_ADDRESS_NO_PORT, 0);
 }

@@ -12,6 +12,7 @@ struct sdp_flow_ops;
 struct sdp_guard_ops;
 struct sdp_sock;
 struct sock;
+struct socket;
 
 /* Options of IP and IPv6 that are kept; sockopt_ip.c has the table. */
 enum sdp_ip_option {
@@ -35,6 +36,9 @@ enum sdp_ip_option {
 	__SDP_IP_OPTION_MAX
 };
 
+/* How many options IP and IPv6 keep themselves; sockopt_inet.c has the table. */
+#define SDP_INET_OPTIONS	29
+
 /**
  * struct sdp_options - options of a socket, handed on to accepted children
  * @nodelay: TCP_NODELAY
@@ -57,6 +61,8 @@ enum sdp_ip_option {
  * @guard: SDP_ZCOPY_FAULT, NULL = by the sysctl
  * @flow: SDP_FLOW_CONTROL, NULL = by the sysctl
  * @ip: options of IP and IPv6
+ * @inet: values of those that IP and IPv6 keep themselves
+ * @inet_set: which of these the program has set, a bit each
  */
 struct sdp_options {
 	bool nodelay;
@@ -78,6 +84,8 @@ struct sdp_options {
 	const struct sdp_guard_ops *guard;
 	const struct sdp_flow_ops *flow;
 	s16 ip[__SDP_IP_OPTION_MAX];
+	int inet[SDP_INET_OPTIONS];
+	u32 inet_set;
 };
 
 void sdp_options_init(struct sdp_options *opt);
@@ -105,6 +113,7 @@ int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
 int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val);
 
 /* sockopt_ip.c */
+int sdp_ip_read(int level, sockptr_t optval, unsigned int optlen, int *val);
 int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
 		      sockptr_t optval, unsigned int optlen);
 int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
@@ -116,6 +125,7 @@ int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
 			sockptr_t optval, unsigned int optlen);
 int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
 			char __user *optval, int __user *optlen);
+void sdp_inet_carry(const struct sdp_sock *ssk, struct socket *to);
 int sdp_inet_mtu(struct sock *sk);
 
 /* info.c */

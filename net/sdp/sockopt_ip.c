@@ -71,9 +71,16 @@ static int sdp_ip_find(int level, int optname)
 	return -ENOPROTOOPT;
 }
 
-/* The value as the kernel's IP and IPv6 read it: short ones differ. */
-static int sdp_ip_read(int level, sockptr_t optval, unsigned int optlen,
-		       int *val)
+/**
+ * sdp_ip_read() - read a value as the kernel's IP and IPv6 do: short ones differ
+ * @level: SOL_IP or SOL_IPV6
+ * @optval: value
+ * @optlen: its length
+ * @val: set to it
+ *
+ * Return: 0 or -EFAULT.
+ */
+int sdp_ip_read(int level, sockptr_t optval, unsigned int optlen, int *val)
 {
 	u8 byte;
 

@@ -4,7 +4,9 @@
  * what is known of the connection.
  */
 #define _GNU_SOURCE
+#include <asm/byteorder.h>
 #include <fcntl.h>
+#include <linux/in6.h>
 #include <linux/sdp.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,19 +16,34 @@
 #ifndef TCP_ULP
 #define TCP_ULP 31
 #endif
+/* Of <linux/in.h>, which does not go with glibc's headers. */
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE 51
+#endif
 
 static struct addr loopback(uint16_t port)
 {
 	return make_addr(opts.ipv6 ? "::1" : "127.0.0.1", port);
 }
 
-static int tcp_only(void)
+static int made_tcp_only(int fd)
 {
-	int fd = new_socket(0);
-
 	if (!opts.tcp)
 		set_int(fd, SOL_SDP, SDP_TCP_FALLBACK, ONLY);
 	return fd;
+}
+
+static int tcp_only(void)
+{
+	return made_tcp_only(new_socket(0));
+}
+
+/* One that has IP's and IPv6's options itself. */
+static int door_tcp_only(int family)
+{
+	int protocol = opts.tcp ? IPPROTO_TCP : IPPROTO_SDP;
+
+	return made_tcp_only(CHECK_OK(socket(family, SOCK_STREAM, protocol)));
 }
 
 static void connect_fd(int fd, int listener)
@@ -63,6 +80,11 @@ static const struct option v4_options[] = {
 	{ SOL_IP, IP_TTL, 42 },
 	{ SOL_IP, IP_TOS, 0x10 },
 	{ SOL_IP, IP_FREEBIND, 1 },
+	{ SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1 },
+	{ SOL_IP, IP_RECVERR, 1 },
+	{ SOL_IP, IP_RECVTTL, 1 },
+	{ SOL_IP, IP_RECVTOS, 1 },
+	{ SOL_IP, IP_PKTINFO, 1 },
 	{ SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT },
 	{ SOL_TCP, TCP_WINDOW_CLAMP, 65536 },
 };
@@ -70,6 +92,11 @@ static const struct option v4_options[] = {
 static const struct option v6_options[] = {
 	{ SOL_IPV6, IPV6_UNICAST_HOPS, 43 },
 	{ SOL_IPV6, IPV6_TCLASS, 0x10 },
+	{ SOL_IPV6, IPV6_RECVERR, 1 },
+	{ SOL_IPV6, IPV6_RECVHOPLIMIT, 1 },
+	{ SOL_IPV6, IPV6_RECVTCLASS, 1 },
+	{ SOL_IPV6, IPV6_RECVPKTINFO, 1 },
+	{ SOL_IPV6, IPV6_DONTFRAG, 1 },
 	{ SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DONT },
 	{ SOL_TCP, TCP_WINDOW_CLAMP, 65536 },
 };
@@ -101,6 +128,151 @@ static void carried_to_listen(void)
 	connect_fd(client, fd);
 	server = CHECK_OK(accept(fd, NULL, NULL));
 	check_options(server, o, ARRAY_SIZE(o));
+}
+
+/* Those that IP and IPv6 keep themselves.  "lo" is the first interface. */
+#define LO __constant_htonl(1)
+
+static const struct option v4_kept[] = {
+	{ SOL_IP, IP_UNICAST_IF, LO },
+	{ SOL_IP, IP_MULTICAST_ALL, 0 },
+	{ SOL_IP, IP_MULTICAST_LOOP, 0 },
+	{ SOL_IP, IP_RECVOPTS, 1 },
+	{ SOL_IP, IP_RETOPTS, 1 },
+	{ SOL_IP, IP_PASSSEC, 1 },
+	{ SOL_IP, IP_RECVORIGDSTADDR, 1 },
+	{ SOL_IP, IP_CHECKSUM, 1 },
+	{ SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1 },
+};
+
+static const struct option v6_kept[] = {
+	{ SOL_IPV6, IPV6_UNICAST_IF, LO },
+	{ SOL_IPV6, IPV6_ADDR_PREFERENCES,
+	  IPV6_PREFER_SRC_TMP | IPV6_PREFER_SRC_HOME },
+	{ SOL_IPV6, IPV6_AUTOFLOWLABEL, 0 },
+	{ SOL_IPV6, IPV6_FLOWINFO_SEND, 1 },
+	{ SOL_IPV6, IPV6_FREEBIND, 1 },
+	{ SOL_IPV6, IPV6_MULTICAST_ALL, 0 },
+	{ SOL_IPV6, IPV6_MULTICAST_LOOP, 0 },
+	{ SOL_IPV6, IPV6_RECVORIGDSTADDR, 1 },
+	{ SOL_IPV6, IPV6_RECVRTHDR, 1 },
+	{ SOL_IPV6, IPV6_RECVHOPOPTS, 1 },
+	{ SOL_IPV6, IPV6_RECVDSTOPTS, 1 },
+	{ SOL_IPV6, IPV6_RECVPATHMTU, 1 },
+	{ SOL_IPV6, IPV6_RECVFRAGSIZE, 1 },
+	{ SOL_IP, IP_UNICAST_IF, LO },
+	{ SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1 },
+};
+
+static const struct option *kept(unsigned int *count)
+{
+	*count = opts.ipv6 ? ARRAY_SIZE(v6_kept) : ARRAY_SIZE(v4_kept);
+	return opts.ipv6 ? v6_kept : v4_kept;
+}
+
+static int door_of_test(void)
+{
+	return door_tcp_only(opts.ipv6 ? AF_INET6 : AF_INET);
+}
+
+static void kept_is_carried_to_connect(void)
+{
+	int listener = listener_at(tcp_socket(), loopback(0), 4);
+	int fd = door_of_test();
+	const struct option *o;
+	unsigned int count;
+
+	o = kept(&count);
+	set_options(fd, o, count);
+	check_options(fd, o, count);
+	connect_fd(fd, listener);
+	check_options(fd, o, count);
+	exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 10000);
+}
+
+static void kept_is_carried_to_listen(void)
+{
+	int fd = door_of_test(), client, server;
+	const struct option *o;
+	unsigned int count;
+
+	o = kept(&count);
+	set_options(fd, o, count - 1);
+	listener_at(fd, loopback(0), 4);
+	/* A listener goes on giving TCP what it is given. */
+	set_options(fd, o + count - 1, 1);
+	client = tcp_socket();
+	connect_fd(client, fd);
+	server = CHECK_OK(accept(fd, NULL, NULL));
+	check_options(server, o, count);
+	exchange(client, server, 10000);
+}
+
+#define FIRST_PORT 40000
+#define LAST_PORT 40099
+
+static void check_port(int fd)
+{
+	CHECK(local_port(fd) >= FIRST_PORT && local_port(fd) <= LAST_PORT);
+}
+
+/* Where the port comes from has to be known before there is one. */
+static void ports_are_of_the_range(void)
+{
+	int listener = listener_at(tcp_socket(), loopback(0), 4);
+	int bound = door_of_test(), fd = door_of_test();
+	int range = LAST_PORT << 16 | FIRST_PORT;
+	struct addr a = loopback(0);
+
+	if (setsockopt(fd, SOL_IP, IP_LOCAL_PORT_RANGE, &range, sizeof(range)))
+		sdp_skip("IP_LOCAL_PORT_RANGE: %s", strerror(errno));
+	connect_fd(fd, listener);
+	check_port(fd);
+	CHECK_EQ(get_int(fd, SOL_IP, IP_LOCAL_PORT_RANGE), range);
+	set_int(bound, SOL_IP, IP_LOCAL_PORT_RANGE, range);
+	CHECK_OK(bind(bound, &a.sa, a.len));
+	check_port(bound);
+	connect_fd(bound, listener);
+	check_port(bound);
+}
+
+/* Addresses that nobody has, of the blocks for documentation. */
+static void binds_freely(void)
+{
+	struct addr a = make_addr(opts.ipv6 ? "2001:db8::1" : "192.0.2.1", 0);
+	int fd = door_of_test(), one = 1;
+
+	CHECK_ERR(bind(fd, &a.sa, a.len), EADDRNOTAVAIL);
+	CHECK_OK(setsockopt(fd, opts.ipv6 ? SOL_IPV6 : SOL_IP,
+			    opts.ipv6 ? IPV6_FREEBIND : IP_FREEBIND, &one,
+			    sizeof(one)));
+	CHECK_OK(bind(fd, &a.sa, a.len));
+}
+
+/* Its TCP socket is one of IPv4. */
+static void six_binds_freely_to_four(void)
+{
+	struct addr a = make_addr("::ffff:192.0.2.1", 0);
+	int fd = door_tcp_only(AF_INET6);
+
+	set_int(fd, SOL_IPV6, IPV6_FREEBIND, 1);
+	CHECK_OK(bind(fd, &a.sa, a.len));
+}
+
+/* Both sides have the port that bind() says, and TCP keeps it. */
+static void bind_takes_a_port_at_once(void)
+{
+	int listener = listener_at(tcp_socket(), loopback(0), 4);
+	struct addr a = loopback(0);
+	int fd = tcp_only(), port;
+
+	set_int(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	port = local_port(fd);
+	CHECK(port);
+	connect_fd(fd, listener);
+	CHECK_EQ(local_port(fd), port);
+	CHECK_EQ(get_int(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT), 1);
 }
 
 static bool accept_marks(bool on)
@@ -238,6 +410,12 @@ static void two_threads_connect(void)
 static const struct sdp_case cases[] = {
 	CASE(carried_to_connect, CASE_IPV6 | CASE_TCP),
 	CASE(carried_to_listen, CASE_TCP),
+	CASE(kept_is_carried_to_connect, CASE_IPV6 | CASE_TCP),
+	CASE(kept_is_carried_to_listen, CASE_IPV6 | CASE_TCP),
+	CASE(ports_are_of_the_range, CASE_IPV6 | CASE_TCP),
+	CASE(binds_freely, CASE_IPV6 | CASE_TCP),
+	CASE(six_binds_freely_to_four, CASE_TCP),
+	CASE(bind_takes_a_port_at_once, CASE_SDP_ONLY),
 	CASE(accepted_with_mark, CASE_TCP),
 	CASE(peeks_again, CASE_TCP),
 	CASE(info_shows_tcp, CASE_SDP_ONLY),
