@@ -261,18 +261,36 @@ static void unread_is_charged(void)
 
 static size_t send_limit;
 
+/* The highest bit of a byte says which of two writers has written it. */
+#define WRITERS	2
+
+static void writer_fill(unsigned char *buf, size_t len, int writer,
+			uint64_t pos)
+{
+	size_t i;
+
+	pattern_fill(buf, len, SEED + 1 + writer, pos);
+	for (i = 0; i < len; i++)
+		buf[i] = (buf[i] & 0x7f) | writer << 7;
+}
+
+static long send_as(int fd, int writer, size_t len)
+{
+	static unsigned char buf[WRITERS][256 * KIB];
+
+	CHECK(len <= sizeof(buf[writer]));
+	writer_fill(buf[writer], len, writer, 0);
+	return send(fd, buf[writer], len, MSG_NOSIGNAL);
+}
+
 static long op_send_third(int fd)
 {
-	static char buf[64 * KIB];
-
-	return send(fd, buf, send_limit / 3 - 16, MSG_NOSIGNAL);
+	return send_as(fd, 0, send_limit / 3 - 16);
 }
 
 static long op_send_limit(int fd)
 {
-	static char buf[256 * KIB];
-
-	return send(fd, buf, send_limit, MSG_NOSIGNAL);
+	return send_as(fd, 1, send_limit);
 }
 
 /* Pages until none goes in any more, and the peer's end is full, too. */
@@ -284,6 +302,7 @@ static size_t fill_with_pages(int fd)
 	ssize_t n;
 
 	for (;;) {
+		pattern_fill(buf, sizeof(buf), SEED, len);
 		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n > 0)
 			len += n;
@@ -293,15 +312,57 @@ static size_t fill_with_pages(int fd)
 }
 
 /* Slowly, so that writers are woken as soon as there is room enough. */
-static void read_as_much(int fd, size_t len)
+static size_t read_a_bit(int fd, unsigned char *buf, size_t most)
 {
-	char buf[4 * KIB];
+	pause_a_bit();
+	return CHECK_OK(recv(fd, buf, most < 4 * KIB ? most : 4 * KIB, 0));
+}
 
-	while (len) {
-		len -= CHECK_OK(recv(fd, buf, len < sizeof(buf) ?
-				     len : sizeof(buf), 0));
-		pause_a_bit();
+static void read_what_filled(int fd, size_t len)
+{
+	unsigned char buf[4 * KIB];
+	size_t pos, n;
+
+	for (pos = 0; pos < len; pos += n) {
+		n = read_a_bit(fd, buf, len - pos);
+		CHECK(n);
+		pattern_verify(buf, n, SEED, pos);
 	}
+}
+
+/* Verifies what one of them has written in a row; returns how much that is. */
+static size_t verify_piece(const unsigned char *buf, size_t len,
+			   size_t pos[WRITERS])
+{
+	unsigned char want[4 * KIB];
+	int writer = buf[0] >> 7;
+	size_t n = 1;
+
+	while (n < len && buf[n] >> 7 == writer)
+		n++;
+	writer_fill(want, n, writer, pos[writer]);
+	CHECK(!memcmp(buf, want, n));
+	pos[writer] += n;
+	return n;
+}
+
+/*
+ * A writer that waits for room lets the other one write, as with TCP: the bytes of
+ * each come in their order, and in pieces of any size.
+ */
+static void read_writers(int fd, const size_t len[WRITERS])
+{
+	size_t left = len[0] + len[1], pos[WRITERS] = { 0 }, n, i;
+	unsigned char buf[4 * KIB];
+
+	for (; left; left -= n) {
+		n = read_a_bit(fd, buf, left);
+		CHECK(n);
+		for (i = 0; i < n;)
+			i += verify_piece(buf + i, n - i, pos);
+	}
+	CHECK_EQ(pos[0], len[0]);
+	CHECK_EQ(pos[1], len[1]);
 }
 
 /* The room that wakes two writers is enough for the first only. */
@@ -312,16 +373,19 @@ static void second_writer_is_woken(void)
 	for (round = 0; round < 3; round++) {
 		struct pair p = plain_pair();
 		struct blocked first, second;
-		size_t len;
+		size_t filled, len[WRITERS];
 
 		set_int(p.client, SOL_SOCKET, SO_SNDBUF, 32 * KIB);
 		send_limit = get_int(p.client, SOL_SOCKET, SO_SNDBUF);
-		len = fill_with_pages(p.client);
+		len[0] = send_limit / 3 - 16;
+		len[1] = send_limit;
+		filled = fill_with_pages(p.client);
 		block_start(&second, op_send_limit, p.client);
 		block_start(&first, op_send_third, p.client);
-		read_as_much(p.server, len + send_limit + send_limit / 3 - 16);
-		CHECK_EQ(block_join(&first), send_limit / 3 - 16);
-		CHECK_EQ(block_join(&second), send_limit);
+		read_what_filled(p.server, filled);
+		read_writers(p.server, len);
+		CHECK_EQ(block_join(&first), len[0]);
+		CHECK_EQ(block_join(&second), len[1]);
 		close_pair(p);
 	}
 }
