@@ -6,9 +6,12 @@
 #include <glob.h>
 #include <linux/sock_diag.h>
 #include <linux/userfaultfd.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +74,67 @@ bool file_has(const char *path, const char *text)
 	close(fd);
 	buf[n > 0 ? n : 0] = 0;
 	return strstr(buf, text);
+}
+
+void find_cgroups(void)
+{
+	if (!access(CGROUPS "/cgroup.controllers", R_OK))
+		return;
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", CGROUPS, "cgroup2", 0, NULL))
+		sdp_skip("no control groups (version 2): %s", strerror(errno));
+}
+
+static char group[256];
+
+void group_make(void)
+{
+	find_cgroups();
+	if (!file_write(CGROUPS "/cgroup.subtree_control", "+memory"))
+		sdp_skip("control groups cannot limit memory here");
+	snprintf(group, sizeof(group), CGROUPS "/sdp_memory.%d", getpid());
+	CHECK_OK(mkdir(group, 0755));
+}
+
+void group_remove(void)
+{
+	CHECK_OK(rmdir(group));
+}
+
+bool group_write(const char *file, const char *text)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	return file_write(path, text);
+}
+
+void group_enter(void)
+{
+	CHECK(group_write("cgroup.procs", "0"));
+}
+
+static void group_read(const char *file, char *buf, size_t size)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	file_read(path, buf, size);
+}
+
+size_t group_stat(const char *name)
+{
+	size_t len = strlen(name);
+	char buf[8192], *line, *rest = buf;
+
+	/* Only this one always adds up what the processors have counted. */
+	group_read("cpu.stat", buf, sizeof(buf));
+	group_read("memory.stat", buf, sizeof(buf));
+	while ((line = strsep(&rest, "\n")))
+		if (!strncmp(line, name, len) && line[len] == ' ')
+			return strtoul(line + len, NULL, 10);
+	FAIL("memory.stat has no %s", name);
 }
 
 int watch_missing(const void *start, size_t len)

@@ -8,7 +8,6 @@
 #include <linux/landlock.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -209,23 +208,6 @@ static void sandboxed_without_tcp(void)
 
 static char group[256];
 
-static void find_group(void)
-{
-	static const char own[] = "/tmp/sdp_gates.cgroup";
-	const char *root = "/sys/fs/cgroup";
-
-	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK)) {
-		root = own;
-		if (mkdir(own, 0755) && errno != EEXIST)
-			sdp_skip("no place for control groups");
-		if (access("/tmp/sdp_gates.cgroup/cgroup.controllers", R_OK) &&
-		    mount("none", own, "cgroup2", 0, NULL))
-			sdp_skip("no control groups (version 2): %s",
-				 strerror(errno));
-	}
-	snprintf(group, sizeof(group), "%s/sdp_gates.%d", root, getpid());
-}
-
 static void remove_group(void)
 {
 	rmdir(group);
@@ -246,7 +228,8 @@ static void enter_and_run(void)
 /* Runs a case in a control group of its own. */
 static void in_group(void (*run)(void))
 {
-	find_group();
+	find_cgroups();
+	snprintf(group, sizeof(group), CGROUPS "/sdp_gates.%d", getpid());
 	CHECK_OK(mkdir(group, 0755));
 	to_run = run;
 	run_and_undo(enter_and_run, remove_group);

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -133,50 +132,6 @@ static void refused_above_the_limit(void)
 
 /* ---- control groups ---- */
 
-static char group[256];
-
-#define CGROUPS	"/sys/fs/cgroup"
-
-/* Where nothing is mounted they are for this case's process alone. */
-static bool find_cgroups(void)
-{
-	if (!access(CGROUPS "/cgroup.controllers", R_OK))
-		return true;
-	return !unshare(CLONE_NEWNS) &&
-	       !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-	       !mount("none", CGROUPS, "cgroup2", 0, NULL);
-}
-
-static void make_group(void)
-{
-	if (!find_cgroups())
-		sdp_skip("no control groups (version 2): %s", strerror(errno));
-	if (!file_write(CGROUPS "/cgroup.subtree_control", "+memory"))
-		sdp_skip("control groups cannot limit memory here");
-	snprintf(group, sizeof(group), CGROUPS "/sdp_limits.%d", getpid());
-	CHECK_OK(mkdir(group, 0755));
-}
-
-static bool group_write(const char *file, const char *text)
-{
-	char path[300];
-
-	snprintf(path, sizeof(path), "%s/%s", group, file);
-	return file_write(path, text);
-}
-
-/* Bytes of socket memory that the group is charged. */
-static size_t group_sock(void)
-{
-	char path[300], buf[8192], *at;
-
-	snprintf(path, sizeof(path), "%s/memory.stat", group);
-	file_read(path, buf, sizeof(buf));
-	at = strstr(buf, "\nsock ");
-	CHECK(at);
-	return strtoul(at + strlen("\nsock "), NULL, 10);
-}
-
 /*
  * A process in the group that listens. It never accepts, so that it has no part
  * in what the group uses, and no reason to be killed.
@@ -189,7 +144,7 @@ static pid_t start_listener(uint16_t *port)
 	CHECK_OK(pipe(channel));
 	pid = fork_child();
 	if (pid == 0) {
-		CHECK(group_write("cgroup.procs", "0"));
+		group_enter();
 		listener = new_listener(100);
 		*port = local_port(listener);
 		CHECK_EQ(write(channel[1], port, sizeof(*port)), sizeof(*port));
@@ -210,22 +165,22 @@ static void charged_to_the_listener(void)
 	uint16_t port;
 	pid_t pid;
 
-	make_group();
+	group_make();
 	pid = start_listener(&port);
-	CHECK_EQ(group_sock(), 0);
+	CHECK_EQ(group_stat("sock"), 0);
 	a = server_addr(port);
 	for (i = 0; i < IN_GROUP; i++) {
 		client[i] = new_client(0);
 		CHECK_OK(connect(client[i], &a.sa, a.len));
 	}
-	WAIT_FOR(group_sock() >= IN_GROUP * each);
+	WAIT_FOR(group_stat("sock") >= IN_GROUP * each);
 	/* The clients are not in the group. */
-	CHECK(group_sock() < 2 * IN_GROUP * each);
+	CHECK(group_stat("sock") < 2 * IN_GROUP * each);
 	kill_child(pid);
 	for (i = 0; i < IN_GROUP; i++)
 		CHECK_OK(close(client[i]));
-	WAIT_FOR(group_sock() == 0);
-	CHECK_OK(rmdir(group));
+	WAIT_FOR(group_stat("sock") == 0);
+	group_remove();
 }
 
 /* More than the group may have is refused, and nobody hangs or is killed. */
@@ -236,7 +191,7 @@ static void group_limit(void)
 	uint16_t port;
 	pid_t pid;
 
-	make_group();
+	group_make();
 	pid = start_listener(&port);
 	a = server_addr(port);
 	CHECK(group_write("memory.max", "3000000"));
@@ -255,12 +210,12 @@ static void group_limit(void)
 	fflush(stdout);
 	CHECK(accepted > 0);
 	CHECK_EQ(refused, 3);
-	CHECK(group_sock() <= 3000000);
+	CHECK(group_stat("sock") <= 3000000);
 	kill_child(pid);
 	for (i = 0; i < accepted; i++)
 		CHECK_OK(close(client[i]));
-	WAIT_FOR(group_sock() == 0);
-	CHECK_OK(rmdir(group));
+	WAIT_FOR(group_stat("sock") == 0);
+	group_remove();
 }
 
 /* ---- allocations that fail ---- */

@@ -29,6 +29,22 @@ const char *ram_disk(void);
 unsigned int kernel_threads_in(const char *function);
 
 /*
+ * Have control groups of version 2 at CGROUPS, or skip the case.  Where nothing has
+ * mounted them there, they are for this process and its children alone.
+ */
+#define CGROUPS "/sys/fs/cgroup"
+void find_cgroups(void);
+/* One that counts memory, of this case alone; or skip the case. */
+void group_make(void);
+/* Nobody is in it any more. */
+void group_remove(void);
+/* This process is in it from now on. */
+void group_enter(void);
+bool group_write(const char *file, const char *text);
+/* Bytes that the group is charged, a line of its memory.stat. */
+size_t group_stat(const char *name);
+
+/*
  * Pages of this range that nobody has touched are missing until userfaultfd, which
  * this returns, provides them.
  */
