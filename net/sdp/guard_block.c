@@ -19,6 +19,7 @@
 
 #include "guard.h"
 #include "guard_watch.h"
+#include "mem.h"
 
 /* How long a program waits for its memory before it goes on with copies. */
 #define SDP_BLOCK_LIMIT		max(HZ / 50, 2)
@@ -226,7 +227,7 @@ static struct sdp_guard *sdp_block_begin(unsigned long addr, u32 nr)
 
 	if (IS_ERR(watch))
 		return ERR_CAST(watch);
-	guard = kzalloc(sizeof(*guard), GFP_KERNEL);
+	guard = kzalloc(sizeof(*guard), SDP_GFP_TABLE);
 	if (!guard) {
 		sdp_watch_put(watch);
 		return ERR_PTR(-ENOMEM);

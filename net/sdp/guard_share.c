@@ -23,6 +23,7 @@
 #include "guard.h"
 #include "guard_walk.h"
 #include "guard_watch.h"
+#include "mem.h"
 
 /* How often what is not there is faulted in: memory may be short. */
 #define SDP_SHARE_TRIES		3
@@ -279,7 +280,7 @@ static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
 
 static int sdp_share_copy(struct page **pagep, unsigned long addr)
 {
-	*pagep = alloc_page(GFP_KERNEL_ACCOUNT);
+	*pagep = alloc_page(SDP_GFP_TABLE);
 	if (!*pagep)
 		return -ENOMEM;
 	if (copy_from_user(page_address(*pagep), (const void __user *)addr,

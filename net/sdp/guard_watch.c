@@ -14,6 +14,7 @@
 
 #include "guard.h"
 #include "guard_watch.h"
+#include "mem.h"
 
 static DEFINE_SPINLOCK(sdp_watch_lock);
 static LIST_HEAD(sdp_watches);
@@ -89,7 +90,7 @@ static const struct mmu_interval_notifier_ops sdp_watch_probe_ops = {
 
 static struct mmu_notifier *sdp_watch_alloc(struct mm_struct *mm)
 {
-	struct sdp_watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
+	struct sdp_watch *watch = kzalloc(sizeof(*watch), SDP_GFP_TABLE);
 
 	if (!watch)
 		return ERR_PTR(-ENOMEM);

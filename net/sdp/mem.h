@@ -13,9 +13,10 @@
 struct mem_cgroup;
 
 /*
- * Tables of a connection, charged to a control group.  A group that is full has
- * the connection refused: neither is one of its processes killed for it, nor is the
- * group reclaimed from again and again, by a worker for which others wait.
+ * Tables of a connection, and of what it sends or protects, charged to a control
+ * group.  A group that is full has the connection refused, or bytes copied: neither
+ * is one of its processes killed for it, nor is the group reclaimed from again and
+ * again, by a worker for which others wait.
  */
 #define SDP_GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 

@@ -10,6 +10,7 @@
 #include "conn.h"
 #include "device.h"
 #include "guard.h"
+#include "mem.h"
 #include "netns.h"
 #include "sock.h"
 #include "usercopy.h"
@@ -188,7 +189,7 @@ struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
 
 	if (!sdp_zmem_charge(ssk, nr))
 		return NULL;
-	zp = kvzalloc(struct_size(zp, pages, nr), GFP_KERNEL);
+	zp = kvzalloc(struct_size(zp, pages, nr), SDP_GFP_TABLE);
 	if (!zp) {
 		sdp_zmem_uncharge(nr);
 		return NULL;
@@ -216,7 +217,7 @@ bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
 	       !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
 						  offset_in_page(addr), zp->len,
 						  ib_dma_max_seg_size(dev->ibdev),
-						  GFP_KERNEL);
+						  SDP_GFP_TABLE);
 }
 
 /*

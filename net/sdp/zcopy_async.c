@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "device.h"
 #include "guard.h"
+#include "mem.h"
 #include "mib.h"
 #include "netns.h"
 #include "sock.h"
@@ -72,7 +73,7 @@ static struct page *sdp_zasync_tail_page(struct sdp_zpages *zp, u32 head_room,
 					 u32 tail)
 {
 	if (tail > head_room)
-		return alloc_page(GFP_KERNEL);
+		return alloc_page(SDP_GFP_TABLE);
 	get_page(zp->pages[0]);
 	return zp->pages[0];
 }
@@ -89,7 +90,7 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 	u32 tail = offset_in_page(end);
 	u32 whole = (zp->len - head - tail) >> PAGE_SHIFT;
 
-	if (head && !sdp_zasync_copy(zp, alloc_page(GFP_KERNEL), addr, head))
+	if (head && !sdp_zasync_copy(zp, alloc_page(SDP_GFP_TABLE), addr, head))
 		return false;
 	zp->first = zp->nr;
 	zp->guard = zp->guard_ops->protect(addr + head, whole,

@@ -15,6 +15,7 @@
 #include "sdp_engine.h"
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
+#include "sdp_words.h"
 
 /* ---- ends ---- */
 
@@ -284,6 +285,72 @@ static void limit_of_all_transfers(void)
 	run_with_mem(transfers_under_limits);
 }
 
+#define DESCRIBED	16
+
+static struct pair described[DESCRIBED];
+static struct words described_words[DESCRIBED];
+
+/* No two of them that lie side by side are so for the kernel, too. */
+static unsigned char *scattered(size_t len)
+{
+	size_t page = sysconf(_SC_PAGESIZE), at, from;
+	unsigned char *buf = advised(len, MADV_NOHUGEPAGE);
+
+	for (from = 0; from < 2 * page; from += page)
+		for (at = from; at < len; at += 2 * page)
+			buf[at] = 1;
+	pattern_fill(buf, len, SEED_UP, 0);
+	return buf;
+}
+
+/* How much more a group is charged while nobody has read what it writes. */
+static long write_described(const unsigned char *buf, size_t len,
+			    unsigned int round)
+{
+	size_t before = group_stat("kernel");
+	ssize_t n[DESCRIBED];
+	long more;
+	int i;
+
+	for (i = 0; i < DESCRIBED; i++)
+		n[i] = CHECK_OK(send(described[i].client, buf, len,
+				     MSG_ZEROCOPY | MSG_DONTWAIT));
+	more = group_stat("kernel") - before;
+	for (i = 0; i < DESCRIBED; i++) {
+		recv_pattern(described[i].server, SEED_UP, 0, n[i], MIB);
+		await_words(described[i].client, &described_words[i], round);
+	}
+	return more;
+}
+
+/*
+ * For each page there is a pointer, and an entry of a list.  The sockets are of
+ * another group, as is all that is theirs; and a peer that does not read for long
+ * gets a copy, so that it may take another round.
+ */
+static void write_in_group(void)
+{
+	size_t len = MIB, page = sysconf(_SC_PAGESIZE);
+	long least = DESCRIBED * len / page * 30;
+	unsigned int round = 1;
+	unsigned char *buf;
+
+	group_enter();
+	buf = scattered(len);
+	write_described(buf, len, round);
+	WAIT_FOR(write_described(buf, len, ++round) >= least);
+}
+
+static void descriptions_are_charged(void)
+{
+	int i;
+
+	group_make();
+	for (i = 0; i < DESCRIBED; i++)
+		described[i] = words_pair();
+	run_and_undo(write_in_group, group_remove);
+}
+
 static void bad_limits(void)
 {
 	static const char * const bad[] = { "-1", "x", "2147483648", "1x" };
@@ -345,6 +412,7 @@ static const struct sdp_case cases[] = {
 	CASE(memory_of_a_file, CASE_SDP_ONLY),
 	CASE(memlock_limit, CASE_SDP_ONLY),
 	CASE(limit_of_all_transfers, CASE_SDP_ONLY),
+	CASE(descriptions_are_charged, CASE_SDP_ONLY),
 	CASE(limit_is_a_number_of_pages, CASE_SDP_ONLY),
 	CASE(memory_that_cannot_be_read, CASE_SDP_ONLY),
 	CASE(no_page_stays_pinned, CASE_SDP_ONLY),
