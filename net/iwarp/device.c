@@ -39,7 +39,7 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 
 	/* The connection manager looks for them with interrupts off. */
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	dev->id = atomic_inc_return(&ids);
 	iwp_engine_init(&dev->engine);
 	dev_hold(netdev);

@@ -15,11 +15,12 @@
 /* Not valid yet, without memory, and not to be found. */
 static struct iwp_mr *iwp_mr_new(u32 max_pages)
 {
-	struct iwp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct iwp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 
 	if (!mr)
 		return NULL;
-	mr->pages = kvcalloc(max_pages, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvcalloc(max_pages, sizeof(*mr->pages),
+			     GFP_KERNEL_ACCOUNT);
 	if (!mr->pages) {
 		kfree(mr);
 		return NULL;
@@ -52,13 +53,14 @@ static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 	mr->ibmr.device = pd->device;
 	mr->generation = iwp_next_generation(pd->device);
 	err = xa_alloc_cyclic(&dev->mrs, &index, NULL,
-			      XA_LIMIT(1, IWP_MAX_QPN), &from, GFP_KERNEL);
+			      XA_LIMIT(1, IWP_MAX_QPN), &from,
+			      GFP_KERNEL_ACCOUNT);
 	if (err < 0)
 		return err;
 	mr->stag = index << 8 | key;
 	mr->ibmr.lkey = mr->stag;
 	mr->ibmr.rkey = mr->stag;
-	return xa_err(xa_store(&dev->mrs, index, mr, GFP_KERNEL));
+	return xa_err(xa_store(&dev->mrs, index, mr, GFP_KERNEL_ACCOUNT));
 }
 
 /**

@@ -440,12 +440,52 @@ static void of_another_user(void)
 	scene_close(&s);
 }
 
+/* ---- what regions take ---- */
+
+#define REGIONS		32
+#define REGION_BYTES	(4 * MIB)
+
+static void register_in_group(void)
+{
+	size_t lists = REGIONS * (REGION_BYTES / 4096) * sizeof(uint64_t);
+	struct ibv_mr *mr[REGIONS];
+	struct scene s;
+	size_t before;
+	void *mem;
+	int i;
+
+	group_enter();
+	scene_open(&s);
+	mem = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	CHECK(mem != MAP_FAILED);
+	before = group_stat("kernel");
+	for (i = 0; i < REGIONS; i++) {
+		mr[i] = ibv_reg_mr(s.pd, mem, REGION_BYTES,
+				   IBV_ACCESS_LOCAL_WRITE);
+		CHECK(mr[i]);
+	}
+	CHECK(group_stat("kernel") >= before + lists);
+	for (i = 0; i < REGIONS; i++)
+		CHECK_EQ(ibv_dereg_mr(mr[i]), 0);
+	WAIT_FOR(group_stat("kernel") < before + lists);
+	scene_close(&s);
+}
+
+/* Each has a list of its pages. */
+static void regions_are_charged(void)
+{
+	group_make();
+	run_and_undo(register_in_group, group_remove);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(queue_mapped_while_it_goes, 0),
 	CASE(not_found_before_it_is_there, 0),
 	CASE(not_found_if_it_never_is, 0),
 	CASE(found_while_it_goes, 0),
 	CASE(of_another_user, 0),
+	CASE(regions_are_charged, 0),
 };
 
 int main(int argc, char **argv)
