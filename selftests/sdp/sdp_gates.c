@@ -436,6 +436,96 @@ static void accepted_of_group(void)
 	in_group(run_accepted_of_group);
 }
 
+/* ---- maps of sockets ---- */
+
+#define PSEUDO_MAP_FD	1
+
+static int new_socket_map(void)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_SOCKMAP,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(uint64_t),
+		.max_entries = 1,
+	};
+	int map = syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+
+	if (map < 0)
+		sdp_skip("no maps of sockets: %s", strerror(errno));
+	return map;
+}
+
+/* Who is the first one of the map; returns what the call does. */
+static long first_of_map(int map, int command, uint64_t *cookie)
+{
+	uint32_t key = 0;
+	union bpf_attr attr = {
+		.map_fd = map,
+		.key = (uintptr_t)&key,
+		.value = (uintptr_t)cookie,
+	};
+
+	return syscall(SYS_bpf, command, &attr, sizeof(attr));
+}
+
+/* Each connection that comes takes the first place, before anybody accepts it. */
+static void map_what_comes(int map)
+{
+	const struct bpf_insn insns[] = {
+		INSN(0x61, 2, 1, offsetof(struct bpf_sock_ops, op), 0),
+		INSN(0x55, 2, 0, 7, BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB),
+		INSN(0x62, 10, 0, -4, 0),
+		INSN(0x18, 2, PSEUDO_MAP_FD, 0, map),
+		INSN(0, 0, 0, 0, 0),
+		INSN(0xbf, 3, 10, 0, 0),
+		INSN(0x07, 3, 0, 0, -4),
+		INSN(0xb7, 4, 0, 0, BPF_ANY),
+		INSN(0x85, 0, 0, 0, BPF_FUNC_sock_map_update),
+		RESULT(1),
+		EXIT,
+	};
+
+	attach(BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, insns,
+	       ARRAY_SIZE(insns));
+}
+
+static void connect_through_map(int listener, int map, bool leave)
+{
+	struct addr a = local_addr(listener);
+	int client = tcp_socket(), server;
+	uint64_t cookie;
+	char byte;
+
+	CHECK_EQ(connect_err(client, a), 0);
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(first_of_map(map, BPF_MAP_LOOKUP_ELEM, &cookie));
+	exchange(client, server, 100000);
+	if (leave)
+		CHECK_OK(first_of_map(map, BPF_MAP_DELETE_ELEM, NULL));
+	exchange(client, server, 100000);
+	/* Whose callbacks the socket has is no matter to its errors. */
+	set_linger(client, 1, 0);
+	CHECK_OK(close(client));
+	CHECK_ERR(recv(server, &byte, 1, 0), ECONNRESET);
+	CHECK_OK(close(server));
+}
+
+static void run_accepted_from_map(void)
+{
+	int listener = listener_of(ON), map = new_socket_map();
+
+	map_what_comes(map);
+	connect_through_map(listener, map, false);
+	connect_through_map(listener, map, true);
+	connect_through_map(listener, map, false);
+}
+
+/* The pointer that would lead from TCP's socket to ours is the map's then. */
+static void accepted_from_map(void)
+{
+	in_group(run_accepted_from_map);
+}
+
 /* Security modules look for this at TCP's sockets, and ours is none to them. */
 static void fast_open_connects_nothing(void)
 {
@@ -478,6 +568,7 @@ static const struct sdp_case cases[] = {
 	CASE(connect_redirected, CASE_IPV6 | CASE_TCP),
 	CASE(caller_is_judged, CASE_TCP),
 	CASE(accepted_of_group, CASE_TCP),
+	CASE(accepted_from_map, CASE_IPV6 | CASE_TCP),
 	CASE(fast_open_connects_nothing, CASE_SDP_ONLY),
 };
 
