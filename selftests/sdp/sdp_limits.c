@@ -183,6 +183,51 @@ static void charged_to_the_listener(void)
 	group_remove();
 }
 
+#define SYSCTL_BUFFERS "/proc/sys/net/sdp/num_buffers"
+#define MANY_BUFFERS	"1024"
+/* Less than what describes so many of them. */
+#define THEIR_TABLES	(64 * KIB)
+
+static char old_buffers[32];
+
+static void restore_buffers(void)
+{
+	CHECK(file_write(SYSCTL_BUFFERS, old_buffers));
+	group_remove();
+}
+
+/* A worker sets them up, for the listener. */
+static void connect_with_tables(void)
+{
+	size_t most = IN_GROUP * THEIR_TABLES, before;
+	int client[IN_GROUP], i;
+	struct addr a = { 0 };
+	uint16_t port;
+	pid_t pid;
+
+	CHECK(file_write(SYSCTL_BUFFERS, MANY_BUFFERS));
+	pid = start_listener(&port);
+	before = group_stat("kernel");
+	a = server_addr(port);
+	for (i = 0; i < IN_GROUP; i++) {
+		client[i] = new_client(0);
+		CHECK_OK(connect(client[i], &a.sa, a.len));
+	}
+	WAIT_FOR(group_stat("kernel") >= before + most);
+	kill_child(pid);
+	for (i = 0; i < IN_GROUP; i++)
+		CHECK_OK(close(client[i]));
+	WAIT_FOR(group_stat("sock") == 0);
+	WAIT_FOR(group_stat("kernel") < before + most);
+}
+
+static void tables_are_charged(void)
+{
+	group_make();
+	file_read(SYSCTL_BUFFERS, old_buffers, sizeof(old_buffers));
+	run_and_undo(connect_with_tables, restore_buffers);
+}
+
 /* More than the group may have is refused, and nobody hangs or is killed. */
 static void group_limit(void)
 {
@@ -325,6 +370,7 @@ static const struct sdp_case cases[] = {
 	CASE(shrinks_under_pressure, CASE_SDP_ONLY | CASE_LONG),
 	CASE(refused_above_the_limit, CASE_SDP_ONLY | CASE_LONG),
 	CASE(charged_to_the_listener, CASE_SDP_ONLY),
+	CASE(tables_are_charged, CASE_SDP_ONLY),
 	CASE(group_limit, CASE_SDP_ONLY),
 	CASE(orphans_are_limited, CASE_SDP_ONLY),
 	CASE(failing_allocations, CASE_SDP_ONLY | CASE_LONG),
