@@ -145,6 +145,62 @@ shared_port_goes_with_device() {
 	check_works
 }
 
+# A listener with TCP behind it, which threads begin and end again and again.
+# shellcheck disable=SC2016
+listening_server='
+import os, socket, sys, threading
+work, server = sys.argv[1:]
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 259)
+# SOL_SDP, SDP_TCP_FALLBACK, SDP_FALLBACK_ON
+s.setsockopt(1025, 1, 1)
+s.bind((server, 4796))
+s.settimeout(0)
+counts = {}
+def again(name, call):
+    counts[name] = 0
+    while not os.path.exists(work + "/over"):
+        try:
+            call()
+            counts[name] += 1
+        except OSError:
+            pass
+threads = [threading.Thread(target=again, args=a) for a in (
+    ("listen", s.listen), ("listen too", lambda: s.listen(7)),
+    ("shutdown", lambda: s.shutdown(socket.SHUT_RD)), ("accept", s.accept))]
+for t in threads:
+    t.start()
+open(work + "/begun", "w").close()
+for t in threads:
+    t.join()
+assert counts["listen"] and counts["listen too"] and counts["shutdown"], counts
+s.listen()
+s.settimeout(60)
+client = socket.create_connection((server, 4796), 60)
+peer = s.accept()[0]
+sent = os.urandom(100000)
+writer = threading.Thread(target=client.sendall, args=(sent,))
+writer.start()
+got = peer.recv(len(sent), socket.MSG_WAITALL)
+writer.join()
+assert got == sent
+'
+
+listener_begins_as_device_goes() {
+	local round
+	python3 -c "$listening_server" "$work" "$server" > "$work/listening.out" 2>&1 &
+	pid[listening]=$!
+	wait_for "$BOUND" exists "$work/begun" || fail "nobody listens"
+	for round in 1 2 3; do
+		timeout "$BOUND" rdma link delete "$server_rdma" ||
+			fail "rdma link delete did not come back"
+		add_device || fail "$server_rdma did not come up again in round $round"
+	done
+	touch "$work/over"
+	end_of listening
+	[ "$status" = 0 ] || fail "it does not listen: $(< "$work/listening.out")"
+	check_works
+}
+
 # Pages of programs that transfers use, and that are pinned for devices.
 pinned() {
 	cat /proc/sys/vm/stat_refresh
@@ -375,7 +431,7 @@ rdma_type=${server_rdma%%[0-9]*}
 
 run_cases lost_rtu_heals mtu_grows mtu_shrinks \
 	device_deleted_in_transfer device_added_again device_deleted_when_idle \
-	shared_port_goes_with_device \
+	shared_port_goes_with_device listener_begins_as_device_goes \
 	readers_device_deleted_in_sync writers_device_deleted_in_sync \
 	readers_device_deleted_in_async writers_device_deleted_in_async \
 	rmmod_refused_in_use rmmod_when_unused link_down_in_transfer
