@@ -4,7 +4,8 @@
 # AF_SDP in network namespaces: what is a namespace's own, that data gets from
 # one to the other and nowhere else, and that one can end with everything in
 # it. Soft-RoCE knows the initial namespace only, so that whatever moves data
-# needs software iWARP (siw). Needs root; makes and removes its namespaces.
+# needs software iWARP: ours if its devices are there, or the kernel's own (siw).
+# Needs root; makes and removes its namespaces.
 
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -15,8 +16,11 @@ cd "$(dirname "$0")"
 # because siw tells listeners of different namespaces apart by these alone.
 a=sdp-test-a
 b=sdp-test-b
+# One that is there for a while, with both ends of a wire.
+c=sdp-test-c
 addr_a=10.77.0.1
 addr_b=10.77.0.2
+addr_c=10.78.0.1
 
 # In the background, say it without this function: whoever kills the job would
 # only kill the shell that waits for it.
@@ -52,8 +56,14 @@ client_in() {
 	start_client "$@"
 }
 
-have_siw() { grep -q ' siw_newlink' /proc/kallsyms; }
-need_siw() { have_siw || skip "this kernel has no software iWARP"; }
+# The kind of software iWARP, or nothing.
+iwarp=
+if [ -e /sys/class/infiniband/iwarp1 ]; then
+	iwarp=iwarp
+elif modprobe -q siw || grep -q ' siw_newlink' /proc/kallsyms; then
+	iwarp=siw
+fi
+need_iwarp() { [ -n "$iwarp" ] || skip "this kernel has no software iWARP"; }
 
 # counter_in NAMESPACE NAME
 counter_in() { counter "$2" in_ns "$1"; }
@@ -75,15 +85,15 @@ make_namespaces() {
 		ip -n "$ns" addr add 10.77.0.$n/24 dev "$ns"
 		ip -n "$ns" addr add fd77::$n/64 dev "$ns"
 	done
-	! have_siw || {
-		in_ns $a rdma link add siw-test-a type siw netdev $a
-		in_ns $b rdma link add siw-test-b type siw netdev $b
+	[ -z "$iwarp" ] || {
+		in_ns $a rdma link add iw-test-a type $iwarp netdev $a
+		in_ns $b rdma link add iw-test-b type $iwarp netdev $b
 	}
 }
 
 remove_namespaces() {
 	local ns
-	for ns in $a $b; do
+	for ns in $a $b $c; do
 		[ ! -e /run/netns/"$ns" ] || ip netns pids "$ns" | xargs -r kill -KILL 2> /dev/null || true
 		ip netns del "$ns" 2> /dev/null || true
 	done
@@ -92,8 +102,13 @@ remove_namespaces() {
 # A namespace has ended when its end of the wire has, and with it the other.
 wire_gone() { [ -z "$(ip -n "$1" -o link show type veth 2> /dev/null)" ]; }
 
+has_device() { rdma link show "iw-test-$1/1" > /dev/null 2>&1; }
+has_no_device() { ! has_device "$1"; }
+
 renew() {
+	local end
 	remove_namespaces
+	for end in a b; do wait_for "$BOUND" has_no_device $end || fail "there still is device $end"; done
 	make_namespaces
 }
 
@@ -154,7 +169,7 @@ transfer() {
 
 data_between_namespaces() {
 	local before
-	need_siw
+	need_iwarp
 	before=$(counter BytesIn)
 	transfer $a $b $addr_a
 	transfer $b $a fd77::2
@@ -164,7 +179,7 @@ data_between_namespaces() {
 }
 
 settings_take_effect() {
-	need_siw
+	need_iwarp
 	# Fewer than a connection begins with otherwise.
 	in_ns $a sysctl -qw net.sdp.num_buffers=6
 	server_in $a server idle $addr_a
@@ -180,7 +195,7 @@ settings_take_effect() {
 
 # The initial namespace has the same addresses, with somebody who listens.
 same_addresses_elsewhere() {
-	need_siw
+	need_iwarp
 	ip link add sdp-test-same mtu 4500 type dummy
 	ip addr add $addr_a/32 dev sdp-test-same
 	ip addr add $addr_b/32 dev sdp-test-same
@@ -199,7 +214,7 @@ time.sleep(1000)" &
 
 # A listener on every address is one on those of its own namespace.
 listeners_on_one_port() {
-	need_siw
+	need_iwarp
 	server_in $a in_a both 0.0.0.0 --bytes 1000
 	server_in $b in_b both :: --bytes 2000
 	client_in $b to_a both $addr_a --bytes 3000
@@ -212,7 +227,7 @@ listeners_on_one_port() {
 
 # A socket belongs where it was made, and not where it is used.
 sockets_made_elsewhere() {
-	need_siw
+	need_iwarp
 	in_ns $a python3 - <<- EOF
 		$prelude
 		client = sdp_socket()
@@ -238,7 +253,7 @@ sockets_made_elsewhere() {
 
 # Nothing but sockets is left in it, of all kinds; then their process ends.
 ends_with_live_sockets() {
-	need_siw
+	need_iwarp
 	in_ns $a sysctl -qw net.sdp.fin_timeout=5
 	server_in $b quiet idle $addr_b
 	client_in $a idler idle $addr_b
@@ -271,7 +286,7 @@ sends_stalled() { [ "$(counter_in $a SendWaits)" != 0 ]; }
 
 # As long as a socket is open its namespace lives, name or no name.
 lives_as_long_as_a_socket() {
-	need_siw
+	need_iwarp
 	renew
 	server_in $b server both $addr_b --bytes 5000
 	ip netns exec $a python3 -c "$prelude
@@ -306,14 +321,85 @@ time.sleep(1000)" &
 	kill -KILL "${pid[owner]}"
 }
 
+# ---- programs that stand still ----
+
+# Connections within a namespace whose owners stand still in calls.
+# freeze_in NAMESPACE ADDRESS
+freeze_in() {
+	ip netns exec "$1" ./sdp_freeze "$2" $((334 / SCALE)) "$work/frozen" > "$work/freezer.out" 2>&1 &
+	pid[freezer]=$!
+	wait_for "$BOUND" exists "$work/frozen" || fail "nobody stands still"
+}
+
+# Nobody has a socket: each holds the module.
+module_is_unused() { [ ! -e /sys/module/sdp/refcnt ] || [ "$(< /sys/module/sdp/refcnt)" = 0 ]; }
+
+make_another() {
+	ip netns add $c
+	ip link add sdp-test-c index 7703 mtu 4500 netns $c type veth peer name sdp-test-d
+	ip -n $c link set lo up
+	ip -n $c link set sdp-test-c up
+	ip link set sdp-test-d up
+	ip -n $c addr add $addr_c/24 dev sdp-test-c
+	in_ns $c rdma link add iw-test-c type $iwarp netdev sdp-test-c
+}
+
+another_is_gone() { [ ! -e /sys/class/net/sdp-test-d ] && has_no_device c; }
+
+another_comes_and_goes() {
+	make_another
+	transfer $c $c $addr_c
+	ip netns del $c
+	wait_for "$BOUND" another_is_gone || fail "another namespace does not end"
+}
+
+# The kernel ends namespaces one after the other: who holds up one holds up all. Its
+# interfaces go first, so that it takes one more to show that one has ended.
+ends_beside_frozen_sockets() {
+	need_iwarp
+	renew
+	in_ns $a sysctl -qw net.sdp.fin_timeout=5
+	freeze_in $a $addr_a
+	ip netns del $a
+	another_comes_and_goes
+	another_comes_and_goes
+	! gone "${pid[freezer]}" || fail "nobody stands still any more"
+	has_device a || fail "the namespace has ended under sockets"
+	kill -KILL "${pid[freezer]}"
+	wait_for "$BOUND" wire_gone $b || fail "the namespace does not end"
+	wait_for "$BOUND" has_no_device a || fail "the device outlives its namespace"
+	wait_for "$BOUND" module_is_unused || fail "$(< /sys/module/sdp/refcnt) references to the module"
+	another_comes_and_goes
+}
+
+# The interface goes, and with it the device that its connections use. Who deletes it
+# cannot be killed before it has gone.
+interface_of_frozen_sockets_goes() {
+	local deleter
+	need_iwarp
+	renew
+	freeze_in $a $addr_a
+	ip -n $b link del sdp-test-b &
+	deleter=$!
+	if ! wait_for "$BOUND" gone $deleter; then
+		kill -KILL "${pid[freezer]}"
+		fail "the interface does not go"
+	fi
+	wait $deleter || fail "the interface cannot be deleted"
+	wait_for "$BOUND" has_no_device a || fail "the device does not go"
+	! gone "${pid[freezer]}" || fail "nobody stands still any more"
+	kill -KILL "${pid[freezer]}"
+	wait_for "$BOUND" no_sockets $a || fail "the sockets are still there"
+}
+
 [ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "this is about AF_SDP"
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 have_family || skip_all "no AF_SDP sockets in this kernel"
-modprobe -q siw || true
 trap 'remove_namespaces; rm -rf "$work"' EXIT
 remove_namespaces
 make_namespaces
 
 run_cases sockets_and_counters_are_private settings_are_private addresses_of_others_are_unknown \
 	data_between_namespaces settings_take_effect same_addresses_elsewhere listeners_on_one_port \
-	sockets_made_elsewhere module_stays_while_used ends_with_live_sockets lives_as_long_as_a_socket
+	sockets_made_elsewhere module_stays_while_used ends_with_live_sockets lives_as_long_as_a_socket \
+	ends_beside_frozen_sockets interface_of_frozen_sockets_goes
