@@ -6,8 +6,10 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -15,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sdp_engine.h"
 #include "sdp_memory.h"
 
 #define SYSCTL_MEM	"/proc/sys/net/sdp/mem"
@@ -365,6 +368,85 @@ static void orphans_are_limited(void)
 	run_and_undo(close_too_many, restore_orphans);
 }
 
+/* ---- what a control group may have of a device ---- */
+
+/* The ends of two connections on each device, or as many as there are. */
+static void limit_objects(const char *count)
+{
+	char limit[128];
+	glob_t devices;
+	size_t i;
+
+	CHECK(!glob("/sys/class/infiniband/*", 0, NULL, &devices));
+	for (i = 0; i < devices.gl_pathc; i++) {
+		snprintf(limit, sizeof(limit), "%s hca_object=%s",
+			 strrchr(devices.gl_pathv[i], '/') + 1, count);
+		CHECK(group_write("rdma.max", limit));
+	}
+	globfree(&devices);
+}
+
+/* A group must not go with a limit set: its kernel forgets to forget that. */
+static void remove_objects_group(void)
+{
+	limit_objects("max");
+	group_remove();
+}
+
+static struct pair accepted_pair(int listener, int client)
+{
+	struct pair p = { client, CHECK_OK(accept(listener, NULL, NULL)) };
+
+	exchange(p.client, p.server, 10000);
+	return p;
+}
+
+/* Who connects without waiting hears of the limit when it sends. */
+static void send_over_the_limit(struct addr a)
+{
+	int fd = new_client(SOCK_NONBLOCK);
+
+	CHECK_ERR(connect(fd, &a.sa, a.len), EINPROGRESS);
+	wait_poll(fd, POLLOUT);
+	CHECK_ERR(send(fd, "x", 1, MSG_NOSIGNAL), ENOBUFS);
+	CHECK_OK(close(fd));
+}
+
+static void run_objects_of_group(void)
+{
+	int listener = new_listener(16), early = connect_to(listener);
+	int late = new_client(0), third;
+	struct addr a = local_addr(listener);
+	struct pair p, q;
+
+	group_enter();
+	/* Of this one only the server's end is the group's. */
+	q = accepted_pair(listener, early);
+	p = accepted_pair(listener, connect_to(listener));
+	third = connect_to(listener);
+	CHECK_ERR(connect(late, &a.sa, a.len), ENOBUFS);
+	send_over_the_limit(a);
+	CHECK_ERR(accept(listener, NULL, NULL), ENOBUFS);
+	CHECK_EQ(recv_until_end(third), ECONNRESET);
+	CHECK_OK(close(third));
+	exchange(p.client, p.server, 10000);
+	exchange(q.client, q.server, 10000);
+	/* What ends makes room. */
+	close_pair(q);
+	WAIT_FOR(!connect(late, &a.sa, a.len) || errno != ENOBUFS);
+	CHECK_EQ(send(late, "x", 1, MSG_NOSIGNAL), 1);
+	close_pair(p);
+}
+
+static void objects_of_group(void)
+{
+	group_make();
+	if (!file_write(CGROUPS "/cgroup.subtree_control", "+rdma"))
+		sdp_skip("control groups cannot limit devices here");
+	limit_objects("2");
+	run_and_undo(run_objects_of_group, remove_objects_group);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(no_growth_under_pressure, CASE_SDP_ONLY | CASE_LONG),
 	CASE(shrinks_under_pressure, CASE_SDP_ONLY | CASE_LONG),
@@ -372,6 +454,7 @@ static const struct sdp_case cases[] = {
 	CASE(charged_to_the_listener, CASE_SDP_ONLY),
 	CASE(tables_are_charged, CASE_SDP_ONLY),
 	CASE(group_limit, CASE_SDP_ONLY),
+	CASE(objects_of_group, CASE_SDP_ONLY),
 	CASE(orphans_are_limited, CASE_SDP_ONLY),
 	CASE(failing_allocations, CASE_SDP_ONLY | CASE_LONG),
 };
