@@ -172,6 +172,14 @@ static void iwp_qp_flush(struct iwp_qp *qp)
 	iwp_rq_flush(qp);
 }
 
+/* Of the endpoint that the queue pair has now, not of one that it had. */
+static void iwp_qp_assert_locked(const struct iwp_qp *qp)
+{
+	lockdep_assert(!qp->ep || (qp->ep->sock ?
+				   lockdep_sock_is_held(qp->ep->sock->sk) :
+				   lockdep_is_held(&qp->ep->lock)));
+}
+
 /**
  * iwp_qp_error() - nothing goes on: all requests are flushed
  * @qp: queue pair
@@ -180,6 +188,7 @@ static void iwp_qp_flush(struct iwp_qp *qp)
  */
 void iwp_qp_error(struct iwp_qp *qp)
 {
+	iwp_qp_assert_locked(qp);
 	if (qp->state == IWP_QP_RTS || qp->state == IWP_QP_CLOSING)
 		iwp_tx_acked(qp);
 	if (iwp_qp_move(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR))
@@ -414,16 +423,38 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	return 0;
 }
 
-/* As no one else, he who ends a connection may wait for the socket's lock. */
-static void iwp_qp_end(struct iwp_qp *qp)
+/*
+ * The queue pair's connection, locked and with a reference, or NULL when it has
+ * none and is in error.  One that failed before it had a socket has left the queue
+ * pair free for another, maybe while we waited for its lock.
+ */
+static struct iwp_ep *iwp_qp_lock_ep(struct iwp_qp *qp)
 {
 	struct iwp_ep *ep;
 
-	while (!(ep = iwp_qp_ep(qp)))
-		if (iwp_qp_error_alone(qp))
-			return;
+	for (;;) {
+		ep = iwp_qp_ep(qp);
+		if (!ep) {
+			if (iwp_qp_error_alone(qp))
+				return NULL;
+			continue;
+		}
+		mutex_lock(&ep->lock);
+		if (ep->qp == qp)
+			return ep;
+		mutex_unlock(&ep->lock);
+		iwp_ep_put(ep);
+	}
+}
+
+/* As no one else, he who ends a connection may wait for the socket's lock. */
+static void iwp_qp_end(struct iwp_qp *qp)
+{
+	struct iwp_ep *ep = iwp_qp_lock_ep(qp);
+
+	if (!ep)
+		return;
 	/* While the connection begins, there may be no socket yet. */
-	mutex_lock(&ep->lock);
 	if (ep->sock)
 		lock_sock(ep->sock->sk);
 	iwp_qp_abort(qp);
