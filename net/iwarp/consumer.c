@@ -13,12 +13,16 @@
 #include "ep.h"
 #include "qp.h"
 
-/* The manager has one user, rdma_cm, whose own part begins with this. */
+/*
+ * The manager has one user, rdma_cm, whose own part begins with this.  It may have
+ * found another device, if an address has moved there since a request came to it:
+ * then nothing it says is about ours.
+ */
 static const struct rdma_cm_id *iwp_consumer(const struct iw_cm_id *id)
 {
 	const struct rdma_cm_id *rdma = id->context;
 
-	return WARN_ON_ONCE(rdma->device != id->device) ? NULL : rdma;
+	return rdma->device == id->device ? rdma : NULL;
 }
 
 /**
@@ -36,6 +40,35 @@ bool iwp_consumer_here(const struct iw_cm_id *id)
 
 	return rdma && net_eq(rdma->route.addr.dev_addr.net,
 			      dev_net(iwp_device(id->device)->netdev));
+}
+
+/**
+ * iwp_consumer_finds() - whether a request belongs to the device it came to
+ * @listener: the connection manager's, which must stay
+ * @local: the request's local address
+ *
+ * A host takes packets for all its addresses from all its networks, but rdma_cm
+ * looks for the device that has the address, of which the manager knows nothing: it
+ * would go on using ours without a reference.
+ *
+ * Return: whether rdma_cm will find the listener's device.
+ */
+bool iwp_consumer_finds(const struct iw_cm_id *listener,
+			const struct sockaddr *local)
+{
+	const struct rdma_cm_id *rdma = iwp_consumer(listener);
+	struct rdma_dev_addr found = { 0 };
+	int netdev;
+
+	if (!rdma)
+		return false;
+	/* One that listens at an address was found by that. */
+	netdev = rdma->route.addr.dev_addr.bound_dev_if;
+	if (!netdev)
+		netdev = iwp_device(listener->device)->netdev->ifindex;
+	found.net = rdma->route.addr.dev_addr.net;
+	return !rdma_translate_ip(local, &found) &&
+	       found.bound_dev_if == netdev;
 }
 
 /*

@@ -169,6 +169,8 @@ int iwp_mpa_check_reply(struct iwp_ep *ep);
 
 /* consumer.c */
 bool iwp_consumer_here(const struct iw_cm_id *id);
+bool iwp_consumer_finds(const struct iw_cm_id *listener,
+			const struct sockaddr *local);
 struct iwp_qp *iwp_consumer_qp(const struct iw_cm_id *id, u32 qpn);
 
 /* connect.c */

@@ -113,6 +113,19 @@ void iwp_requests_forget(struct iwp_device *dev)
 	}
 }
 
+/* The listener is locked. */
+static int iwp_request_tell(struct iwp_ep *ep, struct iwp_ep *listener)
+{
+	struct sockaddr_storage local;
+
+	if (listener->state != IWP_EP_LISTEN ||
+	    kernel_getsockname(ep->sock, (struct sockaddr *)&local) < 0 ||
+	    !iwp_consumer_finds(listener->cm_id, (struct sockaddr *)&local))
+		return -ECONNREFUSED;
+	return iwp_ep_upcall(ep, listener->cm_id, IW_CM_EVENT_CONNECT_REQUEST,
+			     0);
+}
+
 /* The request is complete: whoever listens shall answer it. */
 static int iwp_request_pass_on(struct iwp_ep *ep)
 {
@@ -129,10 +142,7 @@ static int iwp_request_pass_on(struct iwp_ep *ep)
 	iwp_ep_get(listener);
 	iwp_child_unlink(ep);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
-	err = -ECONNREFUSED;
-	if (listener->state == IWP_EP_LISTEN)
-		err = iwp_ep_upcall(ep, listener->cm_id,
-				    IW_CM_EVENT_CONNECT_REQUEST, 0);
+	err = iwp_request_tell(ep, listener);
 	mutex_unlock(&listener->lock);
 	iwp_ep_put(listener);
 	return err;
