@@ -77,7 +77,8 @@ static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,
  * @addr: address of the first byte
  * @len: how many; with none the region is not looked at
  * @access: which kind of access is wanted, IB_ACCESS_*
- * @fn: called for each piece, in order, with the region locked: must not sleep
+ * @fn: called for each piece, in order, with the region locked: must not sleep; or
+ *	NULL, if it is only to be known whether the range may be visited
  * @ctx: for @fn
  *
  * Nothing is visited unless all of the range may be.
@@ -98,17 +99,12 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 	if (mr) {
 		read_lock_bh(&mr->lock);
 		err = iwp_mr_check(mr, pd, stag, addr, len, access);
-		if (!err)
+		if (!err && fn)
 			iwp_mr_walk(mr, addr, len, fn, ctx);
 		read_unlock_bh(&mr->lock);
 	}
 	rcu_read_unlock();
 	return err;
-}
-
-static int iwp_mem_visit_none(void *ctx, void *span, size_t len)
-{
-	return -ECANCELED;
 }
 
 /**
@@ -124,8 +120,7 @@ static int iwp_mem_visit_none(void *ctx, void *span, size_t len)
 enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			       int access)
 {
-	return iwp_mem_walk(pd, stag, addr, len, access, iwp_mem_visit_none,
-			    NULL);
+	return iwp_mem_walk(pd, stag, addr, len, access, NULL, NULL);
 }
 
 /**
@@ -186,10 +181,10 @@ enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
 			err = iwp_mem_walk(pieces->pd, sge->lkey,
 					   sge->laddr + at, n, pieces->access,
 					   fn, ctx);
-		else if (pieces->unnamed)
-			fn(ctx, (void *)(uintptr_t)(sge->laddr + at), n);
-		else
+		else if (!pieces->unnamed)
 			return IWP_MEM_STAG;
+		else if (fn)
+			fn(ctx, (void *)(uintptr_t)(sge->laddr + at), n);
 		len -= n;
 		at = 0;
 	}
@@ -205,7 +200,7 @@ enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
  */
 enum iwp_mem_err iwp_pieces_check(const struct iwp_pieces *pieces, u32 len)
 {
-	return iwp_pieces_walk(pieces, 0, len, iwp_mem_visit_none, NULL);
+	return iwp_pieces_walk(pieces, 0, len, NULL, NULL);
 }
 
 static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
