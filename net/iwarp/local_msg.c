@@ -200,12 +200,22 @@ static bool iwp_lane_check(struct iwp_lane *lane, struct iwp_send *send)
 	return !err || iwp_lane_far_error(lane, send, err);
 }
 
+/* As on the wire a process does not get immediate data. */
+static bool iwp_lane_speechless(const struct iwp_lane *lane,
+				const struct iwp_send *send)
+{
+	return send->opcode == IWP_OP_WRITE_WITH_IMM &&
+	       !iwp_qp_kernel(lane->to);
+}
+
 static bool iwp_lane_begin(struct iwp_lane *lane, struct iwp_send *send)
 {
 	struct iwp_qp *qp = lane->from;
 
 	if (send->status)
 		return iwp_lane_reject(lane, send, send->status);
+	if (iwp_lane_speechless(lane, send))
+		return iwp_lane_refuse(lane, send, IWARP_E_OP_OPCODE);
 	if (iwp_send_is_here(send)) {
 		if (iwp_send_here(qp, send))
 			return iwp_lane_own_error(lane, send);

@@ -150,6 +150,16 @@ enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
 	return IWARP_E_UNTAGGED_LONG;
 }
 
+/*
+ * The interface of siw has no word for immediate data, and its library looks for
+ * what a completion says in a table: a process is never told of any.
+ */
+static bool iwp_rx_speechless(const struct iwp_qp *qp,
+			      const struct iwarp_hdr *hdr)
+{
+	return iwarp_opcode_immediate(hdr->opcode) && !iwp_qp_kernel(qp);
+}
+
 /* Returns enum iwarp_rx_verdict or enum iwarp_error. */
 static u32 iwp_begin_send(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 {
@@ -169,7 +179,8 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
 	/* A peer that we are joined with has nothing else to say. */
-	if (qp->local && hdr->opcode != IWARP_TERMINATE)
+	if ((qp->local && hdr->opcode != IWARP_TERMINATE) ||
+	    iwp_rx_speechless(qp, hdr))
 		return IWARP_E_OP_OPCODE;
 	qp->tx.wait_first = false;
 	switch (hdr->opcode) {
