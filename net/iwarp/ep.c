@@ -6,7 +6,8 @@
  * means is found out by the endpoint's work, under its lock.
  *
  * Lock order: the connection manager's locks, a child's lock, its listener's
- * lock, the socket's lock, spinlocks.
+ * lock, the socket's lock, spinlocks.  Only a child that nobody knows yet is locked
+ * below its listener.
  */
 #include <linux/slab.h>
 #include <net/tcp.h>

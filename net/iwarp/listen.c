@@ -196,6 +196,26 @@ static void iwp_listen_refuse(struct iwp_ep *ep)
 	iwp_ep_put(ep);
 }
 
+/*
+ * It may end as soon as its timer runs, and lose all references but ours: so no
+ * work of its own gets on before it is linked and watched.  Nobody who has its lock
+ * waits for ours yet, as nobody else knows it.
+ */
+static void iwp_child_begin(struct iwp_ep *ep, struct iwp_ep *listener)
+{
+	iwp_ep_get(ep);
+	mutex_lock_nested(&ep->lock, SINGLE_DEPTH_NESTING);
+	tcp_sock_set_nodelay(ep->sock->sk);
+	ep->state = IWP_EP_WAIT_REQ;
+	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
+	iwp_child_link(ep, listener);
+	iwp_sock_watch(ep);
+	/* The request may have come before we watched. */
+	iwp_ep_signal(ep, IWP_EV_SOCKET);
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+}
+
 static int iwp_listen_accept(struct iwp_ep *listener)
 {
 	struct iwp_ep *ep;
@@ -216,16 +236,7 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 		iwp_listen_refuse(ep);
 		return 0;
 	}
-	tcp_sock_set_nodelay(ep->sock->sk);
-	ep->state = IWP_EP_WAIT_REQ;
-	/* As soon as it is linked it may end, and lose all others. */
-	iwp_ep_get(ep);
-	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
-	iwp_child_link(ep, listener);
-	iwp_sock_watch(ep);
-	/* The request may have come before we watched. */
-	iwp_ep_signal(ep, IWP_EV_SOCKET);
-	iwp_ep_put(ep);
+	iwp_child_begin(ep, listener);
 	return 0;
 }
 
