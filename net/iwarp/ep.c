@@ -18,6 +18,8 @@
 
 /* How long a peer may take to answer our FIN with its own. */
 #define IWP_CLOSE_SECONDS	10
+/* How long to wait for memory, in jiffies. */
+#define IWP_LOOK_AGAIN		(HZ / 10)
 
 static struct workqueue_struct *iwp_wq;
 
@@ -67,6 +69,22 @@ void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
 		iwp_ep_put(ep);
 }
 
+static void iwp_ep_start_timer(struct iwp_ep *ep, unsigned long delay)
+{
+	iwp_ep_get(ep);
+	if (mod_delayed_work(iwp_wq, &ep->timer, delay))
+		iwp_ep_put(ep);
+}
+
+/**
+ * iwp_ep_look_later() - have the endpoint's work look again in a while
+ * @ep: endpoint, locked, that has no deadline
+ */
+void iwp_ep_look_later(struct iwp_ep *ep)
+{
+	iwp_ep_start_timer(ep, IWP_LOOK_AGAIN);
+}
+
 /**
  * iwp_ep_set_timer() - bound the time of what the endpoint waits for
  * @ep: endpoint, locked
@@ -76,9 +94,7 @@ void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
 {
 	/* Zero is no time. */
 	ep->deadline = (jiffies + seconds * HZ) ?: 1;
-	iwp_ep_get(ep);
-	if (mod_delayed_work(iwp_wq, &ep->timer, seconds * HZ))
-		iwp_ep_put(ep);
+	iwp_ep_start_timer(ep, seconds * HZ);
 }
 
 /**

@@ -144,6 +144,7 @@ struct iwp_ep *iwp_ep_new(struct iwp_device *dev);
 void iwp_ep_get(struct iwp_ep *ep);
 void iwp_ep_put(struct iwp_ep *ep);
 void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event);
+void iwp_ep_look_later(struct iwp_ep *ep);
 void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds);
 void iwp_ep_stop_timer(struct iwp_ep *ep);
 void iwp_ep_finish(struct iwp_ep *ep, int err);

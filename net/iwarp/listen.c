@@ -240,17 +240,30 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 	return 0;
 }
 
+/*
+ * Usually there is nobody left.  But who waits while there is no memory for him is
+ * told of only once, and one that listens no more has nobody to wait for.
+ */
+static void iwp_listen_failed(struct iwp_ep *ep, int err)
+{
+	if (err != -EAGAIN && err != -EINVAL)
+		iwp_ep_look_later(ep);
+}
+
 /**
  * iwp_listen_step() - somebody connects
  * @ep: endpoint that listens, locked
  */
 void iwp_listen_step(struct iwp_ep *ep)
 {
-	int i;
+	int i, err;
 
 	for (i = 0; i < IWP_ACCEPT_MAX; i++) {
-		if (iwp_listen_accept(ep))
+		err = iwp_listen_accept(ep);
+		if (err) {
+			iwp_listen_failed(ep, err);
 			return;
+		}
 		cond_resched();
 	}
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
