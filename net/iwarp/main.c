@@ -56,13 +56,14 @@ void iwp_dealloc_driver(struct ib_device *ibdev)
 {
 	struct iwp_device *dev = iwp_device(ibdev);
 
-	iwp_device_untrack(dev);
 	iwp_requests_forget(dev);
 	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
 	dev_put(dev->netdev);
+	/* Last: the module may go when it has no devices. */
+	iwp_device_untrack(dev);
 }
 
 /* The other module takes a device with its driver number for its own. */
