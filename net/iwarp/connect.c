@@ -240,9 +240,12 @@ static void iwp_connect_options(struct iwp_ep *ep, const struct iw_cm_id *id)
 
 static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)
 {
+	struct net *net = iwp_consumer_net(id);
 	int err;
 
-	err = iwp_sock_create(ep, dev_net(ep->dev->netdev), &id->m_local_addr);
+	if (!net)
+		return -ENETUNREACH;
+	err = iwp_sock_create(ep, net, &id->m_local_addr);
 	if (err)
 		return err;
 	iwp_connect_options(ep, id);
@@ -308,8 +311,6 @@ int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	struct iwp_ep *ep;
 	int err;
 
-	if (!iwp_consumer_here(id))
-		return -ENETUNREACH;
 	qp = iwp_consumer_qp(id, param->qpn);
 	if (!qp)
 		return -EINVAL;

@@ -26,20 +26,24 @@ static const struct rdma_cm_id *iwp_consumer(const struct iw_cm_id *id)
 }
 
 /**
- * iwp_consumer_here() - whether a consumer is where the device is
+ * iwp_consumer_net() - where sockets are opened for a consumer
  * @id: the connection manager's
  *
- * Addresses mean what they mean in his network namespace, and sockets are opened
- * in that of the network device.
+ * Addresses mean what they mean in his network namespace.  It is his that is
+ * returned, which he stays in: the network device may leave it at any time.
  *
- * Return: whether the two are the same.
+ * Return: his network namespace if the device is in the same, or NULL.
  */
-bool iwp_consumer_here(const struct iw_cm_id *id)
+struct net *iwp_consumer_net(const struct iw_cm_id *id)
 {
 	const struct rdma_cm_id *rdma = iwp_consumer(id);
+	struct net *net;
 
-	return rdma && net_eq(rdma->route.addr.dev_addr.net,
-			      dev_net(iwp_device(id->device)->netdev));
+	if (!rdma)
+		return NULL;
+	net = rdma->route.addr.dev_addr.net;
+	return net_eq(net, dev_net(iwp_device(id->device)->netdev)) ? net :
+								      NULL;
 }
 
 /**

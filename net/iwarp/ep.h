@@ -169,7 +169,7 @@ int iwp_mpa_check_request(struct iwp_ep *ep);
 int iwp_mpa_check_reply(struct iwp_ep *ep);
 
 /* consumer.c */
-bool iwp_consumer_here(const struct iw_cm_id *id);
+struct net *iwp_consumer_net(const struct iw_cm_id *id);
 bool iwp_consumer_finds(const struct iw_cm_id *listener,
 			const struct sockaddr *local);
 struct iwp_qp *iwp_consumer_qp(const struct iw_cm_id *id, u32 qpn);

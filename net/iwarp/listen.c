@@ -285,12 +285,13 @@ static bool iwp_addr_any(const struct sockaddr_storage *addr)
 static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
 {
 	struct sockaddr_storage *addr = &id->m_local_addr;
+	struct net *net = iwp_consumer_net(id);
 	struct sock *sk;
 	int err;
 
-	if (!iwp_consumer_here(id))
+	if (!net)
 		return iwp_addr_any(addr) ? 0 : -EADDRNOTAVAIL;
-	err = iwp_sock_create(ep, dev_net(ep->dev->netdev), addr);
+	err = iwp_sock_create(ep, net, addr);
 	if (err)
 		return err;
 	sk = ep->sock->sk;
