@@ -141,6 +141,8 @@ static int iwp_request_pass_on(struct iwp_ep *ep)
 	iwp_ep_set_timer(ep, IWP_ANSWER_SECONDS);
 	iwp_ep_get(listener);
 	iwp_child_unlink(ep);
+	/* Its listener may have given it up just now, but it is not silent. */
+	clear_bit(IWP_EV_ABORT, &ep->events);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
 	err = iwp_request_tell(ep, listener);
 	mutex_unlock(&listener->lock);
