@@ -253,7 +253,9 @@ static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)
 	if (err)
 		return err;
 	iwp_hold_bound(ep);
-	iwp_sock_watch(ep);
+	err = iwp_sock_watch(ep);
+	if (err)
+		return err;
 	err = kernel_connect(ep->sock, (struct sockaddr *)&id->m_remote_addr,
 			     iwp_addr_len(&id->m_remote_addr), O_NONBLOCK);
 	return err == -EINPROGRESS ? 0 : err;

@@ -155,7 +155,8 @@ void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event);
 /* ep_sock.c */
 int iwp_sock_create(struct iwp_ep *ep, struct net *net,
 		    const struct sockaddr_storage *addr);
-void iwp_sock_watch(struct iwp_ep *ep);
+int iwp_sock_watch(struct iwp_ep *ep);
+void iwp_sock_disown(struct iwp_ep *ep);
 void iwp_sock_watch_listen(struct iwp_ep *ep);
 void iwp_sock_unwatch(struct iwp_ep *ep);
 size_t iwp_addr_len(const struct sockaddr_storage *addr);

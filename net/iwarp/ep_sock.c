@@ -117,18 +117,38 @@ static void iwp_sock_changed(struct sock *sk)
 		iwp_ep_signal(ep, IWP_EV_SOCKET);
 }
 
+static int iwp_sock_refer(struct sock *sk, struct iwp_ep *ep)
+{
+	int err = -EBUSY;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	if (!sk->sk_user_data) {
+		sk->sk_user_data = ep;
+		err = 0;
+	}
+	write_unlock_bh(&sk->sk_callback_lock);
+	return err;
+}
+
 /**
  * iwp_sock_watch() - be told what happens to a connection's socket
  * @ep: endpoint
  *
  * The socket refers to the endpoint from now on, without a reference: it is
- * unwatched before the endpoint is closed.
+ * unwatched before the endpoint is closed.  A program of a control group may have
+ * put one that was accepted into a map of sockets before.
+ *
+ * Return: 0, or -EBUSY if the socket refers to something else.
  */
-void iwp_sock_watch(struct iwp_ep *ep)
+int iwp_sock_watch(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
+	int err;
 
 	lock_sock(sk);
+	err = iwp_sock_refer(sk, ep);
+	if (err)
+		goto out;
 	/* Soft interrupts send as well, below whatever sends at the time. */
 	sk->sk_allocation = GFP_ATOMIC;
 	sk->sk_use_task_frag = false;
@@ -136,14 +156,18 @@ void iwp_sock_watch(struct iwp_ep *ep)
 	sk->sk_write_space = iwp_sock_write_space;
 	sk->sk_state_change = iwp_sock_changed;
 	sk->sk_error_report = iwp_sock_changed;
-	sk->sk_user_data = ep;
+out:
 	release_sock(sk);
+	return err;
 }
 
+/* One that is to be accepted may refer to something else, see iwp_sock_watch(). */
 static void iwp_listen_changed(struct sock *sk)
 {
 	struct iwp_ep *ep;
 
+	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		return;
 	rcu_read_lock();
 	read_lock_bh(&sk->sk_callback_lock);
 	ep = rcu_dereference_sk_user_data(sk);
@@ -176,6 +200,35 @@ void iwp_sock_watch_listen(struct iwp_ep *ep)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+static void iwp_sock_restore(struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+
+	sk->sk_state_change = ep->saved.state_change;
+	sk->sk_data_ready = ep->saved.data_ready;
+	sk->sk_write_space = ep->saved.write_space;
+	sk->sk_error_report = ep->saved.error_report;
+}
+
+/**
+ * iwp_sock_disown() - give up an accepted socket that refers to something else
+ * @ep: endpoint, whose last reference closes the socket
+ *
+ * Whatever that is may have saved the callbacks that were inherited, and put them
+ * back.  So TCP must not need the socket any more once it is closed: it resets.
+ */
+void iwp_sock_disown(struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	iwp_sock_restore(ep);
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+	sock_no_linger(sk);
+}
+
 /**
  * iwp_sock_unwatch() - hear no more of a socket
  * @ep: endpoint
@@ -190,10 +243,7 @@ void iwp_sock_unwatch(struct iwp_ep *ep)
 	struct sock *sk = ep->sock->sk;
 
 	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_state_change = ep->saved.state_change;
-	sk->sk_data_ready = ep->saved.data_ready;
-	sk->sk_write_space = ep->saved.write_space;
-	sk->sk_error_report = ep->saved.error_report;
+	iwp_sock_restore(ep);
 	sk->sk_user_data = NULL;
 	write_unlock_bh(&sk->sk_callback_lock);
 	iwp_ooo_unwatch(sk);

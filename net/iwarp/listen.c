@@ -189,32 +189,41 @@ static void iwp_child_give_up(struct iwp_ep *listener)
 	spin_unlock(&listener->children_lock);
 }
 
-/* It has inherited the listener's callbacks. */
-static void iwp_listen_refuse(struct iwp_ep *ep)
-{
-	lock_sock(ep->sock->sk);
-	iwp_sock_unwatch(ep);
-	release_sock(ep->sock->sk);
-	iwp_ep_put(ep);
-}
-
 /*
  * It may end as soon as its timer runs, and lose all references but ours: so no
  * work of its own gets on before it is linked and watched.  Nobody who has its lock
  * waits for ours yet, as nobody else knows it.
  */
-static void iwp_child_begin(struct iwp_ep *ep, struct iwp_ep *listener)
+static int iwp_child_begin(struct iwp_ep *ep, struct iwp_ep *listener)
 {
-	iwp_ep_get(ep);
+	int err;
+
 	mutex_lock_nested(&ep->lock, SINGLE_DEPTH_NESTING);
-	tcp_sock_set_nodelay(ep->sock->sk);
 	ep->state = IWP_EP_WAIT_REQ;
+	err = iwp_sock_watch(ep);
+	if (err)
+		goto out;
+	tcp_sock_set_nodelay(ep->sock->sk);
 	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
 	iwp_child_link(ep, listener);
-	iwp_sock_watch(ep);
 	/* The request may have come before we watched. */
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
+out:
 	mutex_unlock(&ep->lock);
+	return err;
+}
+
+/* Takes the reference of one that is not closed. */
+static void iwp_child_take(struct iwp_ep *ep, struct iwp_ep *listener)
+{
+	if (listener->nr_children >= IWP_CHILDREN_MAX)
+		iwp_child_give_up(listener);
+	iwp_ep_get(ep);
+	if (listener->nr_children >= 2 * IWP_CHILDREN_MAX ||
+	    iwp_child_begin(ep, listener)) {
+		iwp_sock_disown(ep);
+		iwp_ep_put(ep);
+	}
 	iwp_ep_put(ep);
 }
 
@@ -232,13 +241,7 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 		return err;
 	}
 	ep->saved = listener->saved;
-	if (listener->nr_children >= IWP_CHILDREN_MAX)
-		iwp_child_give_up(listener);
-	if (listener->nr_children >= 2 * IWP_CHILDREN_MAX) {
-		iwp_listen_refuse(ep);
-		return 0;
-	}
-	iwp_child_begin(ep, listener);
+	iwp_child_take(ep, listener);
 	return 0;
 }
 
