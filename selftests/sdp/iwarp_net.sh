@@ -3,7 +3,8 @@
 #
 # Our own iWARP devices belong to the network namespace of their network devices:
 # who is in another one, and shares them as the RDMA core allows it by default,
-# opens no sockets there. Needs root, iwarp0 and iwarp1; makes and removes a
+# opens no sockets there. And a request belongs to the device that has its address,
+# whichever it comes to. Needs root, iwarp0 and iwarp1; makes and removes a
 # namespace.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,6 +14,7 @@ cd "$(dirname "$0")"
 ns=iwarp-test
 server=10.0.0.2 client=10.0.0.1
 port=7199
+near=10.0.8.1 far=10.0.9.1 remote=10.0.8.2
 
 in_ns() { ip netns exec $ns "$@"; }
 
@@ -56,8 +58,54 @@ connects_from_its_own() {
 		fail "nobody can connect any more"
 }
 
+remove_near_and_far() {
+	end_children
+	ip link delete sdp-near 2> /dev/null || true
+	ip link delete sdp-far 2> /dev/null || true
+	remove_ns
+}
+
+# A namespace with a device, whose way to the far one's address leads to the near one.
+near_and_far() {
+	trap remove_near_and_far EXIT
+	ip netns add $ns
+	in_ns ip link set lo up
+	ip link add sdp-near type veth peer name sdp-peer netns $ns
+	ip link add sdp-far type veth peer name sdp-other netns $ns
+	ip addr add $near/24 dev sdp-near
+	ip addr add $far/24 dev sdp-far
+	in_ns ip addr add $remote/24 dev sdp-peer
+	ip link set sdp-near up
+	ip link set sdp-far up
+	in_ns ip link set sdp-peer up
+	in_ns ip link set sdp-other up
+	in_ns ip route add $far/32 via $near dev sdp-peer src $remote
+	rdma link add iwarp-near type iwarp netdev sdp-near
+	rdma link add iwarp-far type iwarp netdev sdp-far
+	in_ns rdma link add iwarp-remote type iwarp netdev sdp-peer
+}
+
+asks() {
+	in_ns timeout "$BOUND" rping -c -a "$1" -I $remote -p $port -C 1 \
+		> "$work/client.out" 2>&1
+}
+
+# The server ends with the first who gets through to it.
+asks_at_the_wrong_device() {
+	local pid
+	near_and_far
+	timeout "$BOUND" rping -s -p $port -C 1 > "$work/server.out" 2>&1 &
+	pid=$!
+	wait_for "$BOUND" waits_for_clients $pid || fail "the server does not listen"
+	! asks $far || fail "the near device answers for the far one"
+	grep -q RDMA_CM_EVENT_REJECTED "$work/client.out" || fail "the request is not refused"
+	! gone $pid || fail "the server has been asked"
+	asks $near || fail "the near device does not answer for itself"
+	wait $pid || fail "the server's status is $?"
+}
+
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 [ -e /sys/class/infiniband/iwarp1 ] || skip_all "no iWARP devices of our own"
 rdma system show | grep -q 'netns shared' || skip_all "namespaces do not share RDMA devices"
 
-run_cases listens_in_its_own connects_from_its_own
+run_cases listens_in_its_own connects_from_its_own asks_at_the_wrong_device
