@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Who comes to a listener of software iWARP and then says nothing, or leaves before
- * he is answered: he keeps nobody else out, and nothing of him stays. Needs root, and
- * our own iWARP devices.
+ * he is answered: he keeps nobody else out, and nothing of him stays. And who says
+ * what no process can be told. Needs root, and our own iWARP devices.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void scene_close(struct scene *s)
 	iwarp_set("local", true);
 }
 
-static void client_asks(struct scene *s)
+static void create_qp(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
 		.cap = {
@@ -58,10 +58,16 @@ static void client_asks(struct scene *s)
 		},
 		.qp_type = IBV_QPT_RC,
 	};
+
+	CHECK_OK(rdma_create_qp(id, NULL, &attr));
+}
+
+static void client_asks(struct scene *s)
+{
 	struct rdma_conn_param param = { 0 };
 
 	iwarp_resolve(&s->client, 0, &s->address);
-	CHECK_OK(rdma_create_qp(s->client.id, NULL, &attr));
+	create_qp(s->client.id);
 	CHECK_OK(rdma_connect(s->client.id, &param));
 	s->server.id = iwarp_wait_event(&s->server,
 					RDMA_CM_EVENT_CONNECT_REQUEST);
@@ -127,9 +133,107 @@ static void silence_keeps_nobody_out(void)
 	scene_close(&s);
 }
 
+/* ---- a peer made of TCP ---- */
+
+/* MPA's frames that set up (RFC 5044), of which these ask for nothing. */
+#define FRAME_LEN	20
+#define REQUEST		"MPA ID Req Frame\0\1"
+#define REPLY		"MPA ID Rep Frame\0\1"
+/* Untagged segments (RFC 5041, 5040): the only one of a message, version 1. */
+#define DDP_UNTAGGED	0x41
+#define RDMAP_TERMINATE	0x47
+#define RDMAP_IMMEDIATE	0x48
+#define IMMEDIATE_LEN	8
+
+struct untagged {
+	uint16_t len;
+	uint8_t ddp;
+	uint8_t rdmap;
+	uint32_t stag;
+	uint32_t queue;
+	uint32_t msn;
+	uint32_t offset;
+} __attribute__((packed));
+
+/* Connects, and waits for the answer to its request. */
+static int raw_connect(struct scene *s)
+{
+	int fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
+	char frame[FRAME_LEN] = REQUEST;
+	struct rdma_conn_param param = { 0 };
+	struct ibv_sge nothing = { 0 };
+	struct ibv_recv_wr *bad, wr = { .sg_list = &nothing, .num_sge = 1 };
+
+	CHECK_OK(connect(fd, &s->address.sa, s->address.len));
+	CHECK_EQ(send(fd, frame, FRAME_LEN, 0), FRAME_LEN);
+	s->server.id = iwarp_wait_event(&s->server,
+					RDMA_CM_EVENT_CONNECT_REQUEST);
+	create_qp(s->server.id);
+	CHECK_EQ(ibv_post_recv(s->server.id->qp, &wr, &bad), 0);
+	CHECK_OK(rdma_accept(s->server.id, &param));
+	iwarp_wait_event(&s->server, RDMA_CM_EVENT_ESTABLISHED);
+	CHECK_EQ(recv(fd, frame, FRAME_LEN, MSG_WAITALL), FRAME_LEN);
+	CHECK(!memcmp(frame, REPLY, sizeof(REPLY)));
+	return fd;
+}
+
+/* Without checksums there is their place only. */
+static void raw_send_immediate(int fd)
+{
+	struct {
+		struct untagged segment;
+		uint8_t data[IMMEDIATE_LEN];
+		uint32_t crc;
+	} __attribute__((packed)) fpdu = {
+		.segment = {
+			.len = htons(sizeof(fpdu) - sizeof(fpdu.crc) -
+				     sizeof(fpdu.segment.len)),
+			.ddp = DDP_UNTAGGED,
+			.rdmap = RDMAP_IMMEDIATE,
+			.msn = htonl(1),
+		},
+	};
+
+	CHECK_EQ(send(fd, &fpdu, sizeof(fpdu), 0), sizeof(fpdu));
+}
+
+/* RDMAP, remote operation error, unexpected opcode. */
+static void raw_wait_terminate(int fd)
+{
+	struct {
+		struct untagged segment;
+		uint8_t why[2];
+	} __attribute__((packed)) fpdu;
+
+	CHECK_EQ(recv(fd, &fpdu, sizeof(fpdu), MSG_WAITALL), sizeof(fpdu));
+	CHECK_EQ(fpdu.segment.ddp, DDP_UNTAGGED);
+	CHECK_EQ(fpdu.segment.rdmap, RDMAP_TERMINATE);
+	CHECK_EQ(fpdu.why[0], 0x02);
+	CHECK_EQ(fpdu.why[1], 0x06);
+}
+
+static void immediate_data_refused(void)
+{
+	struct scene s;
+	int fd;
+
+	iwarp_ask(false, false);
+	scene_open(&s);
+	fd = raw_connect(&s);
+	raw_send_immediate(fd);
+	iwarp_expect(s.server.id->recv_cq, IBV_WC_WR_FLUSH_ERR);
+	raw_wait_terminate(fd);
+	iwarp_wait_disconnected(&s.server);
+	close(fd);
+	rdma_destroy_qp(s.server.id);
+	CHECK_OK(rdma_destroy_id(s.server.id));
+	scene_close(&s);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(left_unanswered, 0),
 	CASE(silence_keeps_nobody_out, 0),
+	CASE(immediate_data_refused, 0),
 };
 
 int main(int argc, char **argv)
