@@ -410,6 +410,154 @@ static void found_while_it_goes(void)
 	scene_close(&s);
 }
 
+/* ---- a connection that ends before it has begun ---- */
+
+/* More requests to read than a device takes, which the library would find out. */
+#define TOO_DEEP	200
+#define HANDLES		4096
+
+struct trier {
+	struct scene *s;
+	uint32_t handle;
+	struct ibv_qp *qp;
+	unsigned int tries;
+	pthread_t thread;
+};
+
+/* As in rdma/rdma_user_cm.h, which does not go with the library's header. */
+enum {
+	UCM_CONNECT = 6,
+	UCM_QUERY = 19,
+};
+
+struct ucm_hdr {
+	uint32_t cmd;
+	uint16_t in;
+	uint16_t out;
+};
+
+struct ucm_query {
+	uint64_t response;
+	uint32_t id;
+	uint32_t option;
+};
+
+struct ucm_connect {
+	uint32_t qp_num;
+	uint32_t qkey;
+	uint8_t private_data[256];
+	uint8_t private_data_len;
+	uint8_t srq;
+	uint8_t responder_resources;
+	uint8_t initiator_depth;
+	uint8_t flow_control;
+	uint8_t retry_count;
+	uint8_t rnr_retry_count;
+	uint8_t valid;
+	uint32_t id;
+	uint32_t reserved[3];
+};
+
+/* What the connection manager calls the client's identifier. */
+static uint32_t client_handle(struct scene *s)
+{
+	struct {
+		struct ucm_hdr hdr;
+		struct ucm_query cmd;
+	} call = {
+		.hdr = {
+			.cmd = UCM_QUERY,
+			.in = sizeof(call.cmd),
+		},
+	};
+
+	for (; call.cmd.id < HANDLES; call.cmd.id++) {
+		CHECK_EQ(write(s->client.channel->fd, &call, sizeof(call)), -1);
+		/* It is ours, but there is no room for the answer. */
+		if (errno == ENOSPC)
+			return call.cmd.id;
+		CHECK(errno == ENOENT || errno == EINVAL);
+	}
+	FAIL("the client's identifier is not found");
+}
+
+/* Returns the error: the device takes the queue pair, and then refuses. */
+static int connect_too_deep(struct trier *t)
+{
+	struct {
+		struct ucm_hdr hdr;
+		struct ucm_connect cmd;
+	} call = {
+		.hdr = {
+			.cmd = UCM_CONNECT,
+			.in = sizeof(call.cmd),
+		},
+		.cmd = {
+			.qp_num = t->qp->qp_num,
+			.responder_resources = TOO_DEEP,
+			.valid = 1,
+			.id = t->handle,
+		},
+	};
+
+	CHECK_EQ(write(t->s->client.channel->fd, &call, sizeof(call)), -1);
+	return errno;
+}
+
+static void *try_until_over(void *arg)
+{
+	struct trier *t = arg;
+	int err;
+
+	for (;;) {
+		err = connect_too_deep(t);
+		if (err == EISCONN)
+			return NULL;
+		CHECK_EQ(err, EINVAL);
+		__atomic_add_fetch(&t->tries, 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Puts in error what is taken and left free again all the time. */
+static void end_while_tried(struct trier *t)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	unsigned int tries = __atomic_load_n(&t->tries, __ATOMIC_RELAXED);
+	struct ibv_qp_init_attr init;
+
+	t->qp = new_qp(t->s);
+	thread_start(&t->thread, try_until_over, t);
+	WAIT_FOR(__atomic_load_n(&t->tries, __ATOMIC_RELAXED) != tries);
+	CHECK_EQ(ibv_modify_qp(t->qp, &attr, IBV_QP_STATE), 0);
+	thread_join(t->thread);
+	CHECK_EQ(ibv_query_qp(t->qp, &attr, IBV_QP_STATE, &init), 0);
+	CHECK_EQ(attr.qp_state, IBV_QPS_ERR);
+	CHECK_EQ(ibv_destroy_qp(t->qp), 0);
+}
+
+/* A kernel with lockdep says if it was ended under the lock of another's. */
+static void ended_while_it_is_tried(void)
+{
+	struct trier t = { 0 };
+	struct scene s;
+	struct ibv_qp *qp;
+	unsigned int i;
+
+	scene_open(&s);
+	t.s = &s;
+	t.handle = client_handle(&s);
+	for (i = 0; i < scaled_count(300); i++)
+		end_while_tried(&t);
+	ktap_diag("%u queue pairs, %u tries", i, t.tries);
+	/* It was for the depth only. */
+	qp = new_qp(&s);
+	CHECK_EQ(connect_number(&s.client, qp->qp_num), 0);
+	CHECK_OK(rdma_destroy_id(iwarp_wait_event(&s.server,
+						  RDMA_CM_EVENT_CONNECT_REQUEST)));
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	scene_close(&s);
+}
+
 /* ---- a queue pair of somebody else ---- */
 
 #define NOBODY	65534
@@ -484,6 +632,7 @@ static const struct sdp_case cases[] = {
 	CASE(not_found_before_it_is_there, 0),
 	CASE(not_found_if_it_never_is, 0),
 	CASE(found_while_it_goes, 0),
+	CASE(ended_while_it_is_tried, 0),
 	CASE(of_another_user, 0),
 	CASE(regions_are_charged, 0),
 };
