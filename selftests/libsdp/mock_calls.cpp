@@ -4,7 +4,8 @@
  * The calls that libsdp.so makes on a socket, to be preloaded behind it. Each is
  * written down in the file MOCK_LOG, and none reaches the kernel:
  *   MOCK_OPTION  errno of setsockopt() at SDP's level
- *   MOCK_CALL    errno of bind(), listen() and connect()
+ *   MOCK_CALL    errno of bind(), listen() and connect(); EFAULT: the address is
+ *                not read
  *   MOCK_NAME    errno of getsockname(); else it answers MOCK_ADDRESS, MOCK_PORT
  * A socket that succeeds leaves errno as it was.
  */
@@ -77,8 +78,10 @@ int call_with_address(const char *name, const sockaddr *address)
 {
 	const int errno_before = errno;
 
-	write_down(std::string(name) + " " + text_of(address));
-	return answer(setting("MOCK_CALL"), errno_before);
+	const int error = setting("MOCK_CALL");
+
+	write_down(std::string(name) + " " + (error == EFAULT ? "unread" : text_of(address)));
+	return answer(error, errno_before);
 }
 
 } // namespace

@@ -218,6 +218,20 @@ TEST_F(Preloaded, AddressesOfOthersAreNotLookedAt)
 		  sdp_socket + mode_sdp + "connect null\nconnect family 0\nconnect 10.0.0.2 80\n");
 }
 
+// It is the kernel that says so.
+TEST_F(Preloaded, AddressesThatAreNotThereAreNotRead)
+{
+	const std::string failed = "failed " + std::to_string(EFAULT) + "\n";
+
+	for (const char *config : {"use sdp * * *:*\n", "# none\n"}) {
+		const Result run = this->run(config, {"unmapped", "halfway", "fd00::1", "80"},
+					     {{"MOCK_CALL", std::to_string(EFAULT)}});
+
+		EXPECT_EQ(run.calls, "bind unread\nconnect unread\nconnect unread\n");
+		EXPECT_EQ(run.report, failed + failed);
+	}
+}
+
 TEST_F(Preloaded, AnErrorInTheFileIsReportedAndEndsIt)
 {
 	const Result run =

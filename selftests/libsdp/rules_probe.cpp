@@ -4,7 +4,8 @@
  * A program that knows nothing of SDP and makes the calls that it is told, all
  * on the socket that was opened last:
  *   stderr FILE, has a file of its own get descriptor 2
- *   socket | bind ADDRESS PORT | connect ADDRESS PORT | listen | null | unspec | short
+ *   socket | bind ADDRESS PORT | connect ADDRESS PORT | listen | null | unspec | short |
+ *   unmapped | halfway ADDRESS PORT
  * It prints "ok" or "failed" and errno for each, whose value before is one that
  * none of these calls sets.
  */
@@ -18,6 +19,7 @@
 #include <string>
 
 #include <arpa/inet.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace
@@ -119,9 +121,38 @@ int do_unspec()
 	return connect(fd, name.get(), sizeof(sockaddr));
 }
 
+int do_unmapped()
+{
+	const auto *address = reinterpret_cast<const sockaddr *>(8);
+
+	bind(fd, address, sizeof(sockaddr_in));
+	errno = probe::sentinel;
+	return connect(fd, address, sizeof(sockaddr_in));
+}
+
+// The address begins on a page behind which there is none, and goes on there.
+int do_halfway()
+{
+	const Name name = name_argument();
+	const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+	void *map =
+		mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	constexpr std::size_t there = 4;
+
+	if (map == MAP_FAILED || mprotect(static_cast<char *>(map) + page, page, PROT_NONE) != 0)
+		return -1;
+	char *address = static_cast<char *>(map) + page - there;
+
+	std::memcpy(address, &name.storage, there);
+	errno = probe::sentinel;
+	return connect(fd, reinterpret_cast<const sockaddr *>(address), name.length);
+}
+
 const std::map<std::string, std::function<int()>> calls = {
-	{"socket", do_socket}, {"bind", do_bind},   {"connect", do_connect}, {"listen", do_listen},
-	{"null", do_null},     {"short", do_short}, {"unspec", do_unspec},   {"stderr", do_stderr},
+	{"socket", do_socket},	 {"bind", do_bind},	{"connect", do_connect},
+	{"listen", do_listen},	 {"null", do_null},	{"short", do_short},
+	{"unspec", do_unspec},	 {"stderr", do_stderr}, {"unmapped", do_unmapped},
+	{"halfway", do_halfway},
 };
 
 } // namespace

@@ -6,8 +6,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
 
 #include <linux/sdp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace libsdp
 {
@@ -54,6 +59,32 @@ void log_decision(const Config &config, unsigned level, const char *call, const 
 	write_log(config.log, level, message);
 }
 
+// The kernel copies the set of signals before it finds that there is no such way
+// to use it: a call without effect that programs are allowed even where little is.
+bool is_word_readable(std::uintptr_t address) noexcept
+{
+	constexpr std::size_t size = _NSIG / 8;
+	const int errno_before = errno;
+	const bool readable =
+		syscall(SYS_rt_sigprocmask, -1, address & ~(size - 1), nullptr, size) == 0 ||
+		errno != EFAULT;
+
+	errno = errno_before;
+	return readable;
+}
+
+// Of an address that is not there the kernel says EFAULT, and shall go on to.
+std::optional<Endpoint> readable_endpoint(const sockaddr *address, socklen_t length) noexcept
+{
+	const auto first = reinterpret_cast<std::uintptr_t>(address);
+
+	// None is longer than a page.
+	if (length == 0 || length > sizeof(sockaddr_storage) || !is_word_readable(first) ||
+	    !is_word_readable(first + length - 1))
+		return std::nullopt;
+	return endpoint_of(address, length);
+}
+
 void choose(int fd, unsigned level, const char *call, Role role, const Endpoint &endpoint) noexcept
 {
 	const Config &config = configuration();
@@ -94,10 +125,12 @@ void note_refusal(int error) noexcept
 // decides anew. Without one, both are kept possible.
 void choose_for_bind(int fd, const sockaddr *address, socklen_t length) noexcept
 {
-	const Config &config = configuration();
-	const std::optional<Endpoint> endpoint = endpoint_of(address, length);
+	if (!configuration().has_rules)
+		return;
 
-	if (!config.has_rules || !endpoint)
+	const std::optional<Endpoint> endpoint = readable_endpoint(address, length);
+
+	if (!endpoint)
 		return;
 	if (endpoint->port == 0)
 		choose_for_new(fd);
@@ -125,9 +158,12 @@ void choose_for_listen(int fd) noexcept
 
 void choose_for_connect(int fd, const sockaddr *address, socklen_t length) noexcept
 {
-	const std::optional<Endpoint> endpoint = endpoint_of(address, length);
+	if (!configuration().has_rules)
+		return;
 
-	if (configuration().has_rules && endpoint)
+	const std::optional<Endpoint> endpoint = readable_endpoint(address, length);
+
+	if (endpoint)
 		choose(fd, level::summary, "connect", Role::client, *endpoint);
 }
 
