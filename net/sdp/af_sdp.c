@@ -469,6 +469,7 @@ const struct proto_ops sdp_proto_ops = {
 	.sendmsg = sdp_sendmsg,
 	.recvmsg = sdp_recvmsg,
 	.mmap = sock_no_mmap,
+	.splice_read = sdp_splice_read,
 	.splice_eof = sdp_splice_eof,
 	.set_peek_off = sdp_fallback_set_peek_off,
 };

@@ -11,6 +11,7 @@
 
 struct sdp_addr;
 struct sdp_sock;
+struct pipe_inode_info;
 struct seq_file;
 
 /**
@@ -152,6 +153,9 @@ int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
 			 struct msghdr *msg, size_t len);
 int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
 			 struct msghdr *msg, size_t len, int flags);
+ssize_t sdp_fallback_splice_read(struct sock *sk, struct socket *tcp,
+				 loff_t *ppos, struct pipe_inode_info *pipe,
+				 size_t len, unsigned int flags);
 void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp);
 __poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
 			   struct socket *tcp);

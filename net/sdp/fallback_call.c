@@ -109,6 +109,29 @@ int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
 }
 
 /**
+ * sdp_fallback_splice_read() - splice() from TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @ppos: position, which a stream has none of
+ * @pipe: pipe, locked
+ * @len: bytes wanted
+ * @flags: SPLICE_F_NONBLOCK and its like
+ *
+ * Return: as sdp_splice_read().
+ */
+ssize_t sdp_fallback_splice_read(struct sock *sk, struct socket *tcp,
+				 loff_t *ppos, struct pipe_inode_info *pipe,
+				 size_t len, unsigned int flags)
+{
+	ssize_t ret;
+
+	sdp_fallback_enter(sk);
+	ret = READ_ONCE(tcp->ops)->splice_read(tcp, ppos, pipe, len, flags);
+	sdp_fallback_leave(sk);
+	return ret;
+}
+
+/**
  * sdp_fallback_splice_eof() - sendfile() has promised more than it had
  * @sk: socket
  * @tcp: its TCP socket

@@ -4,6 +4,7 @@
  */
 #include <linux/mmu_notifier.h>
 #include <linux/sched/signal.h>
+#include <linux/splice.h>
 
 #include "conn.h"
 #include "guard.h"
@@ -464,4 +465,34 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (stamp)
 		sdp_timestamp_put(msg, sk, stamp);
 	return ret;
+}
+
+/**
+ * sdp_splice_read() - read from a stream into a pipe
+ * @sock: socket
+ * @ppos: position, which a stream has none of
+ * @pipe: pipe, locked
+ * @len: bytes wanted
+ * @flags: SPLICE_F_NONBLOCK and its like
+ *
+ * Who has put TLS upon TCP is given only what TCP's own call lets through: a record
+ * that recvmsg() deciphers into the pages of a pipe stays there if it is forged.
+ *
+ * Return: as sdp_recvmsg().
+ */
+ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
+			struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+
+	tcp = sdp_fallback_settle(sk, sock_rcvtimeo(sk, sock->file->f_flags &
+							O_NONBLOCK));
+	if (IS_ERR(tcp))
+		return PTR_ERR(tcp);
+	if (tcp)
+		return sdp_fallback_splice_read(sk, tcp, ppos, pipe, len,
+						flags);
+	return copy_splice_read(sock->file, ppos, pipe, len, flags);
 }

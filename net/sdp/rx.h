@@ -11,6 +11,7 @@
 struct ib_cq;
 struct ib_wc;
 struct msghdr;
+struct pipe_inode_info;
 struct sdp_conn;
 struct sdp_ravah;
 struct sdp_rx;
@@ -72,6 +73,9 @@ void sdp_rx_ring_purge(struct sdp_sock *ssk);
 
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags);
+ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
+			struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags);
 void sdp_recv_drop_first(struct sdp_sock *ssk);
 
 #endif /* _SDP_RX_H */

@@ -4,6 +4,7 @@
  * signals, and errors.
  */
 #define _GNU_SOURCE
+#include <linux/tls.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
@@ -338,6 +339,74 @@ static void sigpipe(void)
 	wait_poll(p.client, POLLIN);
 }
 
+/* ---- TLS in the kernel ---- */
+
+#ifndef SOL_TLS
+#define SOL_TLS 282
+#endif
+#ifndef TCP_ULP
+#define TCP_ULP 31
+#endif
+
+/* Of a record of TLS 1.2: its header with the nonce, and its tag. */
+#define RECORD_MORE	(TLS_CIPHER_AES_GCM_128_IV_SIZE + 5 +		\
+			 TLS_CIPHER_AES_GCM_128_TAG_SIZE)
+
+static void use_tls(int fd, int direction)
+{
+	struct tls12_crypto_info_aes_gcm_128 keys = {
+		.info.version = TLS_1_2_VERSION,
+		.info.cipher_type = TLS_CIPHER_AES_GCM_128,
+		.iv = "nonce",
+		.key = "a key of 16 byte",
+		.salt = "salt",
+	};
+
+	if (setsockopt(fd, SOL_TCP, TCP_ULP, "tls", 3)) {
+		CHECK_EQ(errno, ENOENT);
+		sdp_skip("this kernel has no TLS");
+	}
+	CHECK_OK(setsockopt(fd, SOL_TLS, direction, &keys, sizeof(keys)));
+}
+
+/* What TLS makes of these bytes of the pattern, one record for each write. */
+static void make_records(unsigned char *record, unsigned int count, size_t len)
+{
+	struct pair p = fallen_back(tcp_socket());
+	unsigned int i;
+
+	use_tls(p.client, TLS_TX);
+	for (i = 0; i < count; i++)
+		send_pattern(p.client, 1, i * len, len, len);
+	len = count * (len + RECORD_MORE);
+	CHECK_EQ(recv(p.server, record, len, MSG_WAITALL), len);
+	CHECK_OK(close(p.client));
+	CHECK_OK(close(p.server));
+}
+
+/* Nothing of a record that somebody has forged comes out of a pipe. */
+static void splice_from_tls(void)
+{
+	enum { LEN = 4096, RECORD = LEN + RECORD_MORE };
+	static unsigned char records[2 * RECORD];
+	struct pair p = fallen_back(both_socket(0));
+	unsigned char buf[2 * LEN];
+	int duct[2];
+
+	make_records(records, 2, LEN);
+	records[sizeof(records) - 1] ^= 1;
+	CHECK_EQ(send(p.server, records, sizeof(records), 0), sizeof(records));
+	wait_inq(p.client, sizeof(records));
+	use_tls(p.client, TLS_RX);
+	CHECK_OK(pipe2(duct, O_NONBLOCK));
+	CHECK_EQ(splice(p.client, NULL, duct[1], NULL, sizeof(buf), 0), LEN);
+	CHECK_EQ(read(duct[0], buf, sizeof(buf)), LEN);
+	pattern_verify(buf, LEN, 1, 0);
+	CHECK_ERR(splice(p.client, NULL, duct[1], NULL, sizeof(buf), 0),
+		  EBADMSG);
+	CHECK_ERR(read(duct[0], buf, sizeof(buf)), EAGAIN);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(keepalive_before_connect, 0),
 	CASE(keepalive_after_connect, 0),
@@ -356,6 +425,7 @@ static const struct sdp_case cases[] = {
 	CASE(error_is_read_once, 0),
 	CASE(error_is_there_unasked, 0),
 	CASE(sigpipe, 0),
+	CASE(splice_from_tls, 0),
 };
 
 int main(int argc, char **argv)
