@@ -158,6 +158,10 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 	struct sdp_addr got;
 	int err;
 
+	/* connect() may have got it one. */
+	if (fb->tcp && fb->tcp->sk->sk_num &&
+	    fb->tcp->sk->sk_num != ntohs(ssk->local.port))
+		sdp_fallback_discard_tcp(ssk);
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	if (err)
 		return err;
@@ -186,6 +190,17 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 		return err;
 	WRITE_ONCE(ssk->fallback.alone, err);
 	return 0;
+}
+
+/* A port that RDMA has not got shall not be TCP's either. */
+static void sdp_fallback_unbind(struct sdp_sock *ssk)
+{
+	if (ssk->bound) {
+		sdp_fallback_drop(ssk);
+		return;
+	}
+	sdp_fallback_discard_tcp(ssk);
+	WRITE_ONCE(ssk->fallback.alone, false);
 }
 
 /*
@@ -229,7 +244,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 		if (!err)
 			err = sdp_fallback_bind_rdma(ssk, dual);
 		if (err)
-			sdp_fallback_drop(ssk);
+			sdp_fallback_unbind(ssk);
 	} while (err == -EADDRINUSE && --tries && !ssk->fallback.tcp);
 	return err;
 }

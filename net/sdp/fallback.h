@@ -48,14 +48,14 @@ struct sdp_fallback_opts {
 
 /**
  * struct sdp_fallback - the fallback of a socket
- * @tcp: kernel TCP socket, NULL = none.  Once it was @active it stays until
- *	the file is closed; until then the socket lock protects it, and RCU
- *	those who look at a listener without
+ * @tcp: kernel TCP socket, NULL = none.  The socket lock protects it, @users
+ *	those who are in it, and RCU those who look at it without; it is another
+ *	one only when no attempt uses it
  * @active: TCP carries the connection, or is being asked to; read without lock
  * @users: 1 for @active, and 1 for each call of the program that is in @tcp.  We
  *	lock @tcp below our own lock only while there is none: such a call may
  *	stand still with @tcp locked for as long as the program likes
- * @used: @active was true at some time
+ * @used: @active was true at some time while this one was @tcp
  * @listens: @tcp has begun to listen; read without lock
  * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
  * @alone: RDMA cannot use the local address
@@ -126,6 +126,7 @@ void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock);
 void sdp_fallback_classify(struct sock *sk);
 int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family);
 void sdp_fallback_release_tcp(struct sdp_sock *ssk);
+void sdp_fallback_discard_tcp(struct sdp_sock *ssk);
 void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock);
 void sdp_fallback_attach_tcp(struct sdp_sock *ssk);
 void sdp_fallback_detach_tcp(struct sdp_sock *ssk);

@@ -342,10 +342,12 @@ int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
  */
 int sdp_fallback_set_peek_off(struct sock *sk, int val)
 {
-	struct socket *tcp = sdp_fallback_tcp(sk);
+	struct socket *tcp = sdp_fallback_get(sk);
 
-	if (tcp)
+	if (tcp) {
 		WRITE_ONCE(tcp->sk->sk_peek_off, val);
+		sdp_fallback_put(sk);
+	}
 	return sk_set_peek_off(sk, val);
 }
 

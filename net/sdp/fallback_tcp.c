@@ -10,6 +10,8 @@
  * in its struct sock and others read from ours, the error, goes through two
  * callbacks.
  */
+#include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/lockdep.h>
 #include <linux/net.h>
 #include <net/tcp.h>
@@ -104,6 +106,51 @@ void sdp_fallback_release_tcp(struct sdp_sock *ssk)
 	WRITE_ONCE(tcp->file, NULL);
 	release_sock(tcp->sk);
 	sock_release(tcp);
+}
+
+/* Undoes sdp_fallback_share_tcp(), so that our file may go first. */
+static void sdp_fallback_unshare_tcp(struct socket *tcp)
+{
+	struct sock *tsk = tcp->sk;
+
+	lock_sock(tsk);
+	WRITE_ONCE(tcp->file, NULL);
+	write_lock_bh(&tsk->sk_callback_lock);
+	rcu_assign_pointer(tsk->sk_wq, &tcp->wq);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	release_sock(tsk);
+}
+
+/**
+ * sdp_fallback_discard_tcp() - have no TCP socket any more, whoever has used it
+ * @ssk: locked socket that TCP does not connect, with no call in its TCP socket
+ *
+ * When one that was used is closed, a protocol upon it or a map of sockets may have
+ * to wait for others.  That must not be below our lock, so that it gets a file of
+ * its own: the last reference to a file is dropped on the way back to the program.
+ */
+void sdp_fallback_discard_tcp(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct socket *tcp = fb->tcp;
+	struct file *file;
+
+	WARN_ON_ONCE(fb->active || !sdp_fallback_is_left(ssk));
+	if (!tcp)
+		return;
+	if (!fb->used) {
+		sdp_fallback_release_tcp(ssk);
+		return;
+	}
+	sdp_fallback_detach_tcp(ssk);
+	WRITE_ONCE(fb->tcp, NULL);
+	fb->used = false;
+	WRITE_ONCE(fb->err, 0);
+	sdp_fallback_unshare_tcp(tcp);
+	/* If there is no memory for a file this closes the socket at once. */
+	file = sock_alloc_file(tcp, O_CLOEXEC, NULL);
+	if (!IS_ERR(file))
+		fput(file);
 }
 
 /* The error is in both sockets, and whoever reads it first has read it. */

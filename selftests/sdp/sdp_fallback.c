@@ -540,6 +540,33 @@ static void cost_of_refusal(void)
 	CHECK(both / count < 1000 * opts.scale);
 }
 
+/* ---- a socket once more ---- */
+
+/* A socket whose first attempt has failed, over TCP as well. */
+static int tried_socket(struct addr dead)
+{
+	int fd = both_socket(0);
+
+	CHECK_ERR(connect(fd, &dead.sa, dead.len), ECONNREFUSED);
+	return fd;
+}
+
+/* A port that only RDMA has not got is not TCP's either, then or later. */
+static void failed_bind_leaves_nothing(void)
+{
+	struct addr a = server_addr(0), b = server_addr(dead_port());
+	int holder = new_socket(0), fd = tried_socket(b), client;
+
+	CHECK_OK(bind(holder, &a.sa, a.len));
+	a = local_addr(holder);
+	CHECK_ERR(bind(fd, &a.sa, a.len), EADDRINUSE);
+	CHECK_OK(bind(tcp_socket(), &a.sa, a.len));
+	listener_at(fd, b, 4);
+	client = tcp_socket();
+	CHECK_OK(connect(client, &b.sa, b.len));
+	exchange(client, accept_one(fd), 10000);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(off_by_default, CASE_IPV6),
 	CASE(refused_goes_on_over_tcp, CASE_IPV6),
@@ -566,6 +593,7 @@ static const struct sdp_case cases[] = {
 	CASE(close_once_connected, CASE_LONG),
 	CASE(shutdown_while_connecting, 0),
 	CASE(cost_of_refusal, 0),
+	CASE(failed_bind_leaves_nothing, CASE_IPV6),
 };
 
 int main(int argc, char **argv)
