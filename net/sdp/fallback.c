@@ -100,23 +100,28 @@ int sdp_fallback_want(struct sdp_sock *ssk, int mode)
 	return 0;
 }
 
+/* One that an attempt for the other family has left serves nobody. */
+static int sdp_fallback_want_tcp(struct sdp_sock *ssk, int family)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+
+	if (fb->tcp && fb->tcp->sk->sk_family != family)
+		sdp_fallback_discard_tcp(ssk);
+	return fb->tcp ? 0 : sdp_fallback_create_tcp(ssk, family);
+}
+
 /* Makes a TCP socket for the address that ours has, or is about to have. */
 static int sdp_fallback_have_tcp(struct sdp_sock *ssk, bool dual,
 				 struct sockaddr_storage *addr)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
-	int err = 0;
+	int err;
 
 	sdp_addr_to_rdma(&ssk->local, dual, addr);
-	if (!fb->tcp)
-		err = sdp_fallback_create_tcp(ssk, addr->ss_family);
-	else if (fb->tcp->sk->sk_family != addr->ss_family)
-		err = -EAFNOSUPPORT;
+	err = sdp_fallback_want_tcp(ssk, addr->ss_family);
 	/* A kernel may be without IPv6. */
 	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->local)) {
 		sdp_addr_to_rdma(&ssk->local, false, addr);
-		err = fb->tcp ? 0 :
-				sdp_fallback_create_tcp(ssk, addr->ss_family);
+		err = sdp_fallback_want_tcp(ssk, addr->ss_family);
 	}
 	return err;
 }
@@ -249,6 +254,11 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	return err;
 }
 
+static int sdp_fallback_family(const struct sdp_sock *ssk)
+{
+	return sdp_addr_is_v4(&ssk->peer) ? AF_INET : AF_INET6;
+}
+
 /**
  * sdp_fallback_prepare() - have a TCP socket ready before connecting
  * @ssk: locked socket with its peer set
@@ -260,19 +270,22 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
  */
 int sdp_fallback_prepare(struct sdp_sock *ssk)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
+	int err;
 
-	if (!fb->wanted)
+	if (!ssk->fallback.wanted)
 		return 0;
 	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
-	if (ssk->bound)
-		return sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
-	/* An earlier attempt may have been for the other family. */
-	sdp_fallback_drop(ssk);
-	if (fb->tcp)
-		return 0;
-	return sdp_fallback_create_tcp(ssk, sdp_addr_is_v4(&ssk->peer) ?
-					    AF_INET : AF_INET6);
+	if (ssk->bound) {
+		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
+	} else {
+		sdp_fallback_drop(ssk);
+		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk));
+	}
+	/* It would be asked about as one of IPv4. */
+	if (!err && ssk->fallback.tcp->sk->sk_family == AF_INET &&
+	    !sdp_addr_is_v4(&ssk->peer))
+		err = -EAFNOSUPPORT;
+	return err;
 }
 
 static enum sdp_fallback_reason sdp_fallback_reason_of(int err)

@@ -551,6 +551,28 @@ static int tried_socket(struct addr dead)
 	return fd;
 }
 
+/* Also over TCP it is the same socket to the program. */
+static void other_family_next(void)
+{
+	struct addr dead[] = {
+		make_addr("127.0.0.1", dead_port()),
+		make_addr("::1", dead_port()),
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(dead); i++) {
+		struct addr any = make_addr(i ? "127.0.0.1" : "::1", 0), a;
+		int listener, fd = tried_socket(dead[i]);
+
+		listener = listener_at(CHECK_OK(socket(any.sa.sa_family,
+						       SOCK_STREAM, 0)),
+				       any, 4);
+		a = local_addr(listener);
+		CHECK_OK(connect(fd, &a.sa, a.len));
+		exchange(fd, accept_one(listener), 10000);
+	}
+}
+
 /* A port that only RDMA has not got is not TCP's either, then or later. */
 static void failed_bind_leaves_nothing(void)
 {
@@ -593,6 +615,7 @@ static const struct sdp_case cases[] = {
 	CASE(close_once_connected, CASE_LONG),
 	CASE(shutdown_while_connecting, 0),
 	CASE(cost_of_refusal, 0),
+	CASE(other_family_next, CASE_FAMILY),
 	CASE(failed_bind_leaves_nothing, CASE_IPV6),
 };
 

@@ -310,6 +310,26 @@ static void connect_forbidden(void)
 	in_group(run_connect_forbidden);
 }
 
+/* Those of IPv6, though the socket's last attempt was for IPv4. */
+static void run_other_family_forbidden(void)
+{
+	struct addr dead = make_addr("127.0.0.1", dead_port());
+	struct addr a = make_addr("::1", 0);
+	int listener, fd = socket_of(ON);
+
+	listener = listener_at(CHECK_OK(socket(AF_INET6, SOCK_STREAM, 0)), a, 4);
+	a = local_addr(listener);
+	CHECK_EQ(connect_err(fd, dead), ECONNREFUSED);
+	forbid(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT);
+	CHECK_EQ(connect_err(fd, a), EPERM);
+	watch_quiet(listener, POLLIN);
+}
+
+static void other_family_forbidden(void)
+{
+	in_group(run_other_family_forbidden);
+}
+
 static void run_bind_forbidden(void)
 {
 	struct addr a = dead_addr();
@@ -563,6 +583,7 @@ static const struct sdp_case cases[] = {
 	CASE(sandbox_lets_pass, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_without_tcp, CASE_SDP_ONLY),
 	CASE(connect_forbidden, CASE_IPV6 | CASE_TCP),
+	CASE(other_family_forbidden, CASE_SDP_ONLY | CASE_FAMILY),
 	CASE(bind_forbidden, CASE_IPV6 | CASE_TCP),
 	CASE(creation_forbidden, CASE_TCP),
 	CASE(connect_redirected, CASE_IPV6 | CASE_TCP),
