@@ -254,9 +254,34 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	return err;
 }
 
+/* An address that the program has chosen stays when its port has gone. */
 static int sdp_fallback_family(const struct sdp_sock *ssk)
 {
-	return sdp_addr_is_v4(&ssk->peer) ? AF_INET : AF_INET6;
+	return sdp_addr_is_v4(ssk->bound_addr ? &ssk->local : &ssk->peer) ?
+	       AF_INET : AF_INET6;
+}
+
+/* Any port will do: bind() has asked for none. */
+static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+	struct sdp_addr local = ssk->local;
+	struct sockaddr_storage addr;
+	int err;
+
+	if (!ssk->bound_addr || tcp->sk->sk_userlocks & SOCK_BINDADDR_LOCK)
+		return 0;
+	local.port = 0;
+	sdp_addr_to_rdma(&local, false, &addr);
+	err = sdp_lsm_bind(tcp, &addr,
+			   addr.ss_family == AF_INET6 ?
+				   sizeof(struct sockaddr_in6) :
+				   sizeof(struct sockaddr_in));
+	if (err)
+		return err;
+	sdp_fallback_sync(ssk);
+	sdp_fallback_carry(ssk);
+	return sdp_port_bind_tcp(tcp, &addr);
 }
 
 /**
@@ -279,7 +304,8 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
 	} else {
 		sdp_fallback_drop(ssk);
-		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk));
+		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk)) ?:
+		      sdp_fallback_bind_addr(ssk);
 	}
 	/* It would be asked about as one of IPv4. */
 	if (!err && ssk->fallback.tcp->sk->sk_family == AF_INET &&

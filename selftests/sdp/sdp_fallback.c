@@ -589,6 +589,25 @@ static void failed_bind_leaves_nothing(void)
 	exchange(client, accept_one(fd), 10000);
 }
 
+/* Over TCP as over RDMA, when the port that came with it has gone. */
+static void bound_address_stays(void)
+{
+	struct addr a = client_addr(0), b;
+	int rdma = new_listener(4), tcp = tcp_listener(4);
+	int fd = both_socket(0);
+
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	connect_fd(fd, rdma);
+	CHECK_EQ(reason(fd), NONE);
+	CHECK_OK(close(accept_one(rdma)));
+	CHECK_OK(op_dissolve(fd));
+	connect_fd(fd, tcp);
+	CHECK_EQ(reason(fd), REFUSED);
+	b = peer_addr(accept_one(tcp));
+	a = client_addr(addr_port(&b));
+	CHECK(same_addr(&a, &b));
+}
+
 static const struct sdp_case cases[] = {
 	CASE(off_by_default, CASE_IPV6),
 	CASE(refused_goes_on_over_tcp, CASE_IPV6),
@@ -617,6 +636,7 @@ static const struct sdp_case cases[] = {
 	CASE(cost_of_refusal, 0),
 	CASE(other_family_next, CASE_FAMILY),
 	CASE(failed_bind_leaves_nothing, CASE_IPV6),
+	CASE(bound_address_stays, CASE_IPV6),
 };
 
 int main(int argc, char **argv)
