@@ -121,7 +121,9 @@ static void sdp_fallback_apply_route(struct sock *tsk,
 		WRITE_ONCE(tsk->sk_priority, opts->priority);
 	if (opts->mark != old->mark)
 		WRITE_ONCE(tsk->sk_mark, opts->mark);
-	if (opts->bound_dev_if != old->bound_dev_if)
+	/* Somebody else's choice only the program could undo, if it may. */
+	if (opts->bound_dev_if != old->bound_dev_if &&
+	    tsk->sk_bound_dev_if == old->bound_dev_if)
 		sock_bindtoindex(tsk, opts->bound_dev_if, false);
 	if (opts->reuse != old->reuse)
 		tsk->sk_reuse = opts->reuse;
