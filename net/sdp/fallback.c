@@ -170,8 +170,8 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	if (err)
 		return err;
-	sdp_fallback_sync(ssk);
 	sdp_fallback_carry_to_bind(ssk);
+	sdp_fallback_sync(ssk);
 	if (fb->tcp->sk->sk_num)
 		return 0;
 	err = sdp_port_bind_tcp(fb->tcp, &addr);
@@ -279,8 +279,8 @@ static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
 				   sizeof(struct sockaddr_in));
 	if (err)
 		return err;
-	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
 	return sdp_port_bind_tcp(tcp, &addr);
 }
 
@@ -311,7 +311,11 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 	if (!err && ssk->fallback.tcp->sk->sk_family == AF_INET &&
 	    !sdp_addr_is_v4(&ssk->peer))
 		err = -EAFNOSUPPORT;
-	return err;
+	if (err)
+		return err;
+	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
+	return 0;
 }
 
 static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
@@ -394,8 +398,8 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	sdp_fallback_count(ssk, fb->wanted == SDP_FALLBACK_ONLY ?
 				SDP_FALLBACK_CHOSEN :
 				sdp_fallback_reason_of(*err));
-	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
 	sdp_fallback_attach_tcp(ssk);
 	ret = sdp_fallback_connect_tcp(ssk);
 	if (ret) {

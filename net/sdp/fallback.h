@@ -9,10 +9,15 @@
 #include <linux/sdp.h>
 #include <net/sock.h>
 
+#include "options.h"
+
 struct sdp_addr;
 struct sdp_sock;
 struct pipe_inode_info;
 struct seq_file;
+
+/* Of level SOL_TCP, that are given to TCP whether the program has set them or not. */
+#define SDP_FALLBACK_TCP_OPTIONS	10
 
 /**
  * struct sdp_fallback_opts - options of level SOL_SOCKET that TCP shares
@@ -63,6 +68,9 @@ struct sdp_fallback_opts {
  * @reason: enum sdp_fallback_reason
  * @err: error of @tcp that also was stored in our socket, 0 = none
  * @opts: options of ours when @tcp was given them last
+ * @given: likewise those of other levels, all 0 until @carried
+ * @given_tcp: values of those of TCP among them that are always carried
+ * @carried: @tcp was given options of other levels
  * @state_change: callback of @tcp before ours took its place
  * @error_report: likewise
  */
@@ -78,6 +86,9 @@ struct sdp_fallback {
 	u8 reason;
 	int err;
 	struct sdp_fallback_opts opts;
+	struct sdp_options given;
+	int given_tcp[SDP_FALLBACK_TCP_OPTIONS];
+	bool carried;
 	void (*state_change)(struct sock *sk);
 	void (*error_report)(struct sock *sk);
 };

@@ -24,8 +24,8 @@ int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
 
 	if (!sdp_fallback_ready(ssk))
 		return 0;
-	sdp_fallback_sync(ssk);
 	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
 	err = sdp_lsm_listen(tcp, backlog);
 	if (!err)
 		err = READ_ONCE(tcp->ops)->listen(tcp, backlog);

@@ -57,6 +57,8 @@ void sdp_fallback_fresh_opts(struct sdp_sock *ssk)
 	};
 
 	memcpy(&ssk->fallback.opts, &fresh, sizeof(fresh));
+	memset(&ssk->fallback.given, 0, sizeof(ssk->fallback.given));
+	ssk->fallback.carried = false;
 }
 
 /**
@@ -184,6 +186,33 @@ static void sdp_fallback_carry_int(struct socket *tcp, int level, int optname,
 					KERNEL_SOCKPTR(&val), sizeof(val));
 }
 
+static void sdp_fallback_carry_tcp(struct sdp_sock *ssk)
+{
+	static const int options[SDP_FALLBACK_TCP_OPTIONS] = {
+		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
+		TCP_SYNCNT, TCP_LINGER2, TCP_DEFER_ACCEPT, TCP_USER_TIMEOUT,
+		TCP_NOTSENT_LOWAT,
+	};
+	struct sdp_fallback *fb = &ssk->fallback;
+	int val;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (sdp_tcp_getsockopt(&ssk->sk, options[i], &val) ||
+		    (fb->carried && fb->given_tcp[i] == val))
+			continue;
+		fb->given_tcp[i] = val;
+		sdp_fallback_carry_int(fb->tcp, SOL_TCP, options[i], val);
+	}
+}
+
+static bool sdp_fallback_ip_due(const struct sdp_sock *ssk,
+				enum sdp_ip_option which)
+{
+	return !ssk->fallback.carried ||
+	       ssk->fallback.given.ip[which] != ssk->opt.ip[which];
+}
+
 /* Those that a socket begins with are as good as any: TCP's are the same. */
 static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
 {
@@ -213,26 +242,31 @@ static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
 
 	/* A socket of IPv4 has none of IPv6, and says so. */
 	for (i = 0; i < ARRAY_SIZE(options); i++)
-		sdp_fallback_carry_int(ssk->fallback.tcp, options[i].level,
-				       options[i].optname,
-				       ssk->opt.ip[options[i].which]);
+		if (sdp_fallback_ip_due(ssk, options[i].which))
+			sdp_fallback_carry_int(ssk->fallback.tcp,
+					       options[i].level,
+					       options[i].optname,
+					       ssk->opt.ip[options[i].which]);
 }
 
 /* Whose defaults are sysctls of TCP, and that are carried if the program set them. */
 static void sdp_fallback_carry_set(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
+	const struct sdp_options *given = &ssk->fallback.given;
 	const struct sdp_options *opt = &ssk->opt;
 
-	if (opt->maxseg)
+	if (opt->maxseg != given->maxseg)
 		sdp_fallback_carry_int(tcp, SOL_TCP, TCP_MAXSEG, opt->maxseg);
-	if (opt->window_clamp)
+	if (opt->window_clamp != given->window_clamp)
 		sdp_fallback_carry_int(tcp, SOL_TCP, TCP_WINDOW_CLAMP,
 				       opt->window_clamp);
-	if (opt->ip[SDP_IP_MTU_DISCOVER] != IP_PMTUDISC_WANT)
+	if (opt->ip[SDP_IP_MTU_DISCOVER] != IP_PMTUDISC_WANT &&
+	    sdp_fallback_ip_due(ssk, SDP_IP_MTU_DISCOVER))
 		sdp_fallback_carry_int(tcp, SOL_IP, IP_MTU_DISCOVER,
 				       opt->ip[SDP_IP_MTU_DISCOVER]);
-	if (opt->ip[SDP_IPV6_MTU_DISCOVER] != IPV6_PMTUDISC_WANT)
+	if (opt->ip[SDP_IPV6_MTU_DISCOVER] != IPV6_PMTUDISC_WANT &&
+	    sdp_fallback_ip_due(ssk, SDP_IPV6_MTU_DISCOVER))
 		sdp_fallback_carry_int(tcp, SOL_IPV6, IPV6_MTU_DISCOVER,
 				       opt->ip[SDP_IPV6_MTU_DISCOVER]);
 }
@@ -241,27 +275,23 @@ static void sdp_fallback_carry_set(struct sdp_sock *ssk)
  * sdp_fallback_carry() - give TCP the options that we keep ourselves
  * @ssk: locked socket with a TCP socket that no call is in
  *
- * They are carried when TCP begins to listen or to connect; from then on they
- * are set and read there.
+ * They are carried before anybody is asked about binding, listening or connecting,
+ * and those that have changed since then once more when TCP begins: the others may
+ * be what a program of the control group has set when it was asked.  Of the options
+ * of level SOL_SOCKET IP_TOS changes one, so that sdp_fallback_sync() comes behind.
+ * From then on they are set and read there.
  */
 void sdp_fallback_carry(struct sdp_sock *ssk)
 {
-	static const int options[] = {
-		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
-		TCP_SYNCNT, TCP_LINGER2, TCP_DEFER_ACCEPT, TCP_USER_TIMEOUT,
-		TCP_NOTSENT_LOWAT,
-	};
-	struct socket *tcp = ssk->fallback.tcp;
-	int val;
-	int i;
+	struct sdp_fallback *fb = &ssk->fallback;
 
 	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		if (!sdp_tcp_getsockopt(&ssk->sk, options[i], &val))
-			sdp_fallback_carry_int(tcp, SOL_TCP, options[i], val);
+	sdp_fallback_carry_tcp(ssk);
 	sdp_fallback_carry_ip(ssk);
 	sdp_fallback_carry_set(ssk);
-	sdp_inet_carry(ssk, tcp);
+	sdp_inet_carry(ssk, &fb->given, fb->tcp);
+	fb->given = ssk->opt;
+	fb->carried = true;
 }
 
 /**
@@ -276,4 +306,5 @@ void sdp_fallback_carry_to_bind(struct sdp_sock *ssk)
 	sdp_fallback_carry(ssk);
 	sdp_fallback_carry_int(ssk->fallback.tcp, SOL_IP,
 			       IP_BIND_ADDRESS_NO_PORT, 0);
+	ssk->fallback.given.ip[SDP_IP_BIND_ADDRESS_NO_PORT] = 0;
 }

@@ -125,7 +125,8 @@ int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
 			sockptr_t optval, unsigned int optlen);
 int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
 			char __user *optval, int __user *optlen);
-void sdp_inet_carry(const struct sdp_sock *ssk, struct socket *to);
+void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
+		    struct socket *to);
 int sdp_inet_mtu(struct sock *sk);
 
 /* info.c */

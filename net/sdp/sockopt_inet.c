@@ -150,11 +150,13 @@ int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
 /**
  * sdp_inet_carry() - set the same options of another socket
  * @ssk: locked socket
+ * @given: what the other one was given before and need not get
  * @to: TCP socket, not locked; what its family does not know it does not take
  *
  * Context: may sleep.
  */
-void sdp_inet_carry(const struct sdp_sock *ssk, struct socket *to)
+void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
+		    struct socket *to)
 {
 	unsigned long set = ssk->opt.inet_set;
 	unsigned int i;
@@ -171,6 +173,8 @@ void sdp_inet_carry(const struct sdp_sock *ssk, struct socket *to)
 			name = IP_FREEBIND;
 		}
 		val = ssk->opt.inet[i];
+		if (given->inet_set & BIT(i) && given->inet[i] == val)
+			continue;
 		READ_ONCE(to->ops)->setsockopt(to, level, name,
 					       KERNEL_SOCKPTR(&val),
 					       sizeof(val));

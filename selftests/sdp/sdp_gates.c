@@ -387,6 +387,50 @@ static void connect_redirected(void)
 	in_group(run_redirected);
 }
 
+/* A program for the hook of connect() that sets an option of the socket. */
+static void set_at_connect(int level, int name, int value)
+{
+	struct bpf_insn insns[] = {
+		INSN(0x62, 10, 0, -4, value),
+		INSN(0xb7, 2, 0, 0, level),
+		INSN(0xb7, 3, 0, 0, name),
+		INSN(0xbf, 4, 10, 0, 0),
+		INSN(0x07, 4, 0, 0, -4),
+		INSN(0xb7, 5, 0, 0, sizeof(value)),
+		INSN(0x85, 0, 0, 0, BPF_FUNC_setsockopt),
+		RESULT(1),
+		EXIT,
+	};
+
+	attach(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), insns,
+	       ARRAY_SIZE(insns));
+}
+
+/* What the administrator has set there is not set back by what we carry. */
+static void run_option_of_hook_stays(void)
+{
+	int listener = listener_at(tcp_socket(), server_addr(0), 16);
+	struct addr a = local_addr(listener);
+	unsigned int i;
+	int fd;
+
+	set_at_connect(SOL_TCP, TCP_USER_TIMEOUT, 4321);
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (modes[i] == OFF && !opts.tcp)
+			continue;
+		fd = socket_of(modes[i]);
+		set_int(fd, SOL_TCP, TCP_KEEPCNT, 7);
+		CHECK_EQ(connect_err(fd, a), 0);
+		CHECK_EQ(get_int(fd, SOL_TCP, TCP_USER_TIMEOUT), 4321);
+		CHECK_EQ(get_int(fd, SOL_TCP, TCP_KEEPCNT), 7);
+	}
+}
+
+static void option_of_hook_stays(void)
+{
+	in_group(run_option_of_hook_stays);
+}
+
 /* Connects as nobody, in a process that comes back with the errno. */
 static int nobody_connects(int mode, struct addr a)
 {
@@ -587,6 +631,7 @@ static const struct sdp_case cases[] = {
 	CASE(bind_forbidden, CASE_IPV6 | CASE_TCP),
 	CASE(creation_forbidden, CASE_TCP),
 	CASE(connect_redirected, CASE_IPV6 | CASE_TCP),
+	CASE(option_of_hook_stays, CASE_IPV6 | CASE_TCP),
 	CASE(caller_is_judged, CASE_TCP),
 	CASE(accepted_of_group, CASE_TCP),
 	CASE(accepted_from_map, CASE_IPV6 | CASE_TCP),
