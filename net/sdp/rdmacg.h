@@ -7,16 +7,26 @@
 
 #include <linux/errno.h>
 
-struct sdp_conn;
-struct sdp_sock;
+#include "conn.h"
 
 #ifdef CONFIG_CGROUP_RDMA
+
+/* Whether a control group is charged for the connection. */
+static inline bool sdp_rdmacg_known(const struct sdp_conn *conn)
+{
+	return conn->rdmacg;
+}
 
 int sdp_rdmacg_charge(struct sdp_sock *ssk);
 int sdp_rdmacg_use(struct sdp_sock *ssk);
 void sdp_rdmacg_uncharge(struct sdp_conn *conn);
 
 #else
+
+static inline bool sdp_rdmacg_known(const struct sdp_conn *conn)
+{
+	return true;
+}
 
 static inline int sdp_rdmacg_charge(struct sdp_sock *ssk)
 {

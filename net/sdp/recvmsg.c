@@ -452,7 +452,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 
 	sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
-	if (sdp_recv_quick(sk, msg, len, flags)) {
+	if (sdp_rdmacg_known(&sdp_sk(sk)->conn) &&
+	    sdp_recv_quick(sk, msg, len, flags)) {
 		sdp_release_sock(sk);
 		return len;
 	}

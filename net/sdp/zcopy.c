@@ -281,7 +281,11 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 	sdp_turn_enter(&ssk->sk, turn);
 	if (got && sdp_zpages_list(ssk, zp, addr))
 		return zp;
-	sdp_zpages_drop(ssk, zp);
+	/* Others are not let in amid a write for pages that may be freed anywhere. */
+	if (zp->write)
+		sdp_zpages_drop(ssk, zp);
+	else
+		sdp_zpages_free(zp);
 	return NULL;
 }
 

@@ -184,8 +184,12 @@ static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
 			     long *timeo)
 {
 	sdp_tx_force(ssk);
-	if (!sdp_zsend_may_add(&ssk->conn.zcopy) && *timeo)
+	if (!sdp_zsend_may_add(&ssk->conn.zcopy) && *timeo) {
 		sdp_zasync_wait(ssk, timeo);
+		/* Another call may have begun to get its memory meanwhile. */
+		if (sdp_turn_wait(&ssk->sk, &ssk->write_turn))
+			return false;
+	}
 	return sdp_zasync_may_add(ssk, zm);
 }
 
