@@ -156,6 +156,15 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
 	return err;
 }
 
+/* Whether TCP has the port that the socket is bound to, and not one from before. */
+static bool sdp_fallback_has_port(const struct sdp_sock *ssk)
+{
+	const struct socket *tcp = ssk->fallback.tcp;
+
+	return ssk->bound && tcp && tcp->sk->sk_num &&
+	       tcp->sk->sk_num == ntohs(ssk->local.port);
+}
+
 static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
@@ -164,8 +173,7 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	/* connect() may have got it one. */
-	if (fb->tcp && fb->tcp->sk->sk_num &&
-	    fb->tcp->sk->sk_num != ntohs(ssk->local.port))
+	if (fb->tcp && fb->tcp->sk->sk_num && !sdp_fallback_has_port(ssk))
 		sdp_fallback_discard_tcp(ssk);
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	if (err)
@@ -214,8 +222,7 @@ static void sdp_fallback_unbind(struct sdp_sock *ssk)
  */
 static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
 {
-	return ssk->bound &&
-	       !(ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num);
+	return ssk->bound && !sdp_fallback_has_port(ssk);
 }
 
 /**
@@ -235,7 +242,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	/* An attempt that has failed may have cost TCP its port. */
-	if (ssk->bound && ssk->fallback.tcp && ssk->fallback.tcp->sk->sk_num &&
+	if (sdp_fallback_has_port(ssk) &&
 	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk)))
 		return 0;
 	if (sdp_fallback_bind_is_late(ssk)) {
@@ -400,6 +407,9 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 				sdp_fallback_reason_of(*err));
 	sdp_fallback_carry(ssk);
 	sdp_fallback_sync(ssk);
+	/* What has ended the last connection is not said of this one. */
+	WRITE_ONCE(fb->err, 0);
+	WRITE_ONCE(ssk->sk.sk_err, 0);
 	sdp_fallback_attach_tcp(ssk);
 	ret = sdp_fallback_connect_tcp(ssk);
 	if (ret) {

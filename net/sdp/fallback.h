@@ -146,6 +146,7 @@ void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk);
 
 /* What both sockets are to do alike: fallback_opts.c */
 void sdp_fallback_fresh_opts(struct sdp_sock *ssk);
+void sdp_fallback_forget_given(struct sdp_sock *ssk);
 void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk);
 void sdp_fallback_sync(struct sdp_sock *ssk);
 void sdp_fallback_carry(struct sdp_sock *ssk);

@@ -105,10 +105,12 @@ void sdp_fallback_listen_stop(struct sdp_sock *ssk)
 		release_sock(tcp->sk);
 	}
 	WRITE_ONCE(ssk->fallback.listens, false);
-	if (tcp && ssk->fallback.used)
+	if (tcp && ssk->fallback.used) {
 		READ_ONCE(tcp->ops)->shutdown(tcp, SHUT_RD);
-	else
+		sdp_fallback_forget_given(ssk);
+	} else {
 		sdp_fallback_drop(ssk);
+	}
 }
 
 /**

@@ -57,6 +57,15 @@ void sdp_fallback_fresh_opts(struct sdp_sock *ssk)
 	};
 
 	memcpy(&ssk->fallback.opts, &fresh, sizeof(fresh));
+	sdp_fallback_forget_given(ssk);
+}
+
+/**
+ * sdp_fallback_forget_given() - carry all options to TCP anew, when it is time
+ * @ssk: locked socket, or a new one that nobody else knows
+ */
+void sdp_fallback_forget_given(struct sdp_sock *ssk)
+{
 	memset(&ssk->fallback.given, 0, sizeof(ssk->fallback.given));
 	ssk->fallback.carried = false;
 }
@@ -261,11 +270,13 @@ static void sdp_fallback_carry_set(struct sdp_sock *ssk)
 	if (opt->window_clamp != given->window_clamp)
 		sdp_fallback_carry_int(tcp, SOL_TCP, TCP_WINDOW_CLAMP,
 				       opt->window_clamp);
-	if (opt->ip[SDP_IP_MTU_DISCOVER] != IP_PMTUDISC_WANT &&
+	if ((ssk->fallback.carried ||
+	     opt->ip[SDP_IP_MTU_DISCOVER] != IP_PMTUDISC_WANT) &&
 	    sdp_fallback_ip_due(ssk, SDP_IP_MTU_DISCOVER))
 		sdp_fallback_carry_int(tcp, SOL_IP, IP_MTU_DISCOVER,
 				       opt->ip[SDP_IP_MTU_DISCOVER]);
-	if (opt->ip[SDP_IPV6_MTU_DISCOVER] != IPV6_PMTUDISC_WANT &&
+	if ((ssk->fallback.carried ||
+	     opt->ip[SDP_IPV6_MTU_DISCOVER] != IPV6_PMTUDISC_WANT) &&
 	    sdp_fallback_ip_due(ssk, SDP_IPV6_MTU_DISCOVER))
 		sdp_fallback_carry_int(tcp, SOL_IPV6, IPV6_MTU_DISCOVER,
 				       opt->ip[SDP_IPV6_MTU_DISCOVER]);

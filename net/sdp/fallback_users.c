@@ -24,6 +24,8 @@ void sdp_fallback_open(struct sdp_sock *ssk)
 
 	WARN_ON_ONCE(atomic_read(&fb->users));
 	fb->used = true;
+	/* Options are set on TCP alone from now on, and in the end it forgets some. */
+	sdp_fallback_forget_given(ssk);
 	atomic_set(&fb->users, 1);
 	/* Pairs with the acquire in sdp_fallback_tcp(). */
 	smp_store_release(&fb->active, true);

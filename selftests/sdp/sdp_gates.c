@@ -150,6 +150,24 @@ static void sandboxed_bind_late(void)
 	watch_quiet(listener, POLLIN);
 }
 
+/* Nor is a port that TCP had before one about which anybody was asked now. */
+static void sandboxed_bind_after_another(void)
+{
+	struct addr dead = dead_addr(), own = client_addr(dead_port());
+	int fd = socket_of(ON);
+
+	CHECK_EQ(bind_err(fd, client_addr(0)), 0);
+	CHECK_EQ(connect_err(fd, dead), ECONNREFUSED);
+	CHECK_OK(listen(fd, 1));
+	CHECK_OK(shutdown(fd, SHUT_RD));
+	set_int(fd, SOL_SDP, SDP_TCP_FALLBACK, OFF);
+	CHECK_EQ(bind_err(fd, own), 0);
+	set_int(fd, SOL_SDP, SDP_TCP_FALLBACK, ON);
+	enter_sandbox(0, addr_port(&dead));
+	CHECK_EQ(connect_err(fd, dead), EACCES);
+	CHECK_ERR(listen(fd, 1), EACCES);
+}
+
 static void sandbox_lets_bind_late(void)
 {
 	struct addr own = client_addr(dead_port()), any = client_addr(0);
@@ -623,6 +641,7 @@ static const struct sdp_case cases[] = {
 	CASE(sandboxed_connect_nonblocking, CASE_TCP),
 	CASE(sandboxed_bind, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_bind_late, CASE_IPV6 | CASE_SDP_ONLY),
+	CASE(sandboxed_bind_after_another, CASE_SDP_ONLY),
 	CASE(sandbox_lets_bind_late, CASE_SDP_ONLY),
 	CASE(sandbox_lets_pass, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_without_tcp, CASE_SDP_ONLY),

@@ -65,6 +65,9 @@ bool is_word_readable(std::uintptr_t address) noexcept
 {
 	constexpr std::size_t size = _NSIG / 8;
 	const int errno_before = errno;
+	// To the kernel a set at no address is none, and nothing to copy.
+	if ((address & ~(size - 1)) == 0)
+		return false;
 	const bool readable =
 		syscall(SYS_rt_sigprocmask, -1, address & ~(size - 1), nullptr, size) == 0 ||
 		errno != EFAULT;
