@@ -90,32 +90,6 @@ static void sendmsg_and_recvmsg(void)
 	pattern_verify(in, len, 3, 0);
 }
 
-/*
- * Nagle's rule, as with TCP: a short write waits until what is in flight has arrived,
- * one that fills a packet does not.
- */
-static void full_packets_do_not_wait(void)
-{
-	struct pair p = new_pair();
-	uint64_t pos = 0;
-	int i;
-
-	/* Until one message has room for much more than a packet. */
-	for (i = 0; i < 16; i++) {
-		send_pattern(p.client, 6, pos, 64 * KIB, 64 * KIB);
-		recv_pattern(p.server, 6, pos, 64 * KIB, 64 * KIB);
-		pos += 64 * KIB;
-	}
-	for (i = 0; i < 100; i++) {
-		WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
-		send_pattern(p.client, 6, pos, 1, 1);
-		send_pattern(p.client, 6, pos + 1, 5000, 5000);
-		CHECK_EQ(ioctl_int(p.client, SIOCOUTQNSD), 0);
-		recv_pattern(p.server, 6, pos, 5001, 5001);
-		pos += 5001;
-	}
-}
-
 static void many_iovecs(void)
 {
 	static unsigned char out[4096], in[4096];
@@ -412,7 +386,6 @@ static const struct sdp_case cases[] = {
 	CASE(read_and_write, 0),
 	CASE(writev_and_readv, 0),
 	CASE(sendmsg_and_recvmsg, 0),
-	CASE(full_packets_do_not_wait, CASE_SDP_ONLY),
 	CASE(many_iovecs, 0),
 	CASE(mmsg_calls, 0),
 	CASE(sendto_ignores_address, 0),

@@ -286,6 +286,32 @@ LOOK_CASE(nic, look_by_poll)
 LOOK_CASE(rdma, look_by_read)
 LOOK_CASE(nic, look_by_read)
 
+/*
+ * Nagle's rule, as with TCP: a short write waits until what is in flight has arrived,
+ * one that fills a packet does not; credits may be on their way, now and then.
+ */
+static void full_packets_do_not_wait(void)
+{
+	struct pair p = engine_pair("credit", "credit", 1 * MIB);
+	int i, left_at_once = 0;
+	uint64_t pos = 0;
+
+	/* Until one message has room for much more than a packet. */
+	for (i = 0; i < 16; i++)
+		flow_move(p.client, p.server, FLOW_UP, &pos, 64 * KIB);
+	for (i = 0; i < 100; i++) {
+		WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
+		send_pattern(p.client, FLOW_UP, pos, 1, 1);
+		send_pattern(p.client, FLOW_UP, pos + 1, 5000, 5000);
+		left_at_once += !ioctl_int(p.client, SIOCOUTQNSD);
+		recv_pattern(p.server, FLOW_UP, pos, 5001, 5001);
+		pos += 5001;
+	}
+	ktap_diag("%d of %d left at once", left_at_once, i);
+	CHECK(left_at_once > i / 2);
+	close_pair(p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(rdma_write_from_nowhere, CASE_SDP_ONLY),
 	CASE(nic_write_from_nowhere, CASE_SDP_ONLY),
@@ -306,6 +332,7 @@ static const struct sdp_case cases[] = {
 	CASE(nic_look_by_poll, CASE_SDP_ONLY),
 	CASE(rdma_look_by_read, CASE_SDP_ONLY),
 	CASE(nic_look_by_read, CASE_SDP_ONLY),
+	CASE(full_packets_do_not_wait, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
