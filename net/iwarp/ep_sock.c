@@ -185,12 +185,14 @@ static void iwp_listen_nothing(struct sock *sk)
  * iwp_sock_watch_listen() - be told of connections
  * @ep: endpoint that listens
  *
- * What is accepted inherits the callbacks, but not whom they tell.
+ * What is accepted inherits the callbacks, but not whom they tell.  Its lock is of
+ * the kernel's class: TCP faults memory in below that of a program's socket.
  */
 void iwp_sock_watch_listen(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
 
+	sk->sk_kern_sock = true;
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_data_ready = iwp_listen_changed;
 	sk->sk_write_space = iwp_listen_nothing;
@@ -200,10 +202,12 @@ void iwp_sock_watch_listen(struct iwp_ep *ep)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+/* A control group is told of the end of its sockets, not of the kernel's own. */
 static void iwp_sock_restore(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
 
+	sk->sk_kern_sock = false;
 	sk->sk_state_change = ep->saved.state_change;
 	sk->sk_data_ready = ep->saved.data_ready;
 	sk->sk_write_space = ep->saved.write_space;
