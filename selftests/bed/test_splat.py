@@ -12,7 +12,7 @@ SPLATS = (
     "[   14.2] WARNING: CPU: 1 PID: 209 at lib/refcount.c:31 refcount_warn_saturate+0xfb/0x110",
     "[   14.2][  T209] BUG: KASAN: slab-use-after-free in sdp_poll+0x1/0x2",
     "[   14.2] BUG: kernel NULL pointer dereference, address: 0000000000000008",
-    "[   14.2] UBSAN: shift-out-of-bounds in net/sdp/tx.c:1:2",
+    "[   14.2] UBSAN: shift-out-of-bounds in net/sdp/conn/output.c:1:2",
     "[   14.2] WARNING: possible circular locking dependency detected",
     "[   14.2] INFO: task sdp_data:12 blocked for more than 120 seconds.",
     "[   14.2] ODEBUG: free active (active state 0) object: 1 object type: timer_list",

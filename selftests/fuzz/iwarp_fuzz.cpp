@@ -6,7 +6,7 @@
  * The first byte of the input says what the rest is: a header, a TERMINATE, a
  * frame of MPA, or a stream, which is received in order and in pieces, or
  * searched for whole FPDUs.  Nothing outside of the input may be read; what is
- * accepted survives encoding, or keeps the promises of framing.h.
+ * accepted survives encoding, or keeps the promises of wire/framing.h.
  */
 #include <algorithm>
 #include <array>
@@ -19,8 +19,8 @@
 #include "iwarp_crc32c.h"
 
 extern "C" {
-#include "framing.h"
-#include "stream.h"
+#include "wire/framing.h"
+#include "wire/order.h"
 }
 
 namespace

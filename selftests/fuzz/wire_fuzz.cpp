@@ -14,7 +14,7 @@
 #include <vector>
 
 extern "C" {
-#include "wire.h"
+#include "wire/wire.h"
 }
 
 namespace

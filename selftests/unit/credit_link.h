@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flow_credit.h"
+#include "flow/credit.h"
 }
 
 /** A message on its way. */

@@ -12,7 +12,7 @@
 #include "seed.h"
 
 extern "C" {
-#include "rcvbuf.h"
+#include "flow/rcvbuf.h"
 }
 
 namespace

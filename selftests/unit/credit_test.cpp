@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flow_credit.h"
+#include "flow/credit.h"
 }
 
 namespace

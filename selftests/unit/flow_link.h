@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flow_credit.h"
-#include "flow_nic.h"
-#include "flow_rdma.h"
-#include "rcvbuf.h"
+#include "flow/credit.h"
+#include "flow/nic.h"
+#include "flow/rdma.h"
+#include "flow/rcvbuf.h"
 }
 
 enum class Engine {

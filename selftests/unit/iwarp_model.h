@@ -15,9 +15,9 @@
 #include "iwarp_crc32c.h"
 
 extern "C" {
-#include "framing.h"
-#include "marker.h"
-#include "wire.h"
+#include "wire/framing.h"
+#include "wire/marker.h"
+#include "wire/wire.h"
 }
 
 inline u32 size(const Bytes &bytes)

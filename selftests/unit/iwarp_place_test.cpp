@@ -12,7 +12,7 @@
 #include "seed.h"
 
 extern "C" {
-#include "place.h"
+#include "wire/place.h"
 }
 
 namespace

@@ -13,7 +13,7 @@
 #include "seed.h"
 
 extern "C" {
-#include "spill.h"
+#include "wire/spill.h"
 }
 
 namespace

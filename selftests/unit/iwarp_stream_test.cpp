@@ -8,7 +8,7 @@
 #include "iwarp_model.h"
 
 extern "C" {
-#include "stream.h"
+#include "wire/order.h"
 }
 
 namespace

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flow_credit.h"
-#include "rcvbuf.h"
+#include "flow/credit.h"
+#include "flow/rcvbuf.h"
 }
 
 /** A message on its way, with the buffer that it will land in. */

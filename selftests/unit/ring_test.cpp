@@ -11,7 +11,7 @@
 #include "bytes.h"
 
 extern "C" {
-#include "ring.h"
+#include "base/ring.h"
 }
 
 namespace

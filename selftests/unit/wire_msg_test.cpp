@@ -12,7 +12,7 @@
 #include "bytes.h"
 
 extern "C" {
-#include "wire.h"
+#include "wire/wire.h"
 }
 
 namespace

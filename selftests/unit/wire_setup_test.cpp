@@ -13,7 +13,7 @@
 #include "bytes.h"
 
 extern "C" {
-#include "wire.h"
+#include "wire/wire.h"
 }
 
 namespace

@@ -15,8 +15,8 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flow_credit.h"
-#include "zcopy_state.h"
+#include "flow/credit.h"
+#include "zcopy/state.h"
 }
 
 /** Every byte is a function of its stream and of its place there. */

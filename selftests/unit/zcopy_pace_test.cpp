@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "zcopy_state.h"
+#include "zcopy/state.h"
 }
 
 namespace

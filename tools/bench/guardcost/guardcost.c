@@ -11,12 +11,12 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "guard_flush.c"
-#include "guard_users.c"
-#include "guard_give.c"
-#include "guard_share.c"
-#include "guard_watch.c"
-#include "guard_block.c"
+#include "guard/flush.c"
+#include "guard/users.c"
+#include "guard/unshare.c"
+#include "guard/cow.c"
+#include "guard/notifier.c"
+#include "guard/block.c"
 
 #include "guardcost.h"
 

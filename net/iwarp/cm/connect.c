@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The side that connects, and what both sides do when the set-up is complete.
+ */
+#include <net/ip.h>
+#include <net/tcp.h>
+
+#include "core/device.h"
+#include "stream/early.h"
+#include "cm.h"
+#include "qp/qp.h"
+
+/* How long TCP may take to connect, and the peer to answer our request. */
+#define IWP_CONNECT_SECONDS	30
+#define IWP_REPLY_SECONDS	10
+
+/**
+ * iwp_ep_upcall() - tell the connection manager what happened
+ * @ep: endpoint
+ * @id: whom: the connection's, or, with a request, the listener's
+ * @type: what
+ * @status: 0 or a negative error number
+ *
+ * It is told in a work item of the manager, after this has returned.  Private data
+ * is copied for that; if there is no memory a failure is told without.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
+		  enum iw_cm_event_type type, int status)
+{
+	struct iw_cm_event event = { .event = type, .status = status };
+	int err;
+
+	if (type == IW_CM_EVENT_CONNECT_REQUEST ||
+	    (type == IW_CM_EVENT_CONNECT_REPLY && ep->priv)) {
+		event.private_data = (void *)ep->priv;
+		event.private_data_len = min_t(u16, ep->mpa.priv_len, U8_MAX);
+	}
+	if (type == IW_CM_EVENT_CONNECT_REQUEST) {
+		event.provider_data = (void *)ep->request;
+		/* What the peer reads is what we would have to take. */
+		event.ird = min_t(u16, ep->ord, U8_MAX);
+		event.ord = min_t(u16, ep->ird, U8_MAX);
+	} else {
+		event.ird = min_t(u16, ep->ird, U8_MAX);
+		event.ord = min_t(u16, ep->ord, U8_MAX);
+	}
+	if (type == IW_CM_EVENT_CONNECT_REQUEST ||
+	    type == IW_CM_EVENT_CONNECT_REPLY) {
+		kernel_getsockname(ep->sock,
+				   (struct sockaddr *)&event.local_addr);
+		kernel_getpeername(ep->sock,
+				   (struct sockaddr *)&event.remote_addr);
+	}
+	err = id->event_handler(id, &event);
+	if (err && status && event.private_data_len) {
+		event.private_data_len = 0;
+		err = id->event_handler(id, &event);
+	}
+	return err;
+}
+
+/**
+ * iwp_ep_attach() - give an endpoint its queue pair
+ * @ep: endpoint, locked
+ * @qp: queue pair; its reference becomes the endpoint's
+ *
+ * Return: 0, or -EISCONN if it has, or has had, a connection, in which case
+ * the reference stays the caller's.
+ */
+int iwp_ep_attach(struct iwp_ep *ep, struct iwp_qp *qp)
+{
+	unsigned long flags;
+	int err = -EISCONN;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	if (!qp->ep && qp->state == IWP_QP_IDLE) {
+		iwp_ep_get(ep);
+		qp->ep = ep;
+		ep->qp = qp;
+		err = 0;
+	}
+	spin_unlock_irqrestore(&qp->lock, flags);
+	return err;
+}
+
+/**
+ * iwp_ep_start() - begin full operation
+ * @ep: endpoint, locked; both frames have been exchanged
+ * @wait_first: do not send before something was received
+ *
+ * Return: 0, or -ECONNABORTED if the queue pair was ended meanwhile.
+ */
+int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
+{
+	struct sock *sk = ep->sock->sk;
+	bool crc = ep->ours.crc || ep->mpa.crc;
+	struct iwp_qp *qp = ep->qp;
+	int err;
+
+	iwp_ep_stop_timer(ep);
+	lock_sock(sk);
+	err = iwp_tx_start(qp, sk, ep->mpa.markers, crc, ep->ird, ep->ord);
+	qp->tx.wait_first = wait_first;
+	iwp_rx_start(qp, ep->ours.markers, crc);
+	if (!err)
+		err = iwp_qp_rts(qp);
+	if (!err) {
+		ep->state = IWP_EP_FPDU;
+		ep->fpdu = true;
+		iwp_ooo_watch(qp);
+	}
+	release_sock(sk);
+	return err;
+}
+
+/* What arrived before the callbacks knew whose it is. */
+static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
+{
+	struct sock *sk = ep->sock->sk;
+
+	lock_sock(sk);
+	if (ep->fpdu) {
+		iwp_rx_ready(ep->qp);
+		iwp_tx_ready(ep->qp);
+		iwp_local_ready(ep->qp, active);
+	}
+	release_sock(sk);
+	iwp_ep_signal(ep, IWP_EV_SOCKET);
+}
+
+/**
+ * iwp_ep_established() - tell the consumer, and look what is there already
+ * @ep: endpoint, locked, in full operation
+ * @type: what it waits for
+ *
+ * It is told first: nothing that arrives may end the connection before.  If it
+ * cannot be told there is no connection.
+ */
+void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type)
+{
+	if (iwp_ep_upcall(ep, ep->cm_id, type, 0)) {
+		/* To the manager it has not begun yet. */
+		if (type == IW_CM_EVENT_CONNECT_REPLY)
+			ep->state = IWP_EP_WAIT_REP;
+		iwp_ep_finish(ep, -ENOMEM);
+		return;
+	}
+	iwp_ep_catch_up(ep, type == IW_CM_EVENT_CONNECT_REPLY);
+}
+
+static void iwp_connect_replied(struct iwp_ep *ep)
+{
+	int err = iwp_mpa_check_reply(ep);
+	bool joined = false;
+
+	if (!err) {
+		joined = iwp_local_join(ep);
+		err = iwp_ep_start(ep, false);
+	}
+	if (err) {
+		iwp_ep_finish(ep, err);
+		return;
+	}
+	ep->qp->tx.send_rtr = !joined && ep->mpa.enhanced &&
+			      ep->mpa.peer_to_peer;
+	iwp_ep_established(ep, IW_CM_EVENT_CONNECT_REPLY);
+}
+
+/* The private data waits where the peer's will be. */
+static int iwp_connect_request(struct iwp_ep *ep)
+{
+	int err = iwp_mpa_request(ep, ep->frame, ep->ours.priv_len);
+
+	if (err)
+		return err;
+	ep->state = IWP_EP_WAIT_REP;
+	iwp_ep_set_timer(ep, IWP_REPLY_SECONDS);
+	return 0;
+}
+
+static int iwp_sock_dead(const struct sock *sk)
+{
+	if (sk->sk_err)
+		return -sk->sk_err;
+	return sk->sk_state == TCP_CLOSE ? -ECONNRESET : 0;
+}
+
+/**
+ * iwp_connect_step() - something happened to the socket while we connect
+ * @ep: endpoint, locked
+ */
+void iwp_connect_step(struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+	int err = -EAGAIN;
+
+	if (ep->state == IWP_EP_CONNECTING) {
+		err = iwp_sock_dead(sk);
+		if (!err && sk->sk_state == TCP_SYN_SENT)
+			return;
+		if (!err)
+			err = iwp_connect_request(ep);
+	}
+	if (ep->state == IWP_EP_WAIT_REP) {
+		err = iwp_mpa_receive(ep, true);
+		if (!err) {
+			iwp_connect_replied(ep);
+			return;
+		}
+		if (err == -EAGAIN)
+			err = iwp_sock_dead(sk);
+	}
+	if (err)
+		iwp_ep_finish(ep, err == -EPROTO ? -ECONNRESET : err);
+}
+
+/*
+ * The port that rdma_cm has chosen may be taken on TCP's side, or wait there
+ * for packets of an old connection.  It is not worth a failure.
+ */
+static int iwp_connect_bind(struct socket *sock,
+			    const struct sockaddr_storage *local, bool port)
+{
+	struct sockaddr_storage addr = *local;
+
+	if (!port && addr.ss_family == AF_INET)
+		((struct sockaddr_in *)&addr)->sin_port = 0;
+	else if (!port)
+		((struct sockaddr_in6 *)&addr)->sin6_port = 0;
+	return kernel_bind(sock, (struct sockaddr *)&addr, iwp_addr_len(&addr));
+}
+
+static void iwp_connect_options(struct iwp_ep *ep, const struct iw_cm_id *id)
+{
+	if (id->tos_set && id->local_addr.ss_family == AF_INET)
+		ip_sock_set_tos(ep->sock->sk, id->tos);
+}
+
+static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)
+{
+	struct net *net = iwp_consumer_net(id);
+	int err;
+
+	if (!net)
+		return -ENETUNREACH;
+	err = iwp_sock_create(ep, net, &id->m_local_addr);
+	if (err)
+		return err;
+	iwp_connect_options(ep, id);
+	err = iwp_connect_bind(ep->sock, &id->m_local_addr, port);
+	if (err)
+		return err;
+	iwp_hold_bound(ep);
+	err = iwp_sock_watch(ep);
+	if (err)
+		return err;
+	err = kernel_connect(ep->sock, (struct sockaddr *)&id->m_remote_addr,
+			     iwp_addr_len(&id->m_remote_addr), O_NONBLOCK);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
+static int iwp_connect_socket(struct iwp_ep *ep, struct iw_cm_id *id)
+{
+	int err = iwp_connect_try(ep, id, true);
+
+	if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)
+		return err;
+	lock_sock(ep->sock->sk);
+	iwp_sock_unwatch(ep);
+	release_sock(ep->sock->sk);
+	sock_release(ep->sock);
+	ep->sock = NULL;
+	return iwp_connect_try(ep, id, false);
+}
+
+static int iwp_connect_start(struct iwp_ep *ep, struct iw_cm_id *id,
+			     struct iw_cm_conn_param *param)
+{
+	int err;
+
+	if (param->private_data_len > IWARP_MPA_PD_MAX - IWARP_MPA_DEPTHS_LEN ||
+	    param->ird > IWP_MAX_RD_ATOM || param->ord > IWP_MAX_RD_ATOM)
+		return -EINVAL;
+	ep->ird = param->ird;
+	ep->ord = param->ord;
+	ep->ours.priv_len = param->private_data_len;
+	memcpy(ep->frame, param->private_data, param->private_data_len);
+	ep->state = IWP_EP_CONNECTING;
+	err = iwp_connect_socket(ep, id);
+	if (err)
+		return err;
+	id->add_ref(id);
+	ep->cm_id = id;
+	iwp_ep_set_timer(ep, IWP_CONNECT_SECONDS);
+	iwp_ep_signal(ep, IWP_EV_SOCKET);
+	return 0;
+}
+
+/**
+ * iwp_connect() - connect a queue pair
+ * @id: the connection manager's, with the addresses
+ * @param: queue pair, depths and private data
+ *
+ * Return: 0, and CONNECT_REPLY will follow, or a negative error number, and
+ * nothing will.
+ */
+int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct iwp_device *dev = iwp_device(id->device);
+	struct iwp_qp *qp;
+	struct iwp_ep *ep;
+	int err;
+
+	qp = iwp_consumer_qp(id, param->qpn);
+	if (!qp)
+		return -EINVAL;
+	ep = iwp_ep_new(dev);
+	if (!ep) {
+		iwp_qp_put(qp);
+		return -ENOMEM;
+	}
+	iwp_ep_get(ep);
+	mutex_lock(&ep->lock);
+	err = iwp_ep_attach(ep, qp);
+	if (err)
+		iwp_qp_put(qp);
+	else
+		err = iwp_connect_start(ep, id, param);
+	if (err)
+		iwp_ep_finish(ep, err);
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+	return err;
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Endpoints: references, the work that everything happens in, and the end.
+ *
+ * Sockets, timers and queue pairs only say that something happened; what it
+ * means is found out by the endpoint's work, under its lock.
+ *
+ * Lock order: the connection manager's locks, a child's lock, its listener's
+ * lock, the socket's lock, spinlocks.  Only a child that nobody knows yet is locked
+ * below its listener.
+ */
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "core/device.h"
+#include "cm.h"
+#include "qp/qp.h"
+
+/* How long a peer may take to answer our FIN with its own. */
+#define IWP_CLOSE_SECONDS	10
+/* How long to wait for memory, in jiffies. */
+#define IWP_LOOK_AGAIN		(HZ / 10)
+
+static struct workqueue_struct *iwp_wq;
+
+static void iwp_ep_free(struct work_struct *work)
+{
+	struct iwp_ep *ep = container_of(work, struct iwp_ep, free_work);
+
+	if (ep->sock)
+		sock_release(ep->sock);
+	mutex_destroy(&ep->lock);
+	kfree(ep);
+}
+
+/**
+ * iwp_ep_get() - take a reference
+ * @ep: endpoint
+ */
+void iwp_ep_get(struct iwp_ep *ep)
+{
+	refcount_inc(&ep->refs);
+}
+
+/**
+ * iwp_ep_put() - drop a reference
+ * @ep: endpoint
+ *
+ * Context: any.
+ */
+void iwp_ep_put(struct iwp_ep *ep)
+{
+	if (refcount_dec_and_test(&ep->refs))
+		queue_work(iwp_wq, &ep->free_work);
+}
+
+/**
+ * iwp_ep_signal() - have the endpoint's work look at something
+ * @ep: endpoint, of which the caller has a reference
+ * @event: at what
+ *
+ * Context: any.
+ */
+void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
+{
+	set_bit(event, &ep->events);
+	iwp_ep_get(ep);
+	if (!queue_work(iwp_wq, &ep->work))
+		iwp_ep_put(ep);
+}
+
+static void iwp_ep_start_timer(struct iwp_ep *ep, unsigned long delay)
+{
+	iwp_ep_get(ep);
+	if (mod_delayed_work(iwp_wq, &ep->timer, delay))
+		iwp_ep_put(ep);
+}
+
+/**
+ * iwp_ep_look_later() - have the endpoint's work look again in a while
+ * @ep: endpoint, locked, that has no deadline
+ */
+void iwp_ep_look_later(struct iwp_ep *ep)
+{
+	iwp_ep_start_timer(ep, IWP_LOOK_AGAIN);
+}
+
+/**
+ * iwp_ep_set_timer() - bound the time of what the endpoint waits for
+ * @ep: endpoint, locked
+ * @seconds: until IWP_EV_TIMEOUT
+ */
+void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
+{
+	/* Zero is no time. */
+	ep->deadline = (jiffies + seconds * HZ) ?: 1;
+	iwp_ep_start_timer(ep, seconds * HZ);
+}
+
+/**
+ * iwp_ep_stop_timer() - it is not needed any more
+ * @ep: endpoint, locked
+ */
+void iwp_ep_stop_timer(struct iwp_ep *ep)
+{
+	ep->deadline = 0;
+	if (cancel_delayed_work(&ep->timer))
+		iwp_ep_put(ep);
+}
+
+/* The timer may have run out before it was set anew, or stopped. */
+static bool iwp_ep_late(const struct iwp_ep *ep)
+{
+	return ep->deadline && time_after_eq(jiffies, ep->deadline);
+}
+
+static void iwp_ep_expired(struct work_struct *work)
+{
+	struct iwp_ep *ep = container_of(work, struct iwp_ep, timer.work);
+
+	iwp_ep_signal(ep, IWP_EV_TIMEOUT);
+	iwp_ep_put(ep);
+}
+
+/* The queue pair's last moment with its socket. */
+static void iwp_ep_detach(struct iwp_ep *ep)
+{
+	struct sock *sk;
+
+	if (!ep->sock)
+		return;
+	iwp_local_withdraw(ep);
+	sk = ep->sock->sk;
+	lock_sock(sk);
+	if (ep->fpdu)
+		iwp_tx_last(ep->qp);
+	ep->fpdu = false;
+	iwp_sock_unwatch(ep);
+	if (ep->qp)
+		iwp_qp_error(ep->qp);
+	release_sock(sk);
+	kernel_sock_shutdown(ep->sock, SHUT_RDWR);
+}
+
+static void iwp_ep_drop_qp(struct iwp_ep *ep)
+{
+	struct iwp_qp *qp = ep->qp;
+	unsigned long flags;
+
+	if (!qp)
+		return;
+	ep->qp = NULL;
+	spin_lock_irqsave(&qp->lock, flags);
+	qp->ep = NULL;
+	spin_unlock_irqrestore(&qp->lock, flags);
+	iwp_ep_put(ep);
+	iwp_qp_put(qp);
+}
+
+static void iwp_ep_drop_id(struct iwp_ep *ep)
+{
+	struct iw_cm_id *id = ep->cm_id;
+
+	ep->cm_id = NULL;
+	if (id)
+		id->rem_ref(id);
+}
+
+static void iwp_ep_tell_end(struct iwp_ep *ep, u8 state, int err)
+{
+	if (!ep->cm_id)
+		return;
+	switch (state) {
+	case IWP_EP_CONNECTING:
+	case IWP_EP_WAIT_REP:
+		iwp_ep_upcall(ep, ep->cm_id, IW_CM_EVENT_CONNECT_REPLY, err);
+		break;
+	case IWP_EP_FPDU:
+	case IWP_EP_CLOSING:
+		iwp_qp_tell_error(ep->qp);
+		iwp_ep_upcall(ep, ep->cm_id, IW_CM_EVENT_CLOSE, 0);
+		break;
+	}
+}
+
+/**
+ * iwp_ep_finish() - an endpoint's end
+ * @ep: endpoint
+ * @err: what a consumer that waits for its connection is told
+ *
+ * Whoever waits for the endpoint is told, the queue pair is in error, and TCP
+ * says good-bye.  The endpoint may be gone when the caller's reference goes.
+ *
+ * Context: process, endpoint's lock held.
+ */
+void iwp_ep_finish(struct iwp_ep *ep, int err)
+{
+	u8 state = ep->state;
+
+	if (state == IWP_EP_CLOSED)
+		return;
+	ep->state = IWP_EP_CLOSED;
+	iwp_ep_stop_timer(ep);
+	iwp_ep_detach(ep);
+	iwp_child_unlink(ep);
+	iwp_request_forget(ep);
+	iwp_ep_tell_end(ep, state, err);
+	iwp_ep_drop_id(ep);
+	iwp_ep_drop_qp(ep);
+	/* The reference of one that is not closed. */
+	iwp_ep_put(ep);
+}
+
+static bool iwp_sock_over(const struct sock *sk)
+{
+	return sk->sk_err || (1 << READ_ONCE(sk->sk_state) &
+			      (TCPF_CLOSE | TCPF_CLOSE_WAIT | TCPF_LAST_ACK |
+			       TCPF_CLOSING | TCPF_TIME_WAIT));
+}
+
+/* All is sent: our FIN follows, and the peer has some time for its own. */
+static void iwp_ep_drained(struct iwp_ep *ep)
+{
+	ep->state = IWP_EP_CLOSING;
+	iwp_ep_set_timer(ep, IWP_CLOSE_SECONDS);
+	kernel_sock_shutdown(ep->sock, SHUT_WR);
+}
+
+/* As iwp_qp_fail() wants it. */
+static void iwp_ep_failed(struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+
+	lock_sock(sk);
+	if (ep->fpdu)
+		iwp_tx_terminate(ep->qp, READ_ONCE(ep->qp->failure), NULL, 0);
+	release_sock(sk);
+}
+
+static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
+{
+	const struct sock *sk = ep->sock->sk;
+
+	if (events & BIT(IWP_EV_FAILED))
+		iwp_ep_failed(ep);
+	if (events & BIT(IWP_EV_ABORT) ||
+	    (iwp_sock_over(sk) && !iwp_hold_delays_end(ep->qp, sk)))
+		iwp_ep_finish(ep, 0);
+	else if (ep->state == IWP_EP_FPDU && events & BIT(IWP_EV_DRAINED))
+		iwp_ep_drained(ep);
+}
+
+static void iwp_ep_step(struct iwp_ep *ep, unsigned long events)
+{
+	if (events & BIT(IWP_EV_TIMEOUT) && iwp_ep_late(ep)) {
+		iwp_ep_finish(ep, -ETIMEDOUT);
+		return;
+	}
+	switch (ep->state) {
+	case IWP_EP_LISTEN:
+		iwp_listen_step(ep);
+		break;
+	case IWP_EP_CONNECTING:
+	case IWP_EP_WAIT_REP:
+		if (events & BIT(IWP_EV_ABORT))
+			iwp_ep_finish(ep, -ECONNRESET);
+		else
+			iwp_connect_step(ep);
+		break;
+	case IWP_EP_WAIT_REQ:
+		if (events & BIT(IWP_EV_ABORT))
+			iwp_ep_finish(ep, -ECONNRESET);
+		else
+			iwp_request_step(ep);
+		break;
+	case IWP_EP_REQUESTED:
+		/* The peer has lost patience, and maybe nobody will answer. */
+		if (iwp_sock_over(ep->sock->sk))
+			iwp_ep_finish(ep, -ECONNRESET);
+		break;
+	case IWP_EP_FPDU:
+	case IWP_EP_CLOSING:
+		iwp_fpdu_step(ep, events);
+		break;
+	}
+}
+
+static void iwp_ep_work(struct work_struct *work)
+{
+	struct iwp_ep *ep = container_of(work, struct iwp_ep, work);
+
+	mutex_lock(&ep->lock);
+	iwp_ep_step(ep, xchg(&ep->events, 0));
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_ep_new() - a new endpoint, without a socket
+ * @dev: its device
+ *
+ * Return: the endpoint with one reference, which iwp_ep_finish() drops, or
+ * NULL.
+ */
+struct iwp_ep *iwp_ep_new(struct iwp_device *dev)
+{
+	struct iwp_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+
+	if (!ep)
+		return NULL;
+	refcount_set(&ep->refs, 1);
+	mutex_init(&ep->lock);
+	ep->dev = dev;
+	INIT_WORK(&ep->work, iwp_ep_work);
+	INIT_DELAYED_WORK(&ep->timer, iwp_ep_expired);
+	INIT_WORK(&ep->free_work, iwp_ep_free);
+	INIT_LIST_HEAD(&ep->node);
+	INIT_LIST_HEAD(&ep->children);
+	spin_lock_init(&ep->children_lock);
+	return ep;
+}
+
+/**
+ * iwp_work_init() - prepare for endpoints
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int iwp_work_init(void)
+{
+	int err = iwp_tx_init();
+
+	if (err)
+		return err;
+	iwp_wq = alloc_workqueue("iwarp_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!iwp_wq) {
+		iwp_tx_exit();
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * iwp_work_exit() - wait for the last endpoint's memory
+ *
+ * All are closed, as their devices are gone; the last references may still be
+ * on their way.
+ */
+void iwp_work_exit(void)
+{
+	iwp_tx_exit();
+	destroy_workqueue(iwp_wq);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MPA's set-up: the two frames, and what follows from them (RFC 5044, section
+ * 7; RFC 6581).
+ */
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "core/device.h"
+#include "cm.h"
+#include "qp/qp.h"
+
+/* What FPDUPTR can say, and a segment that has none may be. */
+#define IWP_INTERVAL_MAX	32768
+
+static bool iwp_markers;
+module_param_named(markers, iwp_markers, bool, 0644);
+MODULE_PARM_DESC(markers, "Ask peers for markers in what we receive");
+
+static bool iwp_crc;
+module_param_named(crc, iwp_crc, bool, 0644);
+MODULE_PARM_DESC(crc, "Ask for checksums in both directions");
+
+static u32 iwp_interval = IWARP_MARKER_INTERVAL;
+
+/* Longer than the standard's only: there is room for so many pieces. */
+static int iwp_interval_set(const char *text, const struct kernel_param *kp)
+{
+	u32 value;
+	int err = kstrtou32(text, 0, &value);
+
+	if (err)
+		return err;
+	if (!is_power_of_2(value) || value < IWARP_MARKER_INTERVAL ||
+	    value > IWP_INTERVAL_MAX)
+		return -EINVAL;
+	WRITE_ONCE(iwp_interval, value);
+	return 0;
+}
+
+static const struct kernel_param_ops iwp_interval_ops = {
+	.set = iwp_interval_set,
+	.get = param_get_uint,
+};
+module_param_cb(marker_interval, &iwp_interval_ops, &iwp_interval, 0644);
+MODULE_PARM_DESC(marker_interval, "Distance of markers, for experiments between two ends of ours");
+
+/**
+ * iwp_mpa_interval() - distance of markers of new connections
+ *
+ * Return: bytes, a power of two.
+ */
+u32 iwp_mpa_interval(void)
+{
+	return READ_ONCE(iwp_interval);
+}
+
+/* An engine sums for nothing in this model: both ends agree to no checksums. */
+static bool iwp_mpa_crc(const struct iwp_ep *ep)
+{
+	return READ_ONCE(iwp_crc) &&
+	       (!ep->qp || ep->qp->design == IWP_DESIGN_HOST);
+}
+
+static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec vec;
+	int sent;
+	u8 *buf;
+
+	buf = kmalloc(IWARP_MPA_FRAME_MAX, GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
+	vec.iov_base = buf;
+	vec.iov_len = iwarp_mpa_encode(&ep->ours, priv, buf,
+				       IWARP_MPA_FRAME_MAX);
+	sent = vec.iov_len ? kernel_sendmsg(ep->sock, &msg, &vec, 1,
+					    vec.iov_len) : -EINVAL;
+	kfree(buf);
+	if (sent < 0)
+		return sent;
+	/* The first frame always fits into an empty socket's buffer. */
+	return sent == vec.iov_len ? 0 : -ECONNABORTED;
+}
+
+/**
+ * iwp_mpa_request() - send the request
+ * @ep: endpoint, with the depths that the consumer wishes
+ * @priv: private data
+ * @len: its length
+ *
+ * The peer may have to send first, but must not (RFC 6581, section 9): we
+ * offer to send it an empty write.
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
+{
+	ep->ours = (struct iwarp_mpa) {
+		.rev = IWARP_MPA_REV_2,
+		.markers = READ_ONCE(iwp_markers),
+		.crc = iwp_mpa_crc(ep),
+		.enhanced = true,
+		.peer_to_peer = true,
+		.rtr = IWARP_RTR_WRITE,
+		.ird = ep->ird,
+		.ord = ep->ord,
+		.priv_len = len,
+	};
+	return iwp_mpa_send(ep, priv);
+}
+
+/**
+ * iwp_mpa_reply() - send the reply
+ * @ep: endpoint that has a request
+ * @reject: refuse the connection
+ * @priv: private data
+ * @len: its length
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len)
+{
+	ep->ours = (struct iwarp_mpa) {
+		.reply = true,
+		.rev = ep->mpa.rev == IWARP_MPA_REV_1 ? IWARP_MPA_REV_1 :
+							IWARP_MPA_REV_2,
+		.markers = READ_ONCE(iwp_markers),
+		.crc = ep->mpa.crc || iwp_mpa_crc(ep),
+		.reject = reject,
+		.enhanced = ep->mpa.enhanced,
+		.peer_to_peer = ep->mpa.peer_to_peer,
+		.rtr = ep->mpa.rtr & IWARP_RTR_WRITE ?: ep->mpa.rtr & IWARP_RTR_READ,
+		.ird = ep->ird,
+		.ord = ep->ord,
+		.priv_len = len,
+	};
+	return iwp_mpa_send(ep, priv);
+}
+
+/* Returns how many bytes there were, or a negative error number. */
+static int iwp_mpa_read(struct iwp_ep *ep, u32 want)
+{
+	struct msghdr msg = {};
+	struct kvec vec = {
+		.iov_base = ep->frame + ep->received,
+		.iov_len = want - ep->received,
+	};
+	int got;
+
+	got = kernel_recvmsg(ep->sock, &msg, &vec, 1, vec.iov_len,
+			     MSG_DONTWAIT);
+	if (!got)
+		return -ECONNRESET;
+	if (got > 0)
+		ep->received += got;
+	return got;
+}
+
+static int iwp_mpa_read_head(struct iwp_ep *ep, bool reply)
+{
+	enum iwarp_error bad;
+	u32 pd_len;
+	int got;
+
+	got = iwp_mpa_read(ep, IWARP_MPA_HDR_LEN);
+	if (got < 0)
+		return got;
+	if (ep->received < IWARP_MPA_HDR_LEN)
+		return -EAGAIN;
+	bad = iwarp_mpa_parse(ep->frame, reply, &ep->mpa, &pd_len);
+	ep->frame_len = IWARP_MPA_HDR_LEN + pd_len;
+	return bad ? -EPROTO : 0;
+}
+
+/**
+ * iwp_mpa_receive() - read the peer's frame, as far as it has arrived
+ * @ep: endpoint
+ * @reply: it is to be a reply
+ *
+ * Not a byte behind it is read: that is the queue pair's.
+ *
+ * Return: 0 if it is complete, -EAGAIN if more has to come, or another
+ * negative error number.
+ */
+int iwp_mpa_receive(struct iwp_ep *ep, bool reply)
+{
+	const u8 *pd = ep->frame + IWARP_MPA_HDR_LEN;
+	int got;
+
+	if (ep->received < IWARP_MPA_HDR_LEN) {
+		got = iwp_mpa_read_head(ep, reply);
+		if (got)
+			return got;
+	}
+	while (ep->received < ep->frame_len) {
+		got = iwp_mpa_read(ep, ep->frame_len);
+		if (got < 0)
+			return got;
+	}
+	if (iwarp_mpa_parse_pd(pd, ep->frame_len - IWARP_MPA_HDR_LEN, &ep->mpa,
+			       &ep->priv))
+		return -EPROTO;
+	return 0;
+}
+
+static u16 iwp_mpa_depth(u16 said)
+{
+	return said == IWARP_DEPTH_UNSAID ? IWP_MAX_RD_ATOM :
+					    min_t(u16, said, IWP_MAX_RD_ATOM);
+}
+
+/**
+ * iwp_mpa_check_request() - what follows from a complete request
+ * @ep: endpoint; its depths become what the peer wishes
+ *
+ * Return: 0, or -EPROTO if we cannot do what the peer needs.
+ */
+int iwp_mpa_check_request(struct iwp_ep *ep)
+{
+	ep->ird = iwp_mpa_depth(ep->mpa.ord);
+	ep->ord = iwp_mpa_depth(ep->mpa.ird);
+	if (ep->mpa.enhanced && ep->mpa.peer_to_peer &&
+	    !(ep->mpa.rtr & (IWARP_RTR_WRITE | IWARP_RTR_READ)))
+		return -EPROTO;
+	return 0;
+}
+
+/**
+ * iwp_mpa_check_reply() - what follows from a complete reply
+ * @ep: endpoint; its depths become what both can do
+ *
+ * Return: 0, -ECONNREFUSED if the peer refuses, or -EPROTO if it answers what
+ * was not asked.
+ */
+int iwp_mpa_check_reply(struct iwp_ep *ep)
+{
+	const struct iwarp_mpa *mpa = &ep->mpa;
+
+	if (mpa->reject)
+		return -ECONNREFUSED;
+	if (ep->ours.crc && !mpa->crc)
+		return -EPROTO;
+	if (!mpa->enhanced)
+		return 0;
+	if (mpa->peer_to_peer && mpa->rtr != IWARP_RTR_WRITE)
+		return -EPROTO;
+	ep->ord = min(ep->ord, iwp_mpa_depth(mpa->ird));
+	/* More than we said we take would end the connection later. */
+	if (mpa->ord != IWARP_DEPTH_UNSAID && mpa->ord > ep->ird)
+		ep->ird = iwp_mpa_depth(mpa->ord);
+	return 0;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading a joined peer's memory straight into a process's, for consumers that
+ * are called by it: nothing at this end has to be pinned or registered, and
+ * nothing completes later.
+ */
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
+#include "loopback.h"
+#include "qp/qp.h"
+#include "core/stats.h"
+
+/**
+ * struct iwp_local_read - a read that is under way
+ * @to: the process's memory
+ * @done: bytes that are there
+ */
+struct iwp_local_read {
+	struct iov_iter *to;
+	size_t done;
+};
+
+/*
+ * What the peer has let us read it has registered.  So that no object of the
+ * kernel is given away by mistake need not be seen to for each page.
+ */
+static int iwp_local_read_span(void *ctx, void *span, size_t len)
+{
+	struct iwp_local_read *read = ctx;
+	size_t copied = _copy_to_iter(span, len, read->to);
+
+	read->done += copied;
+	return copied == len ? 0 : -EFAULT;
+}
+
+/* Whether a request would be executed now, were it posted. */
+static bool iwp_lane_idle(struct iwp_lane *lane)
+{
+	return iwp_lane_usable(lane) && !iwp_sq_next(lane->from);
+}
+
+/*
+ * Regions are locked while a piece is copied, so that no page fault can be
+ * waited for.
+ */
+static bool iwp_lane_read(struct iwp_lane *lane, struct iwp_local_read *read,
+			  u32 stag, u64 addr, u32 len)
+{
+	enum iwp_mem_err err = IWP_MEM_STAG;
+
+	/* As long as the lane's tasklet may not run, the lane is ours. */
+	tasklet_disable(&lane->task);
+	pagefault_disable();
+	if (iwp_lane_idle(lane))
+		err = iwp_mem_walk(lane->to->ibqp.pd, stag, addr, len,
+				   IB_ACCESS_REMOTE_READ, iwp_local_read_span,
+				   read);
+	pagefault_enable();
+	tasklet_enable(&lane->task);
+	return !err;
+}
+
+/**
+ * iwp_local_read() - read the peer's memory into a process's
+ * @qp: queue pair of a consumer in the kernel, which keeps it
+ * @stag: the peer's region
+ * @addr: address of the first byte, as the peer says it
+ * @to: the process's memory; advanced by what was read
+ * @len: how many bytes
+ *
+ * Context: process; does not wait for the process's memory, because the consumer
+ * may hold a lock.
+ *
+ * Return: how many were read: all, or those before the first that cannot be
+ * read this way; -EFAULT if the process's memory is not there at the first.
+ */
+ssize_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
+		       struct iov_iter *to, size_t len)
+{
+	struct iwp_lane *lane = READ_ONCE(qp->out);
+	struct iwp_local_read read = { .to = to };
+	size_t end = 0;
+	bool may = lane;
+
+	while (may && read.done == end && end < len) {
+		end += min_t(size_t, len - end, IWP_LOCAL_PIECE);
+		may = iwp_lane_read(lane, &read, stag, addr + read.done,
+				    end - read.done);
+	}
+	if (!read.done)
+		return may && len ? -EFAULT : 0;
+	iwp_count(qp->dev, IWP_STAT_LOCAL_REQUESTS, 1);
+	iwp_count(qp->dev, IWP_STAT_LOCAL_BYTES, read.done);
+	return read.done;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Access to memory regions: look-up, checks, and the walk over the pieces of
+ * memory behind a range.
+ *
+ * A region cannot become invalid in the middle of a piece: who walks holds
+ * its lock for reading.  So after an invalidation has returned, nobody touches
+ * the memory any more.
+ */
+#include "core/device.h"
+#include "mem.h"
+
+static struct iwp_mr *iwp_mr_find(struct ib_pd *pd, u32 stag)
+{
+	return xa_load(&iwp_device(pd->device)->mrs, stag >> 8);
+}
+
+static enum iwp_mem_err iwp_mr_check(const struct iwp_mr *mr,
+				     const struct ib_pd *pd, u32 stag,
+				     u64 addr, u32 len, int access)
+{
+	if (!mr->valid || mr->stag != stag)
+		return IWP_MEM_STAG;
+	if (mr->ibmr.pd != pd)
+		return IWP_MEM_PD;
+	if ((mr->access & access) != access)
+		return IWP_MEM_ACCESS;
+	if (mr->all)
+		return IWP_MEM_OK;
+	if (addr < mr->iova || addr - mr->iova > mr->length ||
+	    len > mr->length - (addr - mr->iova))
+		return IWP_MEM_BOUNDS;
+	return IWP_MEM_OK;
+}
+
+/*
+ * Returns the kernel's address, and how many bytes follow without a break: pages
+ * of a process often lie behind one another, and those of a huge page always.
+ */
+static void *iwp_mr_span(const struct iwp_mr *mr, u64 addr, size_t *len)
+{
+	u64 page_size = 1ull << mr->page_shift;
+	const u64 *page;
+	u64 offset, n;
+
+	if (mr->all)
+		return (void *)(uintptr_t)addr;
+	offset = addr - mr->iova + (mr->iova & (page_size - 1));
+	page = &mr->pages[offset >> mr->page_shift];
+	offset &= page_size - 1;
+	addr = *page + offset;
+	for (n = page_size - offset; n < *len && page[1] == *page + page_size;
+	     page++)
+		n += page_size;
+	*len = min_t(u64, *len, n);
+	return (void *)(uintptr_t)addr;
+}
+
+static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,
+			iwp_span_fn fn, void *ctx)
+{
+	while (len) {
+		size_t n = len;
+		void *span = iwp_mr_span(mr, addr, &n);
+
+		if (fn(ctx, span, n))
+			return;
+		addr += n;
+		len -= n;
+	}
+}
+
+/**
+ * iwp_mem_walk() - visit the memory behind a range
+ * @pd: protection domain of who wants access
+ * @stag: which region
+ * @addr: address of the first byte
+ * @len: how many; with none the region is not looked at
+ * @access: which kind of access is wanted, IB_ACCESS_*
+ * @fn: called for each piece, in order, with the region locked: must not sleep; or
+ *	NULL, if it is only to be known whether the range may be visited
+ * @ctx: for @fn
+ *
+ * Nothing is visited unless all of the range may be.
+ *
+ * Context: any but hard interrupts.
+ * Return: IWP_MEM_OK, or why access is refused.
+ */
+enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
+			      int access, iwp_span_fn fn, void *ctx)
+{
+	enum iwp_mem_err err = IWP_MEM_STAG;
+	struct iwp_mr *mr;
+
+	if (!len)
+		return IWP_MEM_OK;
+	rcu_read_lock();
+	mr = iwp_mr_find(pd, stag);
+	if (mr) {
+		read_lock_bh(&mr->lock);
+		err = iwp_mr_check(mr, pd, stag, addr, len, access);
+		if (!err && fn)
+			iwp_mr_walk(mr, addr, len, fn, ctx);
+		read_unlock_bh(&mr->lock);
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * iwp_mem_check() - may a range be accessed now?
+ * @pd: protection domain of who wants access
+ * @stag: which region
+ * @addr: address of the first byte
+ * @len: how many
+ * @access: which kind of access is wanted, IB_ACCESS_*
+ *
+ * Return: IWP_MEM_OK, or why access is refused.
+ */
+enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
+			       int access)
+{
+	return iwp_mem_walk(pd, stag, addr, len, access, NULL, NULL);
+}
+
+/**
+ * iwp_mem_generation() - which registration an STag stands for
+ * @pd: protection domain of who asks
+ * @stag: which region
+ *
+ * If an access was allowed between two calls that return the same, it was to
+ * the memory that the region still has.
+ *
+ * Return: its number, which never comes again, or 0 if there is none.
+ */
+u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
+{
+	u64 generation = 0;
+	struct iwp_mr *mr;
+
+	rcu_read_lock();
+	mr = stag ? iwp_mr_find(pd, stag) : NULL;
+	if (mr) {
+		read_lock_bh(&mr->lock);
+		if (mr->valid)
+			generation = mr->generation;
+		read_unlock_bh(&mr->lock);
+	}
+	rcu_read_unlock();
+	return generation;
+}
+
+/**
+ * iwp_pieces_walk() - visit a part of what several pieces of memory make up
+ * @pieces: pieces; what they have not, is not visited
+ * @at: where to begin
+ * @len: how many bytes
+ * @fn: as for iwp_mem_walk(); an error ends the walk of one piece only
+ * @ctx: for @fn
+ *
+ * Nothing of a piece is visited unless all that is wanted of it may be.
+ *
+ * Return: IWP_MEM_OK, or why access is refused.
+ */
+enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
+				 u32 len, iwp_span_fn fn, void *ctx)
+{
+	const struct siw_sge *sge = pieces->sge;
+	enum iwp_mem_err err = IWP_MEM_OK;
+	u8 left;
+
+	for (left = pieces->num_sge; len && left && !err; sge++, left--) {
+		u32 n;
+
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - at);
+		if (sge->lkey)
+			err = iwp_mem_walk(pieces->pd, sge->lkey,
+					   sge->laddr + at, n, pieces->access,
+					   fn, ctx);
+		else if (!pieces->unnamed)
+			return IWP_MEM_STAG;
+		else if (fn)
+			fn(ctx, (void *)(uintptr_t)(sge->laddr + at), n);
+		len -= n;
+		at = 0;
+	}
+	return err;
+}
+
+/**
+ * iwp_pieces_check() - may the first bytes be accessed now?
+ * @pieces: pieces
+ * @len: how many bytes
+ *
+ * Return: IWP_MEM_OK, or why access is refused.
+ */
+enum iwp_mem_err iwp_pieces_check(const struct iwp_pieces *pieces, u32 len)
+{
+	return iwp_pieces_walk(pieces, 0, len, NULL, NULL);
+}
+
+static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
+					  u32 stag, bool remote)
+{
+	enum iwp_mem_err err = IWP_MEM_OK;
+
+	write_lock_bh(&mr->lock);
+	if (mr->stag != stag)
+		err = IWP_MEM_STAG;
+	else if (mr->ibmr.pd != pd)
+		err = IWP_MEM_PD;
+	/* What the peer may invalidate is what it was given access to. */
+	else if (mr->ibmr.type != IB_MR_TYPE_MEM_REG ||
+		 (remote && !(mr->access & (IB_ACCESS_REMOTE_READ |
+					    IB_ACCESS_REMOTE_WRITE))))
+		err = IWP_MEM_ACCESS;
+	else
+		mr->valid = false;
+	write_unlock_bh(&mr->lock);
+	return err;
+}
+
+/**
+ * iwp_mem_invalidate() - end all access to a region
+ * @pd: protection domain of the queue pair
+ * @stag: which region, with its key
+ * @remote: it is the peer's wish
+ *
+ * Return: IWP_MEM_OK, after which no byte of the region is touched, or why it
+ * cannot be done.
+ */
+enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote)
+{
+	enum iwp_mem_err err = IWP_MEM_STAG;
+	struct iwp_mr *mr;
+
+	rcu_read_lock();
+	mr = iwp_mr_find(pd, stag);
+	if (mr)
+		err = iwp_mr_invalidate(mr, pd, stag, remote);
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * iwp_mem_register() - make a region accessible that pages were mapped into
+ * @pd: protection domain of the queue pair
+ * @mr: region, not valid yet
+ * @key: its STag with a new key
+ * @access: which kinds of access it allows
+ *
+ * Return: IWP_MEM_OK, or why it cannot be done.
+ */
+enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
+				  int access)
+{
+	enum iwp_mem_err err = IWP_MEM_OK;
+
+	write_lock_bh(&mr->lock);
+	if (mr->ibmr.pd != pd) {
+		err = IWP_MEM_PD;
+	} else if (mr->valid || mr->ibmr.type != IB_MR_TYPE_MEM_REG ||
+		   (mr->stag ^ key) >> 8) {
+		err = IWP_MEM_STAG;
+	} else {
+		mr->stag = key;
+		mr->access = access;
+		mr->iova = mr->ibmr.iova;
+		mr->length = mr->ibmr.length;
+		mr->generation = iwp_next_generation(pd->device);
+		mr->valid = true;
+	}
+	write_unlock_bh(&mr->lock);
+	return err;
+}

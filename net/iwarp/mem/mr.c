@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions: how they come and go.
+ */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <rdma/ib_umem.h>
+#include <rdma/iter.h>
+#include <rdma/siw-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "core/device.h"
+#include "mem.h"
+
+/* Not valid yet, without memory, and not to be found. */
+static struct iwp_mr *iwp_mr_new(u32 max_pages)
+{
+	struct iwp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+
+	if (!mr)
+		return NULL;
+	mr->pages = kvcalloc(max_pages, sizeof(*mr->pages),
+			     GFP_KERNEL_ACCOUNT);
+	if (!mr->pages) {
+		kfree(mr);
+		return NULL;
+	}
+	mr->max_pages = max_pages;
+	mr->page_shift = PAGE_SHIFT;
+	rwlock_init(&mr->lock);
+	return mr;
+}
+
+static void iwp_mr_free(struct iwp_mr *mr)
+{
+	ib_umem_release(mr->umem);
+	kvfree(mr->pages);
+	kfree_rcu(mr, rcu);
+}
+
+/*
+ * Gives the region its STag, by which it is found from now on.  Who knows one shall
+ * not know another, so that each is looked for from a random place on.
+ */
+static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
+{
+	struct iwp_device *dev = iwp_device(pd->device);
+	u32 from = get_random_u32() & IWP_MAX_QPN;
+	u32 index;
+	int err;
+
+	mr->ibmr.pd = pd;
+	mr->ibmr.device = pd->device;
+	mr->generation = iwp_next_generation(pd->device);
+	err = xa_alloc_cyclic(&dev->mrs, &index, NULL,
+			      XA_LIMIT(1, IWP_MAX_QPN), &from,
+			      GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err;
+	mr->stag = index << 8 | key;
+	mr->ibmr.lkey = mr->stag;
+	mr->ibmr.rkey = mr->stag;
+	return xa_err(xa_store(&dev->mrs, index, mr, GFP_KERNEL_ACCOUNT));
+}
+
+/**
+ * iwp_get_dma_mr() - all of the kernel's memory
+ * @pd: protection domain
+ * @access: what is allowed
+ *
+ * Return: the region or an error pointer.
+ */
+struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
+{
+	struct iwp_mr *mr = iwp_mr_new(1);
+	int err;
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->all = true;
+	mr->valid = true;
+	mr->access = access | IB_ACCESS_LOCAL_WRITE;
+	mr->ibmr.type = IB_MR_TYPE_DMA;
+	err = iwp_mr_publish(mr, pd, get_random_u8());
+	if (err) {
+		iwp_mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+/**
+ * iwp_alloc_mr() - a region for registration by work requests
+ * @pd: protection domain
+ * @type: only plain memory is supported
+ * @max_pages: how many pages it can hold
+ *
+ * Return: the region or an error pointer.
+ */
+struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+			   u32 max_pages)
+{
+	struct iwp_mr *mr;
+	int err;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_pages || max_pages > IWP_MAX_FAST_REG)
+		return ERR_PTR(-EINVAL);
+	mr = iwp_mr_new(max_pages);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->ibmr.type = type;
+	err = iwp_mr_publish(mr, pd, get_random_u8());
+	if (err) {
+		iwp_mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+static int iwp_set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct iwp_mr *mr = iwp_mr(ibmr);
+
+	if (mr->npages == mr->max_pages)
+		return -ENOMEM;
+	mr->pages[mr->npages++] = addr;
+	return 0;
+}
+
+/**
+ * iwp_map_mr_sg() - choose the memory of a region that is not valid now
+ * @ibmr: region
+ * @sg: pieces of memory, whose addresses are the kernel's own
+ * @nents: how many
+ * @offset: where to start in the first piece, or NULL
+ *
+ * Return: how many pieces were taken, or a negative error number.
+ */
+int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		  unsigned int *offset)
+{
+	struct iwp_mr *mr = iwp_mr(ibmr);
+
+	if (READ_ONCE(mr->valid))
+		return -EBUSY;
+	mr->npages = 0;
+	mr->page_shift = ilog2(ibmr->page_size);
+	return ib_sg_to_pages(ibmr, sg, nents, offset, iwp_set_page);
+}
+
+static int iwp_user_mr_answer(struct iwp_mr *mr, struct ib_udata *udata)
+{
+	struct siw_uresp_reg_mr answer = { .stag = mr->stag };
+
+	if (!udata)
+		return 0;
+	if (udata->outlen < sizeof(answer))
+		return -EINVAL;
+	return ib_copy_to_udata(udata, &answer, sizeof(answer));
+}
+
+static int iwp_user_mr_key(struct ib_udata *udata, u8 *key)
+{
+	struct siw_ureq_reg_mr request;
+	int err;
+
+	*key = 0;
+	if (!udata)
+		return 0;
+	if (udata->inlen < sizeof(request))
+		return -EINVAL;
+	err = ib_copy_from_udata(&request, udata, sizeof(request));
+	if (!err)
+		*key = request.stag_key;
+	return err;
+}
+
+static struct iwp_mr *iwp_user_mr_new(struct ib_umem *umem)
+{
+	struct ib_block_iter block;
+	struct iwp_mr *mr;
+
+	mr = iwp_mr_new(ib_umem_num_pages(umem));
+	if (!mr)
+		return NULL;
+	rdma_umem_for_each_dma_block(umem, &block, PAGE_SIZE)
+		mr->pages[mr->npages++] = rdma_block_iter_dma_address(&block);
+	mr->umem = umem;
+	mr->ibmr.type = IB_MR_TYPE_USER;
+	return mr;
+}
+
+static void iwp_mr_forget(struct iwp_mr *mr)
+{
+	xa_erase(&iwp_device(mr->ibmr.device)->mrs, mr->stag >> 8);
+	write_lock_bh(&mr->lock);
+	mr->valid = false;
+	write_unlock_bh(&mr->lock);
+}
+
+static int iwp_user_mr_publish(struct iwp_mr *mr, struct ib_pd *pd,
+			       struct ib_udata *udata)
+{
+	u8 key;
+	int err;
+
+	err = iwp_user_mr_key(udata, &key);
+	if (!err)
+		err = iwp_mr_publish(mr, pd, key);
+	if (err)
+		return err;
+	err = iwp_user_mr_answer(mr, udata);
+	if (err)
+		iwp_mr_forget(mr);
+	return err;
+}
+
+/**
+ * iwp_reg_user_mr() - a region of a process's memory
+ * @pd: protection domain
+ * @start: the process's address
+ * @length: in bytes
+ * @iova: what peers say for that address
+ * @access: what is allowed
+ * @udata: the key of the STag, and where to say it
+ *
+ * Return: the region, valid, or an error pointer.
+ */
+struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			      u64 iova, int access, struct ib_udata *udata)
+{
+	struct ib_umem *umem;
+	struct iwp_mr *mr;
+	int err;
+
+	if (!length)
+		return ERR_PTR(-EINVAL);
+	umem = ib_umem_get(pd->device, start, length, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = iwp_user_mr_new(umem);
+	if (!mr) {
+		ib_umem_release(umem);
+		return ERR_PTR(-ENOMEM);
+	}
+	mr->iova = iova;
+	mr->length = length;
+	mr->access = access;
+	mr->valid = true;
+	err = iwp_user_mr_publish(mr, pd, udata);
+	if (err) {
+		iwp_mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ibmr;
+}
+
+/**
+ * iwp_dereg_mr() - end a region
+ * @ibmr: region
+ * @udata: not used
+ *
+ * Return: 0, after which no byte of its memory is touched.
+ */
+int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct iwp_mr *mr = iwp_mr(ibmr);
+
+	iwp_mr_forget(mr);
+	iwp_mr_free(mr);
+	return 0;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of processes, and queues that they share with the kernel.
+ *
+ * The layout of the queues is siw's, so that its user-space library serves
+ * our devices, too.  What stands in shared memory is the process's word: it
+ * is copied before it is checked, and never trusted twice.
+ */
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <rdma/siw-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "core/device.h"
+#include "umap.h"
+
+/**
+ * struct iwp_umap - a process's key to a queue
+ * @entry: what the core knows; it has references, and so has who maps it now
+ * @mem: memory, which goes with the last reference
+ */
+struct iwp_umap {
+	struct rdma_user_mmap_entry entry;
+	void *mem;
+};
+
+static struct rdma_user_mmap_entry *iwp_umap_new(struct ib_ucontext *ctx,
+						 const struct iwp_queue *queue)
+{
+	struct iwp_umap *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+
+	if (!map)
+		return NULL;
+	map->mem = queue->mem;
+	if (rdma_user_mmap_entry_insert(ctx, &map->entry, queue->bytes)) {
+		kfree(map);
+		return NULL;
+	}
+	return &map->entry;
+}
+
+/**
+ * iwp_queue_alloc() - memory for a queue, charged to who asks for it
+ * @queue: filled in
+ * @bytes: how much; rounded up to pages
+ * @udata: of the process that shares the queue, or NULL
+ * @key: set to what the process has to map, if there is a process
+ *
+ * Return: 0 or -ENOMEM, with nothing to free.
+ */
+int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
+		    struct ib_udata *udata, u64 *key)
+{
+	struct iwp_ucontext *ctx;
+
+	queue->bytes = PAGE_ALIGN(bytes);
+	queue->entry = NULL;
+	queue->mem = __vmalloc(queue->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!queue->mem)
+		return -ENOMEM;
+	if (!udata)
+		return 0;
+	ctx = rdma_udata_to_drv_context(udata, struct iwp_ucontext, ibctx);
+	queue->entry = iwp_umap_new(&ctx->ibctx, queue);
+	if (!queue->entry) {
+		iwp_queue_free(queue);
+		return -ENOMEM;
+	}
+	*key = rdma_user_mmap_get_offset(queue->entry);
+	return 0;
+}
+
+/**
+ * iwp_queue_free() - give the memory back
+ * @queue: nothing happens if it has none
+ *
+ * Another thread of the process may be about to map it: then the memory goes when
+ * that is done, see iwp_mmap_free().  What a process still has mapped stays its
+ * own until it unmaps it.
+ *
+ * Context: may sleep.
+ */
+void iwp_queue_free(struct iwp_queue *queue)
+{
+	if (queue->entry)
+		rdma_user_mmap_entry_remove(queue->entry);
+	else
+		vfree(queue->mem);
+	queue->entry = NULL;
+	queue->mem = NULL;
+}
+
+/**
+ * iwp_alloc_ucontext() - a process opens a device
+ * @ibctx: its context
+ * @udata: where the device's number is wanted
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct siw_uresp_alloc_ctx answer = {
+		.dev_id = iwp_device(ibctx->device)->id,
+	};
+
+	if (udata->outlen < sizeof(answer))
+		return -EINVAL;
+	return ib_copy_to_udata(udata, &answer, sizeof(answer));
+}
+
+/**
+ * iwp_dealloc_ucontext() - nothing is kept for a context
+ * @ibctx: context
+ */
+void iwp_dealloc_ucontext(struct ib_ucontext *ibctx)
+{
+}
+
+/* Memory that is charged cannot be allocated for remap_vmalloc_range(). */
+static int iwp_umap_insert(struct vm_area_struct *vma, void *mem)
+{
+	unsigned long at;
+	int err;
+
+	for (at = vma->vm_start; at < vma->vm_end; at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, vmalloc_to_page(mem));
+		if (err)
+			return err;
+		mem += PAGE_SIZE;
+	}
+	return 0;
+}
+
+/**
+ * iwp_mmap() - a process maps a queue, all of it
+ * @ibctx: its context
+ * @vma: where, with the queue's key
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	struct iwp_umap *map;
+	int err;
+
+	entry = rdma_user_mmap_entry_get(ibctx, vma);
+	if (!entry)
+		return -EINVAL;
+	map = container_of(entry, struct iwp_umap, entry);
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	err = iwp_umap_insert(vma, map->mem);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
+
+/**
+ * iwp_mmap_free() - the queue is gone, and nobody is mapping it any more
+ * @entry: the key to it
+ *
+ * Context: may sleep; whoever drops the last reference.
+ */
+void iwp_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct iwp_umap *map = container_of(entry, struct iwp_umap, entry);
+
+	vfree(map->mem);
+	kfree(map);
+}

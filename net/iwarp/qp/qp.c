@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue pairs: how they come and go, and their states.
+ */
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "core/device.h"
+#include "stream/early.h"
+#include "cm/cm.h"
+#include "qp.h"
+
+/**
+ * iwp_qp_get() - take a reference
+ * @qp: queue pair, of which somebody has one already
+ */
+void iwp_qp_get(struct iwp_qp *qp)
+{
+	refcount_inc(&qp->refs);
+}
+
+/**
+ * iwp_qp_put() - drop a reference
+ * @qp: queue pair
+ */
+void iwp_qp_put(struct iwp_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->released);
+}
+
+/**
+ * iwp_qp_add_ref() - the connection manager takes a reference
+ * @ibqp: queue pair that it has just found
+ *
+ * It is the one that iwp_get_qp() has taken: between the two calls nothing else
+ * would keep the queue pair.
+ */
+void iwp_qp_add_ref(struct ib_qp *ibqp)
+{
+	WARN_ON_ONCE(!refcount_read(&iwp_qp(ibqp)->refs));
+}
+
+/**
+ * iwp_qp_rem_ref() - the connection manager drops its reference
+ * @ibqp: queue pair
+ */
+void iwp_qp_rem_ref(struct ib_qp *ibqp)
+{
+	iwp_qp_put(iwp_qp(ibqp));
+}
+
+/**
+ * iwp_qp_find() - the queue pair of a number that anybody may have said
+ * @ibdev: device
+ * @qpn: its number
+ *
+ * Only one whose creation is complete, and whose destruction has not begun: so
+ * somebody has a reference for as long as the lock is held.
+ *
+ * Context: any, even with interrupts off.
+ * Return: the queue pair, with a reference, or NULL.
+ */
+struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn)
+{
+	struct xarray *qps = &iwp_device(ibdev)->qps;
+	unsigned long flags;
+	struct iwp_qp *qp;
+
+	xa_lock_irqsave(qps, flags);
+	qp = xa_load(qps, qpn);
+	if (qp && WARN_ON_ONCE(!refcount_inc_not_zero(&qp->refs)))
+		qp = NULL;
+	xa_unlock_irqrestore(qps, flags);
+	return qp;
+}
+
+/**
+ * iwp_get_qp() - find a queue pair for the connection manager
+ * @ibdev: device
+ * @qpn: its number
+ *
+ * The manager calls iwp_qp_add_ref() behind it.
+ *
+ * Context: any, even with interrupts off.
+ * Return: the queue pair, with a reference, or NULL.
+ */
+struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
+{
+	struct iwp_qp *qp = iwp_qp_find(ibdev, qpn);
+
+	return qp ? &qp->ibqp : NULL;
+}
+
+/**
+ * iwp_qp_ep() - the queue pair's connection
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: the endpoint, with a reference, or NULL.
+ */
+struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp)
+{
+	unsigned long flags;
+	struct iwp_ep *ep;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	ep = qp->ep;
+	if (ep)
+		iwp_ep_get(ep);
+	spin_unlock_irqrestore(&qp->lock, flags);
+	return ep;
+}
+
+/**
+ * iwp_qp_signal() - have the connection's work look at something
+ * @qp: queue pair; nothing happens if it has no connection
+ * @event: at what
+ *
+ * Context: any.
+ */
+void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
+{
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+
+	if (!ep)
+		return;
+	iwp_ep_signal(ep, event);
+	iwp_ep_put(ep);
+}
+
+/* Returns whether the queue pair was in one of the states before. */
+static bool iwp_qp_move(struct iwp_qp *qp, unsigned long from,
+			enum iwp_qp_state to)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	may = BIT(qp->state) & from;
+	if (may)
+		WRITE_ONCE(qp->state, to);
+	spin_unlock_irqrestore(&qp->lock, flags);
+	return may;
+}
+
+/**
+ * iwp_qp_rts() - the connection is there
+ * @qp: queue pair
+ *
+ * Context: socket's lock held.
+ * Return: 0, or -ECONNABORTED if it was ended meanwhile.
+ */
+int iwp_qp_rts(struct iwp_qp *qp)
+{
+	return iwp_qp_move(qp, BIT(IWP_QP_IDLE), IWP_QP_RTS) ? 0 :
+							      -ECONNABORTED;
+}
+
+/* The queue pair has just come into error. */
+static void iwp_qp_flush(struct iwp_qp *qp)
+{
+	/* Who posts from now on sees the state, or we see what he posted. */
+	smp_mb();
+	iwp_late_start(qp);
+	if (!iwp_local_send(qp))
+		iwp_sq_flush(qp);
+	if (iwp_local_receive(qp))
+		return;
+	iwp_rx_flush(qp);
+	iwp_rq_flush(qp);
+}
+
+/* Of the endpoint that the queue pair has now, not of one that it had. */
+static void iwp_qp_assert_locked(const struct iwp_qp *qp)
+{
+	lockdep_assert(!qp->ep || (qp->ep->sock ?
+				   lockdep_sock_is_held(qp->ep->sock->sk) :
+				   lockdep_is_held(&qp->ep->lock)));
+}
+
+/**
+ * iwp_qp_error() - nothing goes on: all requests are flushed
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, or the endpoint's while it has no socket.
+ */
+void iwp_qp_error(struct iwp_qp *qp)
+{
+	iwp_qp_assert_locked(qp);
+	if (qp->state == IWP_QP_RTS || qp->state == IWP_QP_CLOSING)
+		iwp_tx_acked(qp);
+	if (iwp_qp_move(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR))
+		iwp_qp_flush(qp);
+}
+
+/*
+ * The same, if there is no connection: none can begin below the lock, and after
+ * that it finds the error.  Returns whether there is none.
+ */
+static bool iwp_qp_error_alone(struct iwp_qp *qp)
+{
+	bool alone, begins = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	alone = !qp->ep;
+	if (alone) {
+		begins = qp->state != IWP_QP_ERROR;
+		WRITE_ONCE(qp->state, IWP_QP_ERROR);
+	}
+	spin_unlock_irqrestore(&qp->lock, flags);
+	if (begins)
+		iwp_qp_flush(qp);
+	return alone;
+}
+
+/**
+ * iwp_qp_abort() - in error, and the connection ends
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, or the endpoint's while it has no socket.
+ */
+void iwp_qp_abort(struct iwp_qp *qp)
+{
+	iwp_qp_error(qp);
+	iwp_qp_signal(qp, IWP_EV_ABORT);
+}
+
+/**
+ * iwp_qp_fail() - have the connection end with an error
+ * @qp: queue pair; nothing happens if it has no connection
+ * @error: what the peer is told
+ *
+ * For who cannot end it himself: that is done under the socket's lock, by the
+ * endpoint's work.
+ *
+ * Context: any.
+ */
+void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error)
+{
+	WRITE_ONCE(qp->failure, error);
+	iwp_qp_signal(qp, IWP_EV_FAILED);
+}
+
+/**
+ * iwp_qp_tell_error() - tell the user if an error has ended the connection
+ * @qp: queue pair
+ *
+ * Context: process.
+ */
+void iwp_qp_tell_error(struct iwp_qp *qp)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.event = IB_EVENT_QP_FATAL,
+		.element.qp = &qp->ibqp,
+	};
+
+	if (READ_ONCE(qp->destroying) || !qp->ibqp.event_handler ||
+	    (!qp->tx.term_len && !qp->rx.peer_error))
+		return;
+	if (qp->rx.peer_error)
+		event.event = IB_EVENT_QP_ACCESS_ERR;
+	qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+static int iwp_qp_check(const struct ib_qp_init_attr *attr)
+{
+	const struct ib_qp_cap *cap = &attr->cap;
+
+	if (attr->create_flags || attr->qp_type != IB_QPT_RC || attr->srq)
+		return -EOPNOTSUPP;
+	if (!attr->send_cq || !attr->recv_cq || !cap->max_send_wr ||
+	    cap->max_send_wr > IWP_MAX_WR || cap->max_recv_wr > IWP_MAX_WR ||
+	    cap->max_send_sge > SIW_MAX_SGE ||
+	    cap->max_recv_sge > SIW_MAX_SGE ||
+	    cap->max_inline_data > SIW_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static int iwp_sq_create(struct iwp_sq *sq, const struct ib_qp_init_attr *attr,
+			 struct ib_udata *udata, u64 *key)
+{
+	spin_lock_init(&sq->lock);
+	sq->size = roundup_pow_of_two(attr->cap.max_send_wr);
+	sq->max_sge = attr->cap.max_send_sge;
+	sq->sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	sq->ring = kvcalloc(sq->size, sizeof(*sq->ring), GFP_KERNEL_ACCOUNT);
+	if (!sq->ring)
+		return -ENOMEM;
+	if (!udata)
+		return 0;
+	return iwp_queue_alloc(&sq->shared, sq->size * sizeof(struct siw_sqe),
+			       udata, key);
+}
+
+static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
+			 struct ib_udata *udata, u64 *key)
+{
+	int err;
+
+	spin_lock_init(&rq->lock);
+	rq->max_sge = attr->cap.max_recv_sge;
+	if (!attr->cap.max_recv_wr)
+		return 0;
+	rq->size = roundup_pow_of_two(attr->cap.max_recv_wr);
+	err = iwp_queue_alloc(&rq->queue, rq->size * sizeof(*rq->ring), udata,
+			      key);
+	rq->ring = rq->queue.mem;
+	return err;
+}
+
+static void iwp_qp_free(struct iwp_qp *qp)
+{
+	iwp_local_put(qp->local);
+	iwp_hold_free(qp);
+	iwp_early_free(qp);
+	kfree(qp->tx.reads);
+	kfree(qp->tx.orq);
+	iwp_queue_free(&qp->rq.queue);
+	iwp_queue_free(&qp->sq.shared);
+	kvfree(qp->sq.ring);
+	atomic_dec(&qp->dev->nr_qps);
+}
+
+/* The number is ours, but nothing is found by it. */
+static int iwp_qp_reserve(struct iwp_qp *qp)
+{
+	int err = xa_alloc_cyclic_irq(&qp->dev->qps, &qp->ibqp.qp_num, NULL,
+				      XA_LIMIT(2, IWP_MAX_QPN),
+				      &qp->dev->next_qpn, GFP_KERNEL_ACCOUNT);
+
+	return min(err, 0);
+}
+
+/* Last of all: from now on others may use it. */
+static void iwp_qp_publish(struct iwp_qp *qp)
+{
+	/* Room was reserved, so nothing is allocated. */
+	WARN_ON_ONCE(xa_err(xa_store_irq(&qp->dev->qps, qp->ibqp.qp_num, qp,
+					 GFP_KERNEL)));
+}
+
+/* First of all when it goes, and with its number if it never was there. */
+static void iwp_qp_withdraw(struct iwp_qp *qp)
+{
+	xa_erase_irq(&qp->dev->qps, qp->ibqp.qp_num);
+}
+
+static int iwp_qp_answer(struct iwp_qp *qp, struct ib_udata *udata,
+			 struct siw_uresp_create_qp *answer)
+{
+	if (!udata)
+		return 0;
+	answer->qp_id = qp->ibqp.qp_num;
+	answer->num_sqe = qp->sq.size;
+	answer->num_rqe = qp->rq.size;
+	if (udata->outlen < sizeof(*answer))
+		return -EINVAL;
+	return ib_copy_to_udata(udata, answer, sizeof(*answer));
+}
+
+static int iwp_qp_create(struct iwp_qp *qp, const struct ib_qp_init_attr *attr,
+			 struct ib_udata *udata)
+{
+	struct siw_uresp_create_qp answer = {
+		.sq_key = SIW_INVAL_UOBJ_KEY,
+		.rq_key = SIW_INVAL_UOBJ_KEY,
+	};
+	int err;
+
+	err = iwp_sq_create(&qp->sq, attr, udata, &answer.sq_key);
+	if (!err)
+		err = iwp_rq_create(&qp->rq, attr, udata, &answer.rq_key);
+	if (!err)
+		err = iwp_qp_reserve(qp);
+	if (err)
+		return err;
+	err = iwp_qp_answer(qp, udata, &answer);
+	if (err)
+		iwp_qp_withdraw(qp);
+	return err;
+}
+
+/**
+ * iwp_create_qp() - a new queue pair
+ * @ibqp: in memory of the core
+ * @attr: what is wanted; set to what there is
+ * @udata: of the process that asks, or NULL
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+		  struct ib_udata *udata)
+{
+	struct iwp_qp *qp = iwp_qp(ibqp);
+	int err;
+
+	err = iwp_qp_check(attr);
+	if (err)
+		return err;
+	qp->dev = iwp_device(ibqp->device);
+	if (!atomic_add_unless(&qp->dev->nr_qps, 1, IWP_MAX_QP))
+		return -ENOMEM;
+	spin_lock_init(&qp->lock);
+	refcount_set(&qp->refs, 1);
+	init_completion(&qp->released);
+	iwp_hold_init(qp);
+	iwp_tx_init_work(qp);
+	iwp_ack_init(qp);
+	iwp_late_init(qp);
+	qp->design = READ_ONCE(qp->dev->design);
+	err = iwp_qp_create(qp, attr, udata);
+	if (err) {
+		iwp_qp_free(qp);
+		return err;
+	}
+	attr->cap.max_inline_data = SIW_MAX_INLINE;
+	iwp_qp_publish(qp);
+	return 0;
+}
+
+/*
+ * The queue pair's connection, locked and with a reference, or NULL when it has
+ * none and is in error.  One that failed before it had a socket has left the queue
+ * pair free for another, maybe while we waited for its lock.
+ */
+static struct iwp_ep *iwp_qp_lock_ep(struct iwp_qp *qp)
+{
+	struct iwp_ep *ep;
+
+	for (;;) {
+		ep = iwp_qp_ep(qp);
+		if (!ep) {
+			if (iwp_qp_error_alone(qp))
+				return NULL;
+			continue;
+		}
+		mutex_lock(&ep->lock);
+		if (ep->qp == qp)
+			return ep;
+		mutex_unlock(&ep->lock);
+		iwp_ep_put(ep);
+	}
+}
+
+/* As no one else, he who ends a connection may wait for the socket's lock. */
+static void iwp_qp_end(struct iwp_qp *qp)
+{
+	struct iwp_ep *ep = iwp_qp_lock_ep(qp);
+
+	if (!ep)
+		return;
+	/* While the connection begins, there may be no socket yet. */
+	if (ep->sock)
+		lock_sock(ep->sock->sk);
+	iwp_qp_abort(qp);
+	if (ep->sock)
+		release_sock(ep->sock->sk);
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_destroy_qp() - end a queue pair
+ * @ibqp: queue pair
+ * @udata: not used
+ *
+ * Nobody finds it from the beginning on.  Waits for who has found it before: for
+ * the endpoint's work, which closes the connection, and for the connection
+ * manager, which is told of that.
+ *
+ * Return: 0.
+ */
+int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct iwp_qp *qp = iwp_qp(ibqp);
+
+	iwp_qp_withdraw(qp);
+	WRITE_ONCE(qp->destroying, true);
+	iwp_qp_end(qp);
+	iwp_qp_put(qp);
+	wait_for_completion(&qp->released);
+	WARN_ON_ONCE(qp->ep);
+	iwp_ack_stop(qp);
+	iwp_late_stop(qp);
+	hrtimer_cancel(&qp->tx_timer);
+	iwp_qp_free(qp);
+	return 0;
+}
+
+/* What was posted is sent, then the connection is closed. */
+static void iwp_qp_disconnect(struct iwp_qp *qp)
+{
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+
+	if (!ep)
+		return;
+	mutex_lock(&ep->lock);
+	if (ep->state != IWP_EP_FPDU)
+		goto out;
+	lock_sock(ep->sock->sk);
+	if (ep->fpdu && iwp_qp_move(qp, BIT(IWP_QP_RTS), IWP_QP_CLOSING))
+		iwp_tx_ready(qp);
+	release_sock(ep->sock->sk);
+out:
+	mutex_unlock(&ep->lock);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_modify_qp() - change the state
+ * @ibqp: queue pair
+ * @attr: wanted state
+ * @mask: what of @attr is set; all but the state is the connection's affair
+ * @udata: not used
+ *
+ * Return: 0 or a negative error number.
+ */
+int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata)
+{
+	struct iwp_qp *qp = iwp_qp(ibqp);
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (!(mask & IB_QP_STATE))
+		return 0;
+	switch (attr->qp_state) {
+	case IB_QPS_RESET:
+	case IB_QPS_INIT:
+	case IB_QPS_RTR:
+		return READ_ONCE(qp->state) == IWP_QP_IDLE ? 0 : -EINVAL;
+	case IB_QPS_RTS:
+		return READ_ONCE(qp->state) == IWP_QP_RTS ? 0 : -EINVAL;
+	case IB_QPS_SQD:
+		iwp_qp_disconnect(qp);
+		return 0;
+	default:
+		iwp_qp_end(qp);
+		return 0;
+	}
+}
+
+static enum ib_qp_state iwp_qp_ib_state(const struct iwp_qp *qp)
+{
+	static const enum ib_qp_state states[] = {
+		[IWP_QP_IDLE] = IB_QPS_INIT,
+		[IWP_QP_RTS] = IB_QPS_RTS,
+		[IWP_QP_CLOSING] = IB_QPS_SQD,
+		[IWP_QP_ERROR] = IB_QPS_ERR,
+	};
+
+	return states[READ_ONCE(qp->state)];
+}
+
+/**
+ * iwp_query_qp() - state and limits
+ * @ibqp: queue pair
+ * @attr: filled in
+ * @mask: everything is told, whatever is asked
+ * @init: filled in
+ *
+ * Return: 0.
+ */
+int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct iwp_qp *qp = iwp_qp(ibqp);
+
+	attr->qp_state = iwp_qp_ib_state(qp);
+	attr->cur_qp_state = attr->qp_state;
+	attr->cap.max_inline_data = SIW_MAX_INLINE;
+	attr->cap.max_send_wr = qp->sq.size;
+	attr->cap.max_send_sge = qp->sq.max_sge;
+	attr->cap.max_recv_wr = qp->rq.size;
+	attr->cap.max_recv_sge = qp->rq.max_sge;
+	attr->path_mtu = ib_mtu_int_to_enum(READ_ONCE(qp->dev->netdev->mtu));
+	attr->max_rd_atomic = qp->tx.stream.ord.max;
+	attr->max_dest_rd_atomic = qp->tx.stream.ird.max;
+	attr->qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+				IB_ACCESS_REMOTE_READ;
+	init->qp_type = ibqp->qp_type;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->cap = attr->cap;
+	return 0;
+}

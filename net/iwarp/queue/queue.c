@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work requests on their way through the queues: taken by the sender and the
+ * receiver, completed in order, flushed when the queue pair is in error.
+ *
+ * Requests of a process are in memory that it can change at any time.  They
+ * are copied once, and only the copy is looked at.
+ */
+#include "qp/qp.h"
+
+/* Nothing of the request can be used but its name. */
+static void iwp_send_reject(struct iwp_send *send)
+{
+	send->opcode = SIW_OP_SEND;
+	send->num_sge = 0;
+	send->status = SIW_WC_LOC_QP_OP_ERR;
+}
+
+static bool iwp_send_sane(const struct iwp_send *send, u8 max_sge)
+{
+	switch (send->opcode) {
+	case SIW_OP_WRITE:
+	case SIW_OP_READ:
+	case SIW_OP_SEND:
+		break;
+	default:
+		return false;
+	}
+	if (send->flags & SIW_WQE_INLINE)
+		return send->opcode != SIW_OP_READ && send->num_sge <= 1 &&
+		       send->sge[0].length <= SIW_MAX_INLINE;
+	return send->num_sge <= max_sge;
+}
+
+/* Returns false if the pieces are longer than a message can be. */
+static bool iwp_send_sum(struct iwp_send *send)
+{
+	u64 length = 0;
+	u8 i;
+
+	for (i = 0; i < send->num_sge; i++)
+		length += send->sge[i].length;
+	send->length = length;
+	return length <= S32_MAX;
+}
+
+/*
+ * The library hands an inlined request over with one piece, behind which the data
+ * is.  Each field is read once.
+ */
+static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
+			    const struct siw_sqe *sqe, u16 flags)
+{
+	u8 pieces, i;
+
+	memset(send, 0, offsetof(struct iwp_send, sge));
+	send->id = READ_ONCE(sqe->id);
+	send->opcode = READ_ONCE(sqe->opcode);
+	send->flags = flags;
+	send->num_sge = READ_ONCE(sqe->num_sge);
+	send->rkey = READ_ONCE(sqe->rkey);
+	send->raddr = READ_ONCE(sqe->raddr);
+	pieces = flags & SIW_WQE_INLINE ?
+			 SIW_MAX_SGE : min_t(u8, send->num_sge, SIW_MAX_SGE);
+	for (i = 0; i < pieces; i++)
+		send->sge[i] = sqe->sge[i];
+	if (!iwp_send_sane(send, qp->sq.max_sge) || !iwp_send_sum(send))
+		iwp_send_reject(send);
+}
+
+/* Moves one request of a process to where it cannot change it any more. */
+static bool iwp_sq_pull(struct iwp_qp *qp)
+{
+	struct iwp_sq *sq = &qp->sq;
+	struct siw_sqe *ring = sq->shared.mem;
+	struct siw_sqe *sqe = &ring[sq->shared_get & (sq->size - 1)];
+	u16 flags;
+
+	if (sq->put - READ_ONCE(sq->done) == sq->size)
+		return false;
+	flags = iwp_place_load(&sqe->flags);
+	if (!(flags & SIW_WQE_VALID))
+		return false;
+	iwp_send_import(qp, &sq->ring[sq->put & (sq->size - 1)], sqe, flags);
+	iwp_place_store(&sqe->flags, 0);
+	sq->shared_get++;
+	iwp_index_store(&sq->put, sq->put + 1);
+	return true;
+}
+
+/**
+ * iwp_sq_next() - the first request that is not begun
+ * @qp: queue pair
+ *
+ * Context: socket's lock held; of one that is joined, its lane at work.
+ * Return: the request, still in the queue, or NULL if there is none.
+ */
+struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
+{
+	struct iwp_sq *sq = &qp->sq;
+
+	if (sq->next == iwp_index_load(&sq->put) &&
+	    (!sq->shared.mem || !iwp_sq_pull(qp)))
+		return NULL;
+	return &sq->ring[sq->next & (sq->size - 1)];
+}
+
+/* Who has lost a completion knows nothing of his requests any more. */
+static void iwp_report(struct iwp_qp *qp, struct ib_cq *ibcq,
+		       const struct iwp_completion *done)
+{
+	if (!iwp_cq_put(iwp_cq(ibcq), &qp->ibqp, done))
+		iwp_qp_fail(qp, IWARP_E_RDMAP_LOCAL);
+}
+
+/* Takes the oldest request off, and reports it if that is wanted. */
+static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
+{
+	struct iwp_sq *sq = &qp->sq;
+	struct iwp_send *send = &sq->ring[sq->done & (sq->size - 1)];
+	struct iwp_completion done = {
+		.id = send->id,
+		.opcode = send->opcode,
+		.status = status,
+		.bytes = iwp_send_reads(send) ? send->length : 0,
+	};
+	bool report = sq->sig_all || send->flags & SIW_WQE_SIGNALLED || status;
+
+	iwp_index_store(&sq->done, sq->done + 1);
+	if (report)
+		iwp_report(qp, qp->ibqp.send_cq, &done);
+}
+
+/**
+ * iwp_sq_reap() - report the requests that are complete
+ * @qp: queue pair
+ * @acked: place in the stream up to which the peer's TCP has everything
+ *
+ * A request completes after all before it, and not before the peer's TCP has
+ * acknowledged the last byte of it.
+ *
+ * Context: as iwp_sq_next(), state not IWP_QP_ERROR.
+ */
+void iwp_sq_reap(struct iwp_qp *qp, u64 acked)
+{
+	struct iwp_sq *sq = &qp->sq;
+
+	while (sq->done != sq->next) {
+		struct iwp_send *send = &sq->ring[sq->done & (sq->size - 1)];
+
+		if (send->state != IWP_SEND_DONE || send->end > acked ||
+		    send->status)
+			return;
+		iwp_sq_pop(qp, SIW_WC_SUCCESS);
+	}
+}
+
+/* Of a process, no more than there can be: it might post for ever. */
+static void iwp_sq_flush_all(struct iwp_qp *qp)
+{
+	struct iwp_sq *sq = &qp->sq;
+	u32 left = sq->shared.mem ? sq->size : 0;
+
+	for (;;) {
+		struct iwp_send *send;
+
+		if (left && iwp_sq_pull(qp))
+			left--;
+		if (sq->done == iwp_index_load(&sq->put))
+			return;
+		send = &sq->ring[sq->done & (sq->size - 1)];
+		iwp_sq_pop(qp, send->status ? send->status :
+					      SIW_WC_WR_FLUSH_ERR);
+	}
+}
+
+static bool iwp_sq_empty(struct iwp_qp *qp)
+{
+	return READ_ONCE(qp->sq.done) == READ_ONCE(qp->sq.put);
+}
+
+/**
+ * iwp_sq_flush() - complete all send requests without executing them
+ * @qp: queue pair in error; nothing is being sent any more
+ *
+ * Whoever posts to such a queue pair calls this; he who finds another at it
+ * leaves his request to that one, who looks again before he goes.  What a
+ * process posts meanwhile is looked for later, see qp/flush_poll.c.
+ *
+ * Context: any.
+ */
+void iwp_sq_flush(struct iwp_qp *qp)
+{
+	do {
+		if (test_and_set_bit_lock(0, &qp->sq.reaping))
+			return;
+		iwp_sq_flush_all(qp);
+		clear_bit_unlock(0, &qp->sq.reaping);
+		/* Who found the bit set has posted before. */
+		smp_mb__after_atomic();
+	} while (!iwp_sq_empty(qp));
+}
+
+/**
+ * iwp_rq_peek() - a receive request that will be the next, later
+ * @qp: queue pair
+ * @ahead: how many will be taken before
+ * @rqe: filled in with a copy
+ *
+ * A process may still change its request, so who relies on what he has seen
+ * looks again when he takes it.
+ *
+ * Context: socket's lock held, or the queue being flushed.
+ * Return: false if it is not posted yet.
+ */
+bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
+{
+	struct iwp_rq *rq = &qp->rq;
+	struct siw_rqe *slot;
+
+	if (ahead >= rq->size)
+		return false;
+	slot = &rq->ring[(rq->get + ahead) & (rq->size - 1)];
+	if (!(iwp_place_load(&slot->flags) & SIW_WQE_VALID))
+		return false;
+	*rqe = *slot;
+	rqe->num_sge = min_t(u8, rqe->num_sge, rq->max_sge);
+	return true;
+}
+
+/**
+ * iwp_rq_take() - the next receive request
+ * @qp: queue pair
+ * @rqe: filled in with a copy
+ *
+ * Context: socket's lock held, or the queue being flushed; of one that is
+ * joined, the peer's lane at work.
+ * Return: false if there is none.
+ */
+bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
+{
+	struct iwp_rq *rq = &qp->rq;
+
+	if (!iwp_rq_peek(qp, 0, rqe))
+		return false;
+	iwp_place_store(&rq->ring[rq->get & (rq->size - 1)].flags, 0);
+	rq->get++;
+	return true;
+}
+
+/**
+ * iwp_rq_complete() - report a receive request
+ * @qp: queue pair
+ * @done: what to say
+ *
+ * Context: any.
+ */
+void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done)
+{
+	iwp_report(qp, qp->ibqp.recv_cq, done);
+}
+
+/* No more than there can be, as iwp_sq_flush_all(). */
+static void iwp_rq_flush_all(struct iwp_qp *qp)
+{
+	u32 left = qp->rq.size;
+	struct siw_rqe rqe;
+
+	for (; left && iwp_rq_take(qp, &rqe); left--) {
+		struct iwp_completion done = {
+			.id = rqe.id,
+			.opcode = SIW_OP_RECEIVE,
+			.status = SIW_WC_WR_FLUSH_ERR,
+		};
+
+		iwp_rq_complete(qp, &done);
+	}
+}
+
+/**
+ * iwp_rq_empty() - whether there is no receive request
+ * @qp: queue pair
+ *
+ * Context: any.
+ */
+bool iwp_rq_empty(struct iwp_qp *qp)
+{
+	struct iwp_rq *rq = &qp->rq;
+	u32 get = READ_ONCE(rq->get);
+
+	return !rq->size ||
+	       !(READ_ONCE(rq->ring[get & (rq->size - 1)].flags) &
+		 SIW_WQE_VALID);
+}
+
+/**
+ * iwp_rq_flush() - complete all receive requests without using them
+ * @qp: queue pair in error; nothing is being received any more
+ *
+ * As iwp_sq_flush().
+ *
+ * Context: any.
+ */
+void iwp_rq_flush(struct iwp_qp *qp)
+{
+	do {
+		if (test_and_set_bit_lock(0, &qp->rq.flushing))
+			return;
+		iwp_rq_flush_all(qp);
+		clear_bit_unlock(0, &qp->rq.flushing);
+		/* Who found the bit set has posted before. */
+		smp_mb__after_atomic();
+	} while (iwp_qp_kernel(qp) && !iwp_rq_empty(qp));
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Acknowledgements: the peer's requests complete by them, so they must not wait
+ * as long as TCP lets them; but a packet of their own is dear, and an answer,
+ * or more data, often follows at once.
+ */
+#include <net/tcp.h>
+
+#include "cm/cm.h"
+#include "qp/qp.h"
+
+/* Longer than an answer takes on a quick machine, hardly noticed otherwise. */
+#define IWP_ACK_DELAY		(50 * NSEC_PER_USEC)
+/* It is doubled so often, while the program answers what it receives. */
+#define IWP_ACK_SHIFT_MAX	4
+/* And begins anew so often, while more arrives, */
+#define IWP_ACK_AGAIN_MAX	4
+/* each time with the double, up to this: TCP itself acknowledges a stream. */
+#define IWP_ACK_AGAIN_SHIFT_MAX	2
+
+static u64 iwp_ack_delay(const struct iwp_qp *qp)
+{
+	return IWP_ACK_DELAY << qp->ack.shift;
+}
+
+static void iwp_ack_answers(struct iwp_qp *qp)
+{
+	if (qp->ack.shift < IWP_ACK_SHIFT_MAX)
+		qp->ack.shift++;
+}
+
+static void iwp_ack_note(struct iwp_qp *qp)
+{
+	const struct tcp_sock *tp = tcp_sk(qp->tx.sk);
+
+	qp->ack.again = 0;
+	qp->ack.received = tp->rcv_nxt;
+	qp->ack.sent = tp->snd_nxt;
+}
+
+static bool iwp_ack_sent(const struct iwp_qp *qp)
+{
+	return tcp_sk(qp->tx.sk)->snd_nxt != qp->ack.sent;
+}
+
+static bool iwp_ack_received(const struct iwp_qp *qp)
+{
+	return tcp_sk(qp->tx.sk)->rcv_nxt != qp->ack.received;
+}
+
+/* Who sends more does not wait to hear of what he has sent: one may do for all. */
+static bool iwp_ack_again(struct iwp_qp *qp)
+{
+	if (!iwp_ack_received(qp) || qp->ack.again == IWP_ACK_AGAIN_MAX)
+		return false;
+	qp->ack.received = tcp_sk(qp->tx.sk)->rcv_nxt;
+	qp->ack.again++;
+	return true;
+}
+
+/* Returns after how many nanoseconds to look again, 0 = not before more comes. */
+static u64 iwp_ack_look(struct iwp_qp *qp)
+{
+	struct sock *sk = qp->tx.sk;
+
+	if (!inet_csk_ack_scheduled(sk)) {
+		if (iwp_ack_sent(qp))
+			iwp_ack_answers(qp);
+		return 0;
+	}
+	/* What was there before is answered, and this may be about to be. */
+	if (iwp_ack_sent(qp) && iwp_ack_received(qp)) {
+		iwp_ack_answers(qp);
+		iwp_ack_note(qp);
+		return iwp_ack_delay(qp);
+	}
+	if (iwp_ack_again(qp))
+		return IWP_ACK_DELAY << min(qp->ack.again,
+					    IWP_ACK_AGAIN_SHIFT_MAX);
+	qp->ack.shift = 0;
+	tcp_send_ack(sk);
+	return 0;
+}
+
+/* Returns as above; if the socket is in use, it is looked at soon. */
+static u64 iwp_ack_run(struct iwp_qp *qp, struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+	u64 delay = IWP_ACK_DELAY;
+
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk)) {
+		delay = ep->fpdu ? iwp_ack_look(qp) : 0;
+		qp->ack.armed = delay;
+	}
+	bh_unlock_sock(sk);
+	return delay;
+}
+
+static enum hrtimer_restart iwp_ack_due(struct hrtimer *timer)
+{
+	struct iwp_qp *qp = container_of(timer, struct iwp_qp, ack.timer);
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+	u64 delay = 0;
+
+	if (ep) {
+		delay = iwp_ack_run(qp, ep);
+		iwp_ep_put(ep);
+	}
+	if (delay) {
+		hrtimer_forward_now(timer, ns_to_ktime(delay));
+		return HRTIMER_RESTART;
+	}
+	iwp_qp_put(qp);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * iwp_ack_init() - prepare a queue pair
+ * @qp: queue pair
+ */
+void iwp_ack_init(struct iwp_qp *qp)
+{
+	hrtimer_setup(&qp->ack.timer, iwp_ack_due, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
+ * iwp_ack_soon() - something was received
+ * @qp: queue pair; the timer has a reference of its own
+ *
+ * Context: socket's lock held.
+ */
+void iwp_ack_soon(struct iwp_qp *qp)
+{
+	if (qp->ack.armed || !inet_csk_ack_scheduled(qp->tx.sk))
+		return;
+	qp->ack.armed = true;
+	iwp_ack_note(qp);
+	iwp_qp_get(qp);
+	hrtimer_start(&qp->ack.timer, ns_to_ktime(iwp_ack_delay(qp)),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+/**
+ * iwp_ack_stop() - the queue pair goes
+ * @qp: queue pair, to which nobody refers
+ */
+void iwp_ack_stop(struct iwp_qp *qp)
+{
+	hrtimer_cancel(&qp->ack.timer);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The receiver: reads what TCP has in order, and ends the connection if the
+ * peer breaks the rules.
+ */
+#include <linux/crc32c.h>
+#include <net/tcp.h>
+
+#include "mem/copy.h"
+#include "core/device.h"
+#include "early.h"
+#include "cm/cm.h"
+#include "qp/qp.h"
+#include "core/stats.h"
+
+/* Where some of a buffer is, or NULL if it is in pieces; usually it is not. */
+static const u8 *iwp_skb_flat(const struct sk_buff *skb, u32 off, u32 len)
+{
+	u32 start = skb_headlen(skb);
+	int i;
+
+	if (off + len <= start)
+		return skb->data + off;
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= start; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		if (off + len <= start + skb_frag_size(frag))
+			return skb_frag_address(frag) + off - start;
+		start += skb_frag_size(frag);
+	}
+	return NULL;
+}
+
+/**
+ * iwp_skb_copy() - copy some of what TCP has received
+ * @src: its @ctx is the buffer
+ * @off: offset in that
+ * @to: where it goes
+ * @len: how much
+ */
+void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
+{
+	const u8 *from = iwp_skb_flat(src->ctx, off, len);
+
+	/* The receiver asks only for what is there. */
+	if (from)
+		iwp_copy(to, from, len);
+	else
+		WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
+}
+
+/**
+ * iwp_skb_crc() - checksum of some of what TCP has received
+ * @src: its @ctx is the buffer
+ * @off: offset in that
+ * @len: how much
+ * @crc: checksum of what is before it
+ *
+ * Return: the checksum, continued.
+ */
+u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
+{
+	struct sk_buff *skb = (struct sk_buff *)src->ctx;
+	struct skb_seq_state state;
+	unsigned int done = 0;
+	const u8 *data;
+
+	skb_prepare_seq_read(skb, off, off + len, &state);
+	while (done < len) {
+		unsigned int n = skb_seq_read(done, &data, &state);
+
+		if (!n)
+			return crc;
+		n = min(n, len - done);
+		crc = crc32c(crc, data, n);
+		done += n;
+	}
+	skb_abort_seq_read(&state);
+	return crc;
+}
+
+static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
+			unsigned int offset, size_t len)
+{
+	const u8 *flat = iwp_skb_flat(skb, offset, len);
+	struct iwp_qp *qp = desc->arg.data;
+	struct iwarp_source src = {
+		.copy = iwp_skb_copy,
+		.crc = iwp_skb_crc,
+		.ctx = skb,
+		.flat = flat ? flat - offset : NULL,
+	};
+	u32 taken;
+
+	if (qp->state == IWP_QP_ERROR)
+		return 0;
+	if (qp->design == IWP_DESIGN_HOST) {
+		taken = iwarp_rx_feed(&qp->rx.wire, &src, offset, len);
+	} else {
+		iwp_engine_enter(qp);
+		taken = iwarp_rx_feed(&qp->rx.wire, &src, offset, len);
+		iwp_engine_leave(qp);
+	}
+	if (taken < len)
+		desc->count = 0;
+	return taken;
+}
+
+/**
+ * iwp_rx_flush() - what is half received stays so
+ * @qp: queue pair, in error
+ */
+void iwp_rx_flush(struct iwp_qp *qp)
+{
+	if (qp->rx.has_rqe)
+		iwp_rx_complete(qp, IWARP_SEND,
+				qp->rx.status ?: SIW_WC_WR_FLUSH_ERR, 0, 0, 0);
+}
+
+static void iwp_rx_read(struct iwp_qp *qp)
+{
+	struct sock *sk = qp->tx.sk;
+	read_descriptor_t desc = {
+		.arg.data = qp,
+		.count = 1,
+	};
+
+	/* When to acknowledge is our business. */
+	inet_csk_enter_pingpong_mode(sk);
+	tcp_read_sock(sk, &desc, iwp_rx_actor);
+	iwp_ack_soon(qp);
+}
+
+/**
+ * iwp_rx_ready() - TCP has data, or we have room for it
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, full operation.
+ */
+void iwp_rx_ready(struct iwp_qp *qp)
+{
+	struct iwarp_rx *wire = &qp->rx.wire;
+	struct iwp_tx *tx = &qp->tx;
+	bool waited = tx->wait_first, held = qp->rx.hold.waiting;
+	u32 reads = tx->reads_put;
+
+	if (qp->state == IWP_QP_ERROR)
+		return;
+	iwp_ooo_filled(qp);
+	do {
+		if (qp->rx.hold.waiting)
+			iwp_hold_deliver(qp);
+		if (qp->state != IWP_QP_ERROR)
+			iwp_rx_read(qp);
+		if (qp->state == IWP_QP_ERROR)
+			return;
+	} while (iwp_hold_again(qp));
+	if (held || qp->rx.hold.waiting)
+		iwp_hold_end(qp);
+	if (wire->error) {
+		if (wire->error == IWARP_E_MPA_CRC)
+			iwp_count(qp->dev, IWP_STAT_RX_CRC_ERRORS, 1);
+		iwp_tx_terminate(qp, wire->error, wire->fpdu, wire->fpdu_len);
+		return;
+	}
+	if (tx->reads_put != reads || waited != tx->wait_first ||
+	    tx->orq_get != qp->rx.orq_seen)
+		iwp_tx_ready(qp);
+	qp->rx.orq_seen = tx->orq_get;
+}
+
+/**
+ * iwp_rx_start() - begin full operation
+ * @qp: queue pair, whose @rx is empty
+ * @markers: we have asked for markers
+ * @crc: checksums are in use
+ *
+ * Context: socket's lock held.
+ */
+void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc)
+{
+	qp->rx.orq_seen = qp->tx.orq_get;
+	iwarp_rx_init(&qp->rx.wire, qp->design == IWP_DESIGN_HOST ?
+				    &iwp_rx_ops : &iwp_engine_rx_ops,
+		      markers ? iwp_mpa_interval() : IWARP_NO_MARKERS, crc, 0);
+}

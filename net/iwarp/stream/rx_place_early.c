@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Placement ahead of a hole: what may be placed early, where it goes, and
+ * whether it is still there when its turn comes.
+ *
+ * Nothing else happens early.  Nothing is completed, invalidated, answered or
+ * refused; what cannot be placed now is left for when it comes in order.
+ */
+#include <linux/hash.h>
+#include <linux/slab.h>
+
+#include "core/device.h"
+#include "early.h"
+#include "qp/qp.h"
+#include "core/stats.h"
+
+static struct iwp_early *iwp_early_of(struct iwarp_rx *wire)
+{
+	return container_of(wire, struct iwp_early, wire);
+}
+
+static u64 iwp_target_mix(u64 target, u64 value)
+{
+	return (target + value) * GOLDEN_RATIO_64;
+}
+
+/* Other memory, or the same registered anew, is another target. */
+static u64 iwp_sge_target(struct iwp_qp *qp, const struct siw_sge *sge,
+			  u8 num_sge, u64 target)
+{
+	for (; num_sge; sge++, num_sge--) {
+		target = iwp_target_mix(target, sge->laddr);
+		target = iwp_target_mix(target, sge->length);
+		target = iwp_target_mix(target,
+					iwp_mem_generation(qp->ibqp.pd,
+							   sge->lkey));
+	}
+	return target;
+}
+
+static u64 iwp_write_target(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
+{
+	return iwp_mem_generation(qp->ibqp.pd, hdr->stag);
+}
+
+/* Where the FPDU that comes early goes. */
+static u64 iwp_early_target(struct iwp_early *early)
+{
+	if (early->wire.hdr.opcode == IWARP_WRITE)
+		return iwp_write_target(early->qp, &early->wire.hdr);
+	return iwp_sge_target(early->qp, early->sge, early->num_sge,
+			      early->nr);
+}
+
+/* Where the FPDU that comes in order goes. */
+static u64 iwp_due_target(struct iwp_qp *qp)
+{
+	const struct iwarp_hdr *hdr = &qp->rx.wire.hdr;
+	const struct siw_rqe *rqe = &qp->rx.rqe;
+	const struct iwp_send *send;
+
+	switch (hdr->opcode) {
+	case IWARP_WRITE:
+		return iwp_write_target(qp, hdr);
+	case IWARP_READ_RESP:
+		send = iwp_read_send(qp, qp->tx.orq_get);
+		return iwp_sge_target(qp, send->sge, send->num_sge,
+				      qp->tx.orq_get);
+	default:
+		return iwp_sge_target(qp, rqe->sge, rqe->num_sge, 0);
+	}
+}
+
+/* Any of our requests may be answered, not only the oldest. */
+static bool iwp_early_response(struct iwp_early *early)
+{
+	const struct iwarp_hdr *hdr = &early->wire.hdr;
+	struct iwp_qp *qp = early->qp;
+	struct iwp_tx *tx = &qp->tx;
+	struct iwp_send *send;
+	u32 nr = tx->orq_get;
+
+	while (nr != tx->orq_put && iwp_read_stag(tx, nr) != hdr->stag)
+		nr++;
+	if (nr == tx->orq_put)
+		return false;
+	send = iwp_read_send(qp, nr);
+	if (tx->msg.send == send || hdr->to + hdr->payload_len > send->length)
+		return false;
+	early->sge = send->sge;
+	early->num_sge = send->num_sge;
+	early->at = hdr->to;
+	early->nr = nr;
+	return true;
+}
+
+/*
+ * Each message takes one request, so its number tells which, unless others wait
+ * for requests.  A process might change the request before it is taken: that
+ * would be another target, and until then it is memory which the process has
+ * offered.
+ */
+static bool iwp_early_send(struct iwp_early *early)
+{
+	const struct iwarp_hdr *hdr = &early->wire.hdr;
+	struct iwp_qp *qp = early->qp;
+	u32 ahead = iwarp_in_ahead(&qp->tx.stream, hdr);
+
+	if (qp->rx.hold.waiting)
+		return false;
+	if (qp->rx.has_rqe && !ahead)
+		early->rqe = qp->rx.rqe;
+	else if (!iwp_rq_peek(qp, ahead - qp->rx.has_rqe, &early->rqe))
+		return false;
+	if ((u64)hdr->mo + hdr->payload_len > iwp_rqe_len(&early->rqe))
+		return false;
+	early->sge = early->rqe.sge;
+	early->num_sge = early->rqe.num_sge;
+	early->at = hdr->mo;
+	early->nr = 0;
+	return true;
+}
+
+static bool iwp_early_wanted(struct iwp_early *early)
+{
+	const struct iwarp_hdr *hdr = &early->wire.hdr;
+
+	if (!hdr->payload_len || iwarp_opcode_control(hdr->opcode))
+		return false;
+	switch (hdr->opcode) {
+	case IWARP_WRITE:
+		return !iwp_write_check(early->qp, hdr);
+	case IWARP_READ_RESP:
+		return iwp_early_response(early);
+	default:
+		return iwp_early_send(early);
+	}
+}
+
+static u32 iwp_early_begin(struct iwarp_rx *wire)
+{
+	struct iwp_early *early = iwp_early_of(wire);
+
+	if (iwarp_placed_full(&early->placed))
+		return IWARP_RX_HOLD;
+	if (!iwp_early_wanted(early))
+		return IWARP_RX_SKIP;
+	early->failed = false;
+	early->target = iwp_early_target(early);
+	return IWARP_RX_GO;
+}
+
+static enum iwarp_error iwp_early_data(struct iwarp_rx *wire,
+				       const struct iwarp_source *src, u32 off,
+				       u32 len, u32 at)
+{
+	struct iwp_early *early = iwp_early_of(wire);
+	struct iwp_copy copy = { .src = src, .off = off };
+	const struct iwarp_hdr *hdr = &wire->hdr;
+	enum iwp_mem_err err;
+
+	if (early->failed)
+		return IWARP_OK;
+	if (hdr->opcode == IWARP_WRITE)
+		err = iwp_place_write(early->qp, hdr, at, len, &copy);
+	else
+		err = iwp_scatter(early->qp, early->sge, early->num_sge,
+				  early->at + at, len, &copy);
+	early->failed = err;
+	return IWARP_OK;
+}
+
+/*
+ * It counts as placed if all of it went to the same registration of memory.
+ * What of the stream is placed between two parts of a segment that comes in
+ * order may be overwritten by the second.
+ */
+static enum iwarp_error iwp_early_end(struct iwarp_rx *wire)
+{
+	struct iwp_early *early = iwp_early_of(wire);
+	struct iwarp_placed *placed = &early->placed;
+	struct iwarp_rx *due = &early->qp->rx.wire;
+
+	if (wire->skip || early->failed ||
+	    iwp_early_target(early) != early->target)
+		return IWARP_OK;
+	iwarp_placed_spoil(placed, wire->start, &wire->hdr);
+	iwarp_placed_add(placed, wire->start, wire->end - wire->start,
+			 wire->fpdu, iwarp_hdr_len(wire->hdr.opcode),
+			 early->target);
+	if (due->state > IWARP_RX_BEGIN)
+		iwarp_placed_spoil(placed, due->start, &due->hdr);
+	return IWARP_OK;
+}
+
+static const struct iwarp_rx_ops iwp_early_rx_ops = {
+	.begin = iwp_early_begin,
+	.data = iwp_early_data,
+	.end = iwp_early_end,
+};
+
+/**
+ * iwp_early_take() - an FPDU comes in order: was it placed early?
+ * @qp: queue pair; the FPDU was found right, and, if it takes a receive
+ *	request, has that, or waits for it
+ *
+ * Context: socket's lock held.
+ * Return: %IWARP_RX_SKIP if it is where it belongs, else %IWARP_RX_GO.
+ */
+u32 iwp_early_take(struct iwp_qp *qp)
+{
+	struct iwarp_placed *placed = &qp->rx.early->placed;
+	const struct iwarp_rx *wire = &qp->rx.wire;
+	u32 len = wire->end - wire->start;
+
+	if (iwarp_opcode_receives(wire->hdr.opcode) && qp->rx.hold.spilling)
+		return IWARP_RX_GO;
+	if (iwarp_placed_take(placed, wire->start, len, wire->fpdu,
+			      iwarp_hdr_len(wire->hdr.opcode),
+			      iwp_due_target(qp))) {
+		iwp_count(qp->dev, IWP_STAT_RX_EARLY_BYTES, len);
+		iwp_count(qp->dev, IWP_STAT_RX_EARLY_FPDUS, 1);
+		return IWARP_RX_SKIP;
+	}
+	iwarp_placed_spoil(placed, wire->start, &wire->hdr);
+	return IWARP_RX_GO;
+}
+
+/**
+ * iwp_early_new() - prepare for placement ahead of holes
+ * @qp: queue pair, in full operation from now on, with markers
+ *
+ * Context: process.
+ * Return: the room for it, which is the queue pair's, or NULL.
+ */
+struct iwp_early *iwp_early_new(struct iwp_qp *qp)
+{
+	const struct iwarp_rx *due = &qp->rx.wire;
+	struct iwp_early *early = kvzalloc(sizeof(*early), GFP_KERNEL_ACCOUNT);
+
+	qp->rx.early = early;
+	if (!early)
+		return NULL;
+	early->qp = qp;
+	iwarp_rx_init(&early->wire, &iwp_early_rx_ops, due->interval,
+		      due->use_crc, 0);
+	iwarp_placed_init(&early->placed, early->slots, IWP_EARLY_SLOTS);
+	return early;
+}
+
+/**
+ * iwp_early_free() - nothing is received any more
+ * @qp: queue pair without a socket
+ */
+void iwp_early_free(struct iwp_qp *qp)
+{
+	kvfree(qp->rx.early);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Segments: one copy from where the data is into pages of our own, with gaps
+ * for the markers, and the checksum over it all.
+ */
+#include <linux/crc32c.h>
+#include <net/tcp.h>
+
+#include "mem/copy.h"
+#include "core/device.h"
+#include "wire/framing.h"
+#include "qp/qp.h"
+#include "core/stats.h"
+
+/* With less left of a segment of TCP, a header is hardly worth it. */
+#define IWP_SEG_ROOM_MIN	256
+
+/**
+ * struct iwp_out - a segment that is being written
+ * @tx: what it belongs to
+ * @gap: where markers go
+ * @at: where the next byte goes, in the page of @tx
+ * @room: how many bytes fit there
+ * @written: bytes before @at that TCP is not to get yet
+ * @unsummed: how many of them the checksum does not cover yet
+ * @crc: checksum so far
+ * @err: memory was short
+ */
+struct iwp_out {
+	struct iwp_tx *tx;
+	struct iwarp_gap gap;
+	u8 *at;
+	u32 room;
+	u32 written;
+	u32 unsummed;
+	u32 crc;
+	int err;
+};
+
+static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
+			u32 len)
+{
+	struct bio_vec *last = tx->vecs + tx->nr_vecs - 1;
+
+	if (tx->nr_vecs > tx->due && last->bv_page == page &&
+	    last->bv_offset + last->bv_len == offset) {
+		last->bv_len += len;
+		return;
+	}
+	get_page(page);
+	bvec_set_page(&tx->vecs[tx->nr_vecs++], page, len, offset);
+}
+
+/* One call for all that lies together: each has a price of its own. */
+static void iwp_out_sum(struct iwp_out *out)
+{
+	if (out->tx->use_crc && out->unsummed)
+		out->crc = crc32c(out->crc, out->at - out->unsummed,
+				  out->unsummed);
+	out->unsummed = 0;
+}
+
+/* What was written is for TCP. */
+static void iwp_out_close(struct iwp_out *out)
+{
+	struct page_frag *frag = &out->tx->frag;
+
+	if (!out->written)
+		return;
+	iwp_out_sum(out);
+	iwp_vec_add(out->tx, frag->page, frag->offset, out->written);
+	frag->offset += out->written;
+	out->written = 0;
+}
+
+/* A page that could not be got leaves the size of the one before. */
+static u32 iwp_frag_room(const struct iwp_tx *tx)
+{
+	return tx->frag.page ? tx->frag.size - tx->frag.offset : 0;
+}
+
+/*
+ * A full page cannot be used again before the peer has acknowledged what is in it;
+ * that of before it often can.  New ones have their price: most kernels clear them.
+ */
+static bool iwp_frag_refill(struct iwp_tx *tx, u32 len)
+{
+	swap(tx->frag, tx->spare);
+	return skb_page_frag_refill(len, &tx->frag, GFP_ATOMIC);
+}
+
+static bool iwp_out_more(struct iwp_out *out)
+{
+	struct page_frag *frag = &out->tx->frag;
+
+	iwp_out_close(out);
+	if (!iwp_frag_room(out->tx) && !iwp_frag_refill(out->tx, 1)) {
+		out->err = -ENOMEM;
+		return false;
+	}
+	out->at = page_address(frag->page) + frag->offset;
+	out->room = iwp_frag_room(out->tx);
+	return true;
+}
+
+/* What is written here is in the stream as it is. */
+static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
+{
+	while (len && (out->room || iwp_out_more(out))) {
+		u32 n = min(len, out->room);
+
+		iwp_copy(out->at, from, n);
+		out->at += n;
+		out->room -= n;
+		out->written += n;
+		out->unsummed += n;
+		from += n;
+		len -= n;
+	}
+}
+
+static void iwp_out_marker(struct iwp_out *out)
+{
+	u8 marker[IWARP_MARKER_LEN];
+
+	if (!iwarp_marker_at(out->gap.interval, out->gap.pos))
+		return;
+	iwarp_gap_marker(&out->gap, marker);
+	iwp_out_raw(out, marker, sizeof(marker));
+}
+
+/* With markers in between. */
+static int iwp_out_bytes(void *ctx, void *from, size_t len)
+{
+	struct iwp_out *out = ctx;
+
+	while (len && !out->err) {
+		u32 n;
+
+		iwp_out_marker(out);
+		n = min_t(size_t, len, iwarp_gap_room(&out->gap));
+		iwp_out_raw(out, from, n);
+		iwarp_gap_advance(&out->gap, n);
+		from += n;
+		len -= n;
+	}
+	return out->err;
+}
+
+/* As iwp_out_bytes(), but the memory itself goes to TCP, where that may be. */
+static int iwp_out_pages(void *ctx, void *from, size_t len)
+{
+	struct iwp_out *out = ctx;
+
+	while (len && !out->err) {
+		struct page *page = virt_to_page(from);
+		u32 n;
+
+		iwp_out_marker(out);
+		n = min_t(size_t, len, iwarp_gap_room(&out->gap));
+		n = min_t(size_t, n, PAGE_SIZE - offset_in_page(from));
+		if (!sendpage_ok(page)) {
+			iwp_out_raw(out, from, n);
+		} else {
+			iwp_out_close(out);
+			iwp_vec_add(out->tx, page, offset_in_page(from), n);
+			if (out->tx->use_crc)
+				out->crc = crc32c(out->crc, from, n);
+		}
+		iwarp_gap_advance(&out->gap, n);
+		from += n;
+		len -= n;
+	}
+	return out->err;
+}
+
+/* Where all of the segment fits, and nothing comes in between. */
+static int iwp_out_flat(void *ctx, void *from, size_t len)
+{
+	u8 **at = ctx;
+
+	iwp_copy(*at, from, len);
+	*at += len;
+	return 0;
+}
+
+/**
+ * struct iwp_to - where payload goes
+ * @copy: takes what has to be copied, as it does not stay where it is
+ * @span: takes what is in memory regions
+ * @ctx: for both
+ */
+struct iwp_to {
+	iwp_span_fn copy;
+	iwp_span_fn span;
+	void *ctx;
+};
+
+static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
+{
+	static const u8 zeros[4];
+	u8 crc[IWARP_CRC_LEN] = {};
+
+	iwp_out_bytes(out, (void *)zeros, iwarp_pad_len(ulpdu_len));
+	iwp_out_marker(out);
+	iwp_out_sum(out);
+	if (out->tx->use_crc)
+		iwarp_crc_encode(out->crc, crc);
+	iwp_out_raw(out, crc, sizeof(crc));
+	out->unsummed = 0;
+	iwarp_gap_advance(&out->gap, sizeof(crc));
+	iwp_out_close(out);
+}
+
+static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
+				      struct iwp_send *send, u32 at, u32 len,
+				      const struct iwp_to *to)
+{
+	struct iwp_pieces pieces = {
+		.pd = qp->ibqp.pd,
+		.sge = send->sge,
+		.num_sge = send->num_sge,
+		.unnamed = iwp_qp_kernel(qp),
+	};
+
+	if (send->flags & SIW_WQE_INLINE) {
+		to->copy(to->ctx, (u8 *)&send->sge[1] + at, len);
+		return IWP_MEM_OK;
+	}
+	return iwp_pieces_walk(&pieces, at, len, to->span, to->ctx);
+}
+
+static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,
+				       const struct iwp_to *to)
+{
+	struct iwp_msg *msg = &qp->tx.msg;
+	struct iwarp_read_req *req;
+
+	switch (msg->source) {
+	case IWP_MSG_SEND:
+		return iwp_tx_gather(qp, msg->send, msg->at, len, to);
+	case IWP_MSG_READ:
+		req = &qp->tx.reads[qp->tx.reads_get % qp->tx.reads_size].req;
+		if (len && !req->src_stag)
+			return IWP_MEM_STAG;
+		return iwp_mem_walk(qp->ibqp.pd, req->src_stag,
+				    req->src_to + msg->at, len,
+				    IB_ACCESS_REMOTE_READ, to->span, to->ctx);
+	default:
+		to->copy(to->ctx, msg->control + msg->at, len);
+		return IWP_MEM_OK;
+	}
+}
+
+static const u8 iwp_qns[] = {
+	[IWARP_READ_REQ] = IWARP_QN_READ,
+	[IWARP_SEND] = IWARP_QN_SEND,
+	[IWARP_SEND_INV] = IWARP_QN_SEND,
+	[IWARP_SEND_SE] = IWARP_QN_SEND,
+	[IWARP_SEND_SE_INV] = IWARP_QN_SEND,
+	[IWARP_TERMINATE] = IWARP_QN_TERMINATE,
+	[IWARP_IMMEDIATE] = IWARP_QN_SEND,
+	[IWARP_IMMEDIATE_SE] = IWARP_QN_SEND,
+};
+
+/*
+ * A segment of ours that shares one of TCP's with the message before it fills
+ * that up, so that what follows is aligned again.
+ */
+static u32 iwp_seg_room(const struct iwp_tx *tx)
+{
+	u32 mss = tcp_sk(tx->sk)->mss_cache;
+	u32 room = mss - tx->seg_used % mss;
+
+	if (room < IWP_SEG_ROOM_MIN)
+		room += mss;
+	return tx->gather ? min_t(u32, room, IWP_TX_SG_ROOM) : room;
+}
+
+/* As much of the message as fits into one segment of TCP. */
+static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
+{
+	u32 head = iwarp_hdr_len(tx->msg.opcode) - IWARP_ULPDU_LENGTH_LEN;
+	const struct iwp_msg *msg = &tx->msg;
+	u32 room, left = msg->len - msg->at;
+
+	room = iwarp_ulpdu_fit(tx->interval, tx->pos, iwp_seg_room(tx));
+	room = max(room, IWARP_MULPDU_MIN) - head;
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->opcode = msg->opcode;
+	hdr->payload_len = min(room, left);
+	hdr->last = left <= room;
+	hdr->stag = msg->stag;
+	if (iwarp_opcode_tagged(msg->opcode)) {
+		hdr->to = msg->to + msg->at;
+		return;
+	}
+	hdr->qn = iwp_qns[msg->opcode];
+	hdr->msn = msg->msn;
+	hdr->mo = msg->at;
+}
+
+static void iwp_vec_cut(struct iwp_tx *tx, u32 nr, u32 last_len)
+{
+	while (tx->nr_vecs > nr)
+		put_page(tx->vecs[--tx->nr_vecs].bv_page);
+	if (nr)
+		tx->vecs[nr - 1].bv_len = last_len;
+}
+
+/* Returns 0, or what iwp_tx_segment() does. */
+static int iwp_seg_pieces(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+			  u32 *len)
+{
+	struct iwp_tx *tx = &qp->tx;
+	struct iwp_out out = { .tx = tx, .crc = IWARP_CRC_SEED };
+	struct iwp_to to = {
+		.copy = iwp_out_bytes,
+		.span = tx->gather ? iwp_out_pages : iwp_out_bytes,
+		.ctx = &out,
+	};
+	u8 head[IWARP_HDR_MAX];
+	enum iwp_mem_err err;
+
+	iwarp_gap_init(&out.gap, tx->interval, tx->pos);
+	iwp_out_bytes(&out, head, iwarp_hdr_encode(hdr, head));
+	err = iwp_tx_payload(qp, hdr->payload_len, &to);
+	if (err)
+		return err;
+	iwp_out_trailer(&out, iwarp_ulpdu_len(hdr));
+	*len = out.gap.pos - (u32)tx->pos;
+	return out.err;
+}
+
+/* Whether the page of @tx has so much room in one piece. */
+static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
+{
+	return iwp_frag_room(tx) >= len ||
+	       (iwp_frag_refill(tx, len) && iwp_frag_room(tx) >= len);
+}
+
+/* The same, if all of it lies together, and there is room for it. */
+static int iwp_seg_flat(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len)
+{
+	struct page_frag *frag = &qp->tx.frag;
+	u8 *start = page_address(frag->page) + frag->offset;
+	u8 *at = start + iwarp_hdr_encode(hdr, start);
+	u8 *trailer = start + len - IWARP_CRC_LEN;
+	struct iwp_to to = {
+		.copy = iwp_out_flat,
+		.span = iwp_out_flat,
+		.ctx = &at,
+	};
+	enum iwp_mem_err err;
+
+	err = iwp_tx_payload(qp, hdr->payload_len, &to);
+	if (err)
+		return err;
+	/* What pads it, and the checksum if none is in use. */
+	put_unaligned_le32(0, at);
+	put_unaligned_le32(0, trailer);
+	if (qp->tx.use_crc)
+		iwarp_crc_encode(crc32c(IWARP_CRC_SEED, start, trailer - start),
+				 trailer);
+	iwp_vec_add(&qp->tx, frag->page, frag->offset, len);
+	frag->offset += len;
+	return 0;
+}
+
+static int iwp_seg_write(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+			 u32 *len)
+{
+	struct iwp_tx *tx = &qp->tx;
+	u32 last_len, nr = tx->nr_vecs;
+	int err;
+
+	*len = iwarp_fpdu_len(iwarp_ulpdu_len(hdr));
+	if (!tx->interval && !tx->gather && iwp_frag_fits(tx, *len))
+		return iwp_seg_flat(qp, hdr, *len);
+	last_len = nr ? tx->vecs[nr - 1].bv_len : 0;
+	err = iwp_seg_pieces(qp, hdr, len);
+	if (err)
+		iwp_vec_cut(tx, nr, last_len);
+	return err;
+}
+
+/**
+ * iwp_tx_segment() - write the next segment of the message
+ * @qp: queue pair that has a message, and room for the segment's pieces
+ *
+ * Context: socket's lock held.
+ * Return: 0; -ENOMEM if memory is short; or enum iwp_mem_err if the payload
+ * may not be read.  In both cases nothing was written.
+ */
+int iwp_tx_segment(struct iwp_qp *qp)
+{
+	struct iwp_tx *tx = &qp->tx;
+	struct iwarp_hdr hdr;
+	u32 len;
+	int err;
+
+	iwp_seg_header(tx, &hdr);
+	err = iwp_seg_write(qp, &hdr, &len);
+	if (err)
+		return err;
+	tx->seg_used += len;
+	tx->pos += len;
+	tx->msg.at += hdr.payload_len;
+	iwp_count(qp->dev, IWP_STAT_TX_FPDUS, 1);
+	if (!iwp_design_offloaded(qp->design))
+		iwp_count(qp->dev, IWP_STAT_TX_HOST_BYTES, hdr.payload_len);
+	tx->segs++;
+	if (hdr.last)
+		iwp_tx_msg_sent(qp);
+	return 0;
+}
+
+static void iwp_frag_drop(struct page_frag *frag)
+{
+	if (frag->page)
+		put_page(frag->page);
+	memset(frag, 0, sizeof(*frag));
+}
+
+/**
+ * iwp_tx_drop_pages() - nothing more is sent
+ * @tx: what was being sent
+ */
+void iwp_tx_drop_pages(struct iwp_tx *tx)
+{
+	iwp_vec_cut(tx, 0, 0);
+	tx->due = 0;
+	iwp_frag_drop(&tx->frag);
+	iwp_frag_drop(&tx->spare);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work requests of kernel users come in.
+ */
+#include "core/device.h"
+#include "qp/qp.h"
+
+static int iwp_post_sges(struct iwp_send *send, const struct ib_send_wr *wr,
+			 u8 max_sge)
+{
+	u64 length = 0;
+	int i;
+
+	if (wr->num_sge > max_sge)
+		return -EINVAL;
+	for (i = 0; i < wr->num_sge; i++) {
+		send->sge[i].laddr = wr->sg_list[i].addr;
+		send->sge[i].length = wr->sg_list[i].length;
+		send->sge[i].lkey = wr->sg_list[i].lkey;
+		length += wr->sg_list[i].length;
+	}
+	if (length > S32_MAX)
+		return -EINVAL;
+	send->num_sge = wr->num_sge;
+	send->length = length;
+	return 0;
+}
+
+/* The data takes the place of all pieces but the first, which describes it. */
+static int iwp_post_inline(struct iwp_send *send, const struct ib_send_wr *wr)
+{
+	u8 *room = (u8 *)&send->sge[1];
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > SIW_MAX_INLINE - send->length)
+			return -EINVAL;
+		memcpy(room + send->length, (void *)(uintptr_t)sge->addr,
+		       sge->length);
+		send->length += sge->length;
+	}
+	send->flags |= SIW_WQE_INLINE;
+	send->num_sge = 1;
+	send->sge[0].length = send->length;
+	return 0;
+}
+
+static int iwp_post_data(struct iwp_send *send, const struct ib_send_wr *wr,
+			 u8 max_sge)
+{
+	if (wr->send_flags & IB_SEND_INLINE)
+		return iwp_post_inline(send, wr);
+	return iwp_post_sges(send, wr, max_sge);
+}
+
+static int iwp_post_rdma(struct iwp_send *send, const struct ib_send_wr *wr,
+			 u8 max_sge)
+{
+	send->raddr = rdma_wr(wr)->remote_addr;
+	send->rkey = rdma_wr(wr)->rkey;
+	return iwp_post_data(send, wr, max_sge);
+}
+
+static int iwp_post_read(struct iwp_send *send, const struct ib_send_wr *wr,
+			 u8 max_sge)
+{
+	/* It is the only piece that is to be invalidated. */
+	if (send->opcode == SIW_OP_READ_LOCAL_INV && wr->num_sge != 1)
+		return -EINVAL;
+	send->raddr = rdma_wr(wr)->remote_addr;
+	send->rkey = rdma_wr(wr)->rkey;
+	return iwp_post_sges(send, wr, max_sge);
+}
+
+static int iwp_post_reg(struct iwp_send *send, const struct ib_reg_wr *wr)
+{
+	send->mr = iwp_mr(wr->mr);
+	send->rkey = wr->key;
+	send->access = wr->access;
+	return 0;
+}
+
+static void iwp_post_flags(const struct iwp_qp *qp, struct iwp_send *send,
+			   int flags)
+{
+	if (flags & IB_SEND_SIGNALED || qp->sq.sig_all)
+		send->flags |= SIW_WQE_SIGNALLED;
+	if (flags & IB_SEND_SOLICITED)
+		send->flags |= SIW_WQE_SOLICITED;
+	if (flags & IB_SEND_FENCE)
+		send->flags |= SIW_WQE_READ_FENCE;
+}
+
+static int iwp_post_fill(const struct iwp_qp *qp, struct iwp_send *send,
+			 const struct ib_send_wr *wr)
+{
+	memset(send, 0, offsetof(struct iwp_send, sge));
+	send->id = wr->wr_id;
+	iwp_post_flags(qp, send, wr->send_flags);
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+		send->opcode = SIW_OP_SEND;
+		return iwp_post_data(send, wr, qp->sq.max_sge);
+	case IB_WR_SEND_WITH_INV:
+		send->opcode = SIW_OP_SEND_REMOTE_INV;
+		send->rkey = wr->ex.invalidate_rkey;
+		return iwp_post_data(send, wr, qp->sq.max_sge);
+	case IB_WR_RDMA_WRITE:
+		send->opcode = SIW_OP_WRITE;
+		return iwp_post_rdma(send, wr, qp->sq.max_sge);
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		send->opcode = IWP_OP_WRITE_WITH_IMM;
+		send->imm = wr->ex.imm_data;
+		return iwp_post_rdma(send, wr, qp->sq.max_sge);
+	case IB_WR_RDMA_READ:
+		send->opcode = SIW_OP_READ;
+		return iwp_post_read(send, wr, qp->sq.max_sge);
+	case IB_WR_RDMA_READ_WITH_INV:
+		send->opcode = SIW_OP_READ_LOCAL_INV;
+		return iwp_post_read(send, wr, qp->sq.max_sge);
+	case IB_WR_REG_MR:
+		send->opcode = SIW_OP_REG_MR;
+		return iwp_post_reg(send, reg_wr(wr));
+	case IB_WR_LOCAL_INV:
+		send->opcode = SIW_OP_INVAL_STAG;
+		send->rkey = wr->ex.invalidate_rkey;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int iwp_sq_add(struct iwp_qp *qp, const struct ib_send_wr *wr)
+{
+	struct iwp_sq *sq = &qp->sq;
+	int err;
+
+	if (sq->put - iwp_index_load(&sq->done) == sq->size)
+		return -ENOMEM;
+	err = iwp_post_fill(qp, &sq->ring[sq->put & (sq->size - 1)], wr);
+	if (!err)
+		iwp_index_store(&sq->put, sq->put + 1);
+	return err;
+}
+
+/* What was posted while the state changed has nobody else to flush it. */
+static void iwp_sq_posted(struct iwp_qp *qp)
+{
+	/* Pairs with iwp_qp_error(): the request, then the state. */
+	smp_mb();
+	if (iwp_local_send(qp))
+		return;
+	if (READ_ONCE(qp->state) == IWP_QP_ERROR)
+		iwp_sq_flush(qp);
+	else
+		iwp_tx_kick(qp);
+}
+
+/**
+ * iwp_post_send() - add requests to the send queue
+ * @ibqp: queue pair
+ * @wr: list of requests; NULL if a process rings the bell of its own queue
+ * @bad_wr: set to the first request that was not taken
+ *
+ * Context: any, even with interrupts off.
+ * Return: 0 or a negative error number.
+ */
+int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad_wr)
+{
+	struct iwp_qp *qp = iwp_qp(ibqp);
+	unsigned long flags;
+	int err = 0;
+
+	if ((wr && qp->sq.shared.mem) ||
+	    READ_ONCE(qp->state) == IWP_QP_IDLE) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	if (wr) {
+		spin_lock_irqsave(&qp->sq.lock, flags);
+		for (; wr && !err; wr = err ? wr : wr->next)
+			err = iwp_sq_add(qp, wr);
+		spin_unlock_irqrestore(&qp->sq.lock, flags);
+	}
+	if (err)
+		*bad_wr = wr;
+	iwp_sq_posted(qp);
+	return err;
+}
+
+static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
+{
+	struct siw_rqe *rqe;
+	int i;
+
+	if (!rq->size || wr->num_sge > rq->max_sge)
+		return -EINVAL;
+	rqe = &rq->ring[rq->put & (rq->size - 1)];
+	if (iwp_place_load(&rqe->flags))
+		return -ENOMEM;
+	rqe->id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++) {
+		rqe->sge[i].laddr = wr->sg_list[i].addr;
+		rqe->sge[i].length = wr->sg_list[i].length;
+		rqe->sge[i].lkey = wr->sg_list[i].lkey;
+	}
+	iwp_place_store(&rqe->flags, SIW_WQE_VALID);
+	rq->put++;
+	return 0;
+}
+
+/**
+ * iwp_post_recv() - add requests to the receive queue
+ * @ibqp: queue pair of a kernel user
+ * @wr: list of requests
+ * @bad_wr: set to the first request that was not taken
+ *
+ * Context: any, even with interrupts off.
+ * Return: 0 or a negative error number.
+ */
+int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct iwp_qp *qp = iwp_qp(ibqp);
+	unsigned long flags;
+	int err = 0;
+
+	if (qp->sq.shared.mem) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&qp->rq.lock, flags);
+	for (; wr && !err; wr = err ? wr : wr->next)
+		err = iwp_rq_add(&qp->rq, wr);
+	spin_unlock_irqrestore(&qp->rq.lock, flags);
+	if (err)
+		*bad_wr = wr;
+	/* Pairs with iwp_qp_error() and who has found no request: then look. */
+	smp_mb();
+	if (READ_ONCE(qp->state) == IWP_QP_ERROR && !iwp_local_receive(qp))
+		iwp_rq_flush(qp);
+	else if (READ_ONCE(qp->rx.hold.waiting))
+		iwp_tx_kick(qp);
+	else
+		iwp_local_fed(qp);
+	return err;
+}

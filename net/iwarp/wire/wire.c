@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Encode and decode of the headers of DDP and RDMAP, and of the messages that
+ * the provider itself has to understand.  All that comes from the peer is
+ * checked here, and refused unless it is known to be right; what bits are
+ * reserved is ignored, as the standards say (RFC 5041, section 4.1; RFC 5040,
+ * section 4.1).
+ */
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include "wire.h"
+
+/* Offsets that all headers have in common. */
+#define HDR_ULPDU_LENGTH	0
+#define HDR_DDP			2
+#define HDR_RDMAP		3
+/* Tagged header (RFC 5041, section 4.2). */
+#define TAGGED_STAG		4
+#define TAGGED_TO		8
+/* Untagged header (RFC 5041, section 4.3). */
+#define UNTAGGED_RSVDULP	4
+#define UNTAGGED_QN		8
+#define UNTAGGED_MSN		12
+#define UNTAGGED_MO		16
+
+#define DDP_TAGGED		0x80
+#define DDP_LAST		0x40
+#define DDP_VERSION_MASK	0x03
+#define DDP_VERSION		1
+
+#define RDMAP_VERSION_SHIFT	6
+#define RDMAP_VERSION		1
+#define RDMAP_OPCODE_MASK	0x0f
+
+#define ATOMIC_OP_MASK		0xf
+
+/**
+ * struct iwarp_rule - what a segment of a kind of message may look like
+ * @known: there is such a message
+ * @qn: its queue, if it is untagged
+ * @min_len: the shortest payload
+ * @max_len: the longest payload
+ */
+struct iwarp_rule {
+	bool known;
+	u8 qn;
+	u16 min_len;
+	u16 max_len;
+};
+
+#define DATA(qn)		{ true, qn, 0, 0xffff }
+#define CONTROL(qn, min, max)	{ true, qn, min, max }
+
+static const struct iwarp_rule iwarp_rules[RDMAP_OPCODE_MASK + 1] = {
+	[IWARP_WRITE]		= DATA(0),
+	[IWARP_READ_RESP]	= DATA(0),
+	[IWARP_SEND]		= DATA(IWARP_QN_SEND),
+	[IWARP_SEND_INV]	= DATA(IWARP_QN_SEND),
+	[IWARP_SEND_SE]		= DATA(IWARP_QN_SEND),
+	[IWARP_SEND_SE_INV]	= DATA(IWARP_QN_SEND),
+	[IWARP_READ_REQ] = CONTROL(IWARP_QN_READ, IWARP_READ_REQ_LEN,
+				   IWARP_READ_REQ_LEN),
+	[IWARP_TERMINATE] = CONTROL(IWARP_QN_TERMINATE, IWARP_TERMINATE_MIN,
+				    IWARP_TERMINATE_MAX),
+	[IWARP_IMMEDIATE] = CONTROL(IWARP_QN_SEND, IWARP_IMMEDIATE_LEN,
+				    IWARP_IMMEDIATE_LEN),
+	[IWARP_IMMEDIATE_SE] = CONTROL(IWARP_QN_SEND, IWARP_IMMEDIATE_LEN,
+				       IWARP_IMMEDIATE_LEN),
+	[IWARP_ATOMIC_REQ] = CONTROL(IWARP_QN_READ, IWARP_ATOMIC_REQ_LEN,
+				     IWARP_ATOMIC_REQ_LEN),
+	[IWARP_ATOMIC_RESP] = CONTROL(IWARP_QN_ATOMIC, IWARP_ATOMIC_RESP_LEN,
+				      IWARP_ATOMIC_RESP_LEN),
+};
+
+/**
+ * iwarp_hdr_encode() - write ULPDU_Length and the headers behind it
+ * @hdr: what to write; nothing is checked
+ * @buf: where to
+ *
+ * Return: the length of what was written.
+ */
+u32 iwarp_hdr_encode(const struct iwarp_hdr *hdr, u8 buf[IWARP_HDR_MAX])
+{
+	bool tagged = iwarp_opcode_tagged(hdr->opcode);
+
+	put_unaligned_be16(iwarp_ulpdu_len(hdr), buf + HDR_ULPDU_LENGTH);
+	buf[HDR_DDP] = (tagged ? DDP_TAGGED : 0) | (hdr->last ? DDP_LAST : 0) |
+		       DDP_VERSION;
+	buf[HDR_RDMAP] = RDMAP_VERSION << RDMAP_VERSION_SHIFT | hdr->opcode;
+	put_unaligned_be32(hdr->stag, buf + TAGGED_STAG);
+	if (tagged) {
+		put_unaligned_be64(hdr->to, buf + TAGGED_TO);
+		return IWARP_TAGGED_LEN;
+	}
+	put_unaligned_be32(hdr->qn, buf + UNTAGGED_QN);
+	put_unaligned_be32(hdr->msn, buf + UNTAGGED_MSN);
+	put_unaligned_be32(hdr->mo, buf + UNTAGGED_MO);
+	return IWARP_UNTAGGED_LEN;
+}
+
+/**
+ * iwarp_hdr_peek_len() - how long a header is
+ * @ctrl: its first bytes
+ *
+ * Return: its length, ULPDU_Length included: enough of it for
+ * iwarp_hdr_parse().
+ */
+u32 iwarp_hdr_peek_len(const u8 ctrl[IWARP_CTRL_LEN])
+{
+	return ctrl[HDR_DDP] & DDP_TAGGED ? IWARP_TAGGED_LEN :
+					    IWARP_UNTAGGED_LEN;
+}
+
+static void iwarp_hdr_decode(const u8 *buf, struct iwarp_hdr *hdr)
+{
+	memset(hdr, 0, sizeof(*hdr));
+	hdr->opcode = buf[HDR_RDMAP] & RDMAP_OPCODE_MASK;
+	hdr->last = buf[HDR_DDP] & DDP_LAST;
+	if (buf[HDR_DDP] & DDP_TAGGED) {
+		hdr->stag = get_unaligned_be32(buf + TAGGED_STAG);
+		hdr->to = get_unaligned_be64(buf + TAGGED_TO);
+		return;
+	}
+	/* Reserved, and not looked at, in all but these. */
+	if (iwarp_opcode_invalidates(hdr->opcode))
+		hdr->stag = get_unaligned_be32(buf + UNTAGGED_RSVDULP);
+	hdr->qn = get_unaligned_be32(buf + UNTAGGED_QN);
+	hdr->msn = get_unaligned_be32(buf + UNTAGGED_MSN);
+	hdr->mo = get_unaligned_be32(buf + UNTAGGED_MO);
+}
+
+/* What DDP checks of a tagged segment (RFC 5041, section 7.1). */
+static enum iwarp_error iwarp_check_tagged(const struct iwarp_hdr *hdr)
+{
+	if (hdr->to + hdr->payload_len < hdr->to)
+		return IWARP_E_TAGGED_WRAP;
+	return IWARP_OK;
+}
+
+/* What DDP checks of an untagged segment (RFC 5041, section 7.1). */
+static enum iwarp_error iwarp_check_untagged(const struct iwarp_hdr *hdr,
+					     const struct iwarp_rule *rule)
+{
+	if (hdr->qn >= IWARP_QN_COUNT)
+		return IWARP_E_UNTAGGED_QN;
+	if (hdr->qn != rule->qn)
+		return IWARP_E_OP_OPCODE;
+	if (hdr->mo + hdr->payload_len < hdr->mo)
+		return IWARP_E_UNTAGGED_MO;
+	if (!iwarp_opcode_control(hdr->opcode))
+		return IWARP_OK;
+	if (hdr->mo)
+		return IWARP_E_UNTAGGED_MO;
+	if (hdr->payload_len > rule->max_len)
+		return IWARP_E_UNTAGGED_LONG;
+	if (hdr->payload_len < rule->min_len || !hdr->last)
+		return IWARP_E_DDP_LOCAL;
+	return IWARP_OK;
+}
+
+/* Whether the versions are those that we know. */
+static enum iwarp_error iwarp_check_version(const u8 *buf)
+{
+	if ((buf[HDR_DDP] & DDP_VERSION_MASK) != DDP_VERSION)
+		return buf[HDR_DDP] & DDP_TAGGED ? IWARP_E_TAGGED_VERSION :
+						   IWARP_E_UNTAGGED_VERSION;
+	if (buf[HDR_RDMAP] >> RDMAP_VERSION_SHIFT != RDMAP_VERSION)
+		return IWARP_E_OP_VERSION;
+	return IWARP_OK;
+}
+
+/**
+ * iwarp_hdr_parse() - read and check ULPDU_Length and the headers behind it
+ * @buf: as many bytes as iwarp_hdr_peek_len() says
+ * @hdr: filled as far as the header is understood, even if it is refused
+ *
+ * What is accepted has a known opcode, which agrees with its kind of header
+ * and its queue; it is long enough for its header; its offsets do not wrap;
+ * and if it is one of iwarp_opcode_control(), it is a whole message of the
+ * right length, at most %IWARP_CONTROL_MAX.  Whether it fits the messages
+ * before it is the business of order.h.
+ *
+ * Return: %IWARP_OK or what is wrong.
+ */
+enum iwarp_error iwarp_hdr_parse(const u8 *buf, struct iwarp_hdr *hdr)
+{
+	u32 ulpdu_len = get_unaligned_be16(buf + HDR_ULPDU_LENGTH);
+	u32 hdr_len = iwarp_hdr_peek_len(buf) - IWARP_ULPDU_LENGTH_LEN;
+	bool tagged = buf[HDR_DDP] & DDP_TAGGED;
+	enum iwarp_error error;
+
+	iwarp_hdr_decode(buf, hdr);
+	/* There is no code of its own for a segment without a whole header. */
+	if (ulpdu_len < hdr_len)
+		return IWARP_E_DDP_LOCAL;
+	hdr->payload_len = ulpdu_len - hdr_len;
+	error = iwarp_check_version(buf);
+	if (error)
+		return error;
+	if (!iwarp_rules[hdr->opcode].known ||
+	    tagged != iwarp_opcode_tagged(hdr->opcode))
+		return IWARP_E_OP_OPCODE;
+	if (tagged)
+		return iwarp_check_tagged(hdr);
+	return iwarp_check_untagged(hdr, &iwarp_rules[hdr->opcode]);
+}
+
+/**
+ * iwarp_read_req_encode() - write the payload of a request to read
+ * @req: what to write; nothing is checked
+ * @buf: where to
+ */
+void iwarp_read_req_encode(const struct iwarp_read_req *req,
+			   u8 buf[IWARP_READ_REQ_LEN])
+{
+	put_unaligned_be32(req->sink_stag, buf);
+	put_unaligned_be64(req->sink_to, buf + 4);
+	put_unaligned_be32(req->len, buf + 12);
+	put_unaligned_be32(req->src_stag, buf + 16);
+	put_unaligned_be64(req->src_to, buf + 20);
+}
+
+/**
+ * iwarp_read_req_parse() - read the payload of a request to read
+ * @buf: the payload (RFC 5040, section 4.4)
+ * @req: what it says, even if it is refused
+ *
+ * Neither range may wrap.  An empty one may name any STag, or none (RFC 5040,
+ * section 5.2).
+ *
+ * Return: %IWARP_OK or what is wrong.
+ */
+enum iwarp_error iwarp_read_req_parse(const u8 buf[IWARP_READ_REQ_LEN],
+				      struct iwarp_read_req *req)
+{
+	req->sink_stag = get_unaligned_be32(buf);
+	req->sink_to = get_unaligned_be64(buf + 4);
+	req->len = get_unaligned_be32(buf + 12);
+	req->src_stag = get_unaligned_be32(buf + 16);
+	req->src_to = get_unaligned_be64(buf + 20);
+	if (req->src_to + req->len < req->src_to ||
+	    req->sink_to + req->len < req->sink_to)
+		return IWARP_E_PROT_WRAP;
+	return IWARP_OK;
+}
+
+/**
+ * iwarp_immediate_encode() - write the payload of immediate data
+ * @data: the data
+ * @buf: where to
+ */
+void iwarp_immediate_encode(u64 data, u8 buf[IWARP_IMMEDIATE_LEN])
+{
+	put_unaligned_be64(data, buf);
+}
+
+/**
+ * iwarp_immediate_parse() - read the payload of immediate data
+ * @buf: the payload (RFC 7306, section 6)
+ *
+ * Return: the data.
+ */
+u64 iwarp_immediate_parse(const u8 buf[IWARP_IMMEDIATE_LEN])
+{
+	return get_unaligned_be64(buf);
+}
+
+/**
+ * iwarp_atomic_req_encode() - write the payload of an atomic request
+ * @req: what to write; nothing is checked
+ * @buf: where to
+ */
+void iwarp_atomic_req_encode(const struct iwarp_atomic_req *req,
+			     u8 buf[IWARP_ATOMIC_REQ_LEN])
+{
+	put_unaligned_be32(req->op, buf);
+	put_unaligned_be32(req->id, buf + 4);
+	put_unaligned_be32(req->stag, buf + 8);
+	put_unaligned_be64(req->to, buf + 12);
+	put_unaligned_be64(req->data, buf + 20);
+	put_unaligned_be64(req->mask, buf + 28);
+	put_unaligned_be64(req->compare, buf + 36);
+	put_unaligned_be64(req->compare_mask, buf + 44);
+}
+
+/**
+ * iwarp_atomic_req_parse() - read the payload of an atomic request
+ * @buf: the payload (RFC 7306, section 5.2.1)
+ * @req: what it says, even if it is refused
+ *
+ * Return: %IWARP_OK or what is wrong.
+ */
+enum iwarp_error iwarp_atomic_req_parse(const u8 buf[IWARP_ATOMIC_REQ_LEN],
+					struct iwarp_atomic_req *req)
+{
+	req->op = get_unaligned_be32(buf) & ATOMIC_OP_MASK;
+	req->id = get_unaligned_be32(buf + 4);
+	req->stag = get_unaligned_be32(buf + 8);
+	req->to = get_unaligned_be64(buf + 12);
+	req->data = get_unaligned_be64(buf + 20);
+	req->mask = get_unaligned_be64(buf + 28);
+	req->compare = get_unaligned_be64(buf + 36);
+	req->compare_mask = get_unaligned_be64(buf + 44);
+	if (req->op != IWARP_FETCH_ADD && req->op != IWARP_CMP_SWAP)
+		return IWARP_E_OP_OPCODE;
+	if (req->to % sizeof(u64))
+		return IWARP_E_PROT_OTHER;
+	return IWARP_OK;
+}
+
+/* Each bit of @ends is the highest of a field that takes its own carry. */
+static u64 iwarp_add_fields(u64 a, u64 b, u64 ends)
+{
+	u64 below = (a & ~ends) + (b & ~ends);
+
+	return below ^ ((a ^ b) & ends);
+}
+
+/**
+ * iwarp_atomic_apply() - what an atomic request makes of 64 bits
+ * @req: the request
+ * @old: the bits before
+ *
+ * Return: the bits behind it (RFC 7306, section 5.1).
+ */
+u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old)
+{
+	if (req->op == IWARP_FETCH_ADD)
+		return iwarp_add_fields(old, req->data, req->mask);
+	if ((old ^ req->compare) & req->compare_mask)
+		return old;
+	return (old & ~req->mask) | (req->data & req->mask);
+}
+
+/**
+ * iwarp_atomic_resp_encode() - write the payload of an atomic response
+ * @resp: what to write
+ * @buf: where to
+ */
+void iwarp_atomic_resp_encode(const struct iwarp_atomic_resp *resp,
+			      u8 buf[IWARP_ATOMIC_RESP_LEN])
+{
+	put_unaligned_be32(resp->id, buf);
+	put_unaligned_be64(resp->value, buf + 4);
+}
+
+/**
+ * iwarp_atomic_resp_parse() - read the payload of an atomic response
+ * @buf: the payload (RFC 7306, section 5.2.2)
+ * @resp: what it says
+ */
+void iwarp_atomic_resp_parse(const u8 buf[IWARP_ATOMIC_RESP_LEN],
+			     struct iwarp_atomic_resp *resp)
+{
+	resp->id = get_unaligned_be32(buf);
+	resp->value = get_unaligned_be64(buf + 4);
+}

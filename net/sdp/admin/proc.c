@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/net/sdp, a line for each socket in the format of the classic driver
+ * with columns of our own behind it, and /proc/net/sdpstats.
+ */
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+
+#include "base/mib.h"
+#include "base/net.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+#ifdef CONFIG_PROC_FS
+
+/* Lines are padded to this width, for readers that seek in the file. */
+#define SDP_PROC_WIDTH	279
+
+/**
+ * struct sdp_proc_iter - how far a reader of the file has come
+ * @p: the file's namespace
+ * @line: number of the line that is due
+ */
+struct sdp_proc_iter {
+	struct seq_net_private p;
+	int line;
+};
+
+/*
+ * The first socket whose number is at least so high, held.  Whoever reads takes
+ * up where he was by one look-up, however many there are, and holds no lock
+ * while a line is written: everybody may read the file as often as he likes.
+ */
+static struct sock *sdp_proc_get(struct sdp_net *sn, loff_t *pos)
+{
+	unsigned long number = *pos;
+	struct sock *sk;
+
+	xa_lock_bh(&sn->sockets);
+	sk = xa_find(&sn->sockets, &number, ULONG_MAX, XA_PRESENT);
+	/* A socket is there until its destructor has waited for the lock. */
+	while (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+		sk = xa_find_after(&sn->sockets, &number, ULONG_MAX,
+				   XA_PRESENT);
+	xa_unlock_bh(&sn->sockets);
+	*pos = number;
+	return sk;
+}
+
+static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
+{
+	struct sdp_proc_iter *iter = seq->private;
+
+	if (*pos)
+		return sdp_proc_get(sdp_net(seq_file_net(seq)), pos);
+	iter->line = -1;
+	return SEQ_START_TOKEN;
+}
+
+static void sdp_proc_stop(struct seq_file *seq, void *v)
+{
+	if (v && v != SEQ_START_TOKEN)
+		sock_put(v);
+}
+
+static void *sdp_proc_next(struct seq_file *seq, void *v, loff_t *pos)
+{
+	struct sdp_proc_iter *iter = seq->private;
+
+	sdp_proc_stop(seq, v);
+	iter->line++;
+	++*pos;
+	return sdp_proc_get(sdp_net(seq_file_net(seq)), pos);
+}
+
+static void sdp_proc_addr(struct seq_file *seq, const struct sdp_addr *addr,
+			  bool v4)
+{
+	if (v4)
+		seq_printf(seq, "%08X:%04X ",
+			   (__force u32)addr->ip.s6_addr32[3],
+			   ntohs(addr->port));
+	else
+		seq_printf(seq, "%08X%08X%08X%08X:%04X ",
+			   (__force u32)addr->ip.s6_addr32[0],
+			   (__force u32)addr->ip.s6_addr32[1],
+			   (__force u32)addr->ip.s6_addr32[2],
+			   (__force u32)addr->ip.s6_addr32[3],
+			   ntohs(addr->port));
+}
+
+/* A listener shows its queues as ss(8) does: waiting children, and the limit. */
+static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk,
+			    const struct sdp_fallback_view *tcp)
+{
+	const struct sock *sk = &ssk->sk;
+
+	if (tcp)
+		seq_printf(seq, "%08X:%08X", tcp->unread, tcp->unacked);
+	else if (sdp_in_state(sk, TCPF_LISTEN))
+		seq_printf(seq, "%08X:%08X", READ_ONCE(sk->sk_ack_backlog),
+			   READ_ONCE(sk->sk_max_ack_backlog));
+	else
+		seq_printf(seq, "%08X:%08X", READ_ONCE(ssk->conn.rx.bytes),
+			   sdp_tx_outstanding(ssk));
+}
+
+/* What flow control has, and what it did; the numbers may be of two moments. */
+static void sdp_proc_flow(struct seq_file *seq, const struct sdp_conn *conn,
+			  bool live)
+{
+	const struct sdp_conn_stats *stats = &conn->stats;
+
+	seq_printf(seq, " %u:%u %u %llu %llu %llu:%llu:%llu:%llu",
+		   live ? READ_ONCE(conn->rx.ring.pos.size) : 0,
+		   live ? sdp_inring_used(&conn->rx.ring.pos) : 0,
+		   live ? READ_ONCE(conn->tx.out.size) : 0, stats->credit_stalls,
+		   stats->coalesced, stats->flushes[SDP_FLUSH_CALL],
+		   stats->flushes[SDP_FLUSH_INTERRUPT],
+		   stats->flushes[SDP_FLUSH_TIMER],
+		   stats->flushes[SDP_FLUSH_PAUSE]);
+}
+
+/* What has gone without a copy, and what could not; likewise. */
+static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
+			   bool live)
+{
+	const struct sdp_conn_stats *stats = &ssk->conn.stats;
+
+	seq_printf(seq, " %s %llu:%llu:%llu:%llu:%llu %llu:%llu:%llu:%llu",
+		   live ? sdp_zcopy_mode_name(sdp_zcopy_mode(ssk)) : "-",
+		   stats->bytes_out, stats->zcopy_out, stats->async_out,
+		   stats->bytes_in, stats->zcopy_in, stats->zcopy_refusals,
+		   stats->zcopy_cancels, stats->guard_refusals,
+		   stats->guard_faults);
+}
+
+static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
+{
+	struct sock *sk = &ssk->sk;
+	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
+	bool live = READ_ONCE(ssk->conn.qp);
+	int state = sdp_state_shown(READ_ONCE(sk->sk_state));
+	struct sdp_fallback_view view;
+	bool tcp = sdp_fallback_view(ssk, &view);
+	const char *flow = sdp_fallback_word(ssk, tcp);
+
+	if (tcp)
+		state = view.state;
+	if (!flow)
+		flow = live ? ssk->conn.flow->name : "-";
+	seq_printf(seq, "%4d: ", line);
+	sdp_proc_addr(seq, &ssk->local, v4);
+	sdp_proc_addr(seq, &ssk->peer, v4);
+	seq_printf(seq, "%5u %lu\t",
+		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)),
+		   sock_i_ino(sk));
+	sdp_proc_queues(seq, ssk, tcp ? &view : NULL);
+	seq_printf(seq, " %X %u:%u %s %s", state,
+		   live ? sdp_credit_available(&ssk->conn.credit) : 0,
+		   live ? READ_ONCE(ssk->conn.credit.rx_advertised) : 0,
+		   flow, live ? ssk->dev_name : "-");
+	sdp_proc_flow(seq, &ssk->conn, live);
+	sdp_proc_zcopy(seq, ssk, live);
+}
+
+static int sdp_proc_show(struct seq_file *seq, void *v)
+{
+	const struct sdp_proc_iter *iter = seq->private;
+
+	seq_setwidth(seq, SDP_PROC_WIDTH);
+	if (v == SEQ_START_TOKEN)
+		seq_puts(seq,
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses");
+	else
+		sdp_proc_line(seq, sdp_sk(v), iter->line);
+	seq_pad(seq, '\n');
+	return 0;
+}
+
+static const struct seq_operations sdp_proc_ops = {
+	.start = sdp_proc_start,
+	.next = sdp_proc_next,
+	.stop = sdp_proc_stop,
+	.show = sdp_proc_show,
+};
+
+/**
+ * sdp_proc_init() - create the files of a namespace
+ * @net: namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sdp_proc_init(struct net *net)
+{
+	if (!proc_create_net("sdp", 0444, net->proc_net, &sdp_proc_ops,
+			     sizeof(struct sdp_proc_iter)))
+		return -ENOMEM;
+	if (!proc_create_net_single("sdpstats", 0444, net->proc_net,
+				    sdp_mib_show, NULL)) {
+		remove_proc_entry("sdp", net->proc_net);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * sdp_proc_exit() - remove the files of a namespace
+ * @net: namespace
+ */
+void sdp_proc_exit(struct net *net)
+{
+	remove_proc_entry("sdpstats", net->proc_net);
+	remove_proc_entry("sdp", net->proc_net);
+}
+
+#else
+
+int sdp_proc_init(struct net *net)
+{
+	return 0;
+}
+
+void sdp_proc_exit(struct net *net)
+{
+}
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of sockets: receive buffers and the send ring are charged to the
+ * socket, to its control group, and to net.sdp.mem, in the way in which TCP's
+ * are to net.ipv4.tcp_mem.
+ *
+ * All calls that change a socket's account need the socket lock, and then sock::sk_lock:
+ * SO_RESERVE_MEM is the socket layer's, which changes the account, too.  It may be
+ * held by a program (lock.c), so that nobody waits for it.  What changes meanwhile is
+ * noted, in sdp_sock::mem_debt, and settled when it is released.
+ */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/swap.h>
+#include <linux/sysctl.h>
+#include <net/proto_memory.h>
+
+#include "mem.h"
+#include "mib.h"
+#include "flow/rcvbuf.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+/* Shares of the memory that is not highmem, as TCP's: 4.7, 6.3 and 9.4 %. */
+#define SDP_MEM_SHARE		16
+#define SDP_MEM_MIN_PAGES	128UL
+
+int sdp_mem_guaranteed = SDP_RCVBUF_FIRST * PAGE_SIZE;
+atomic_long_t sdp_memory_allocated;
+DEFINE_PER_CPU(int, sdp_memory_fw_alloc);
+struct percpu_counter sdp_sockets_allocated;
+unsigned long sdp_memory_pressure;
+long sdp_sysctl_mem[3];
+
+static struct ctl_table_header *sdp_mem_header;
+
+static struct ctl_table sdp_mem_table[] = {
+	{
+		.procname = "mem",
+		.data = sdp_sysctl_mem,
+		.maxlen = sizeof(sdp_sysctl_mem),
+		.mode = 0644,
+		.proc_handler = proc_doulongvec_minmax,
+	},
+	/* The end mark that older kernels look for. */
+	{ }
+};
+
+/**
+ * sdp_mem_enter_pressure() - all sockets together have passed the second limit
+ * @sk: the socket that did it
+ */
+void sdp_mem_enter_pressure(struct sock *sk)
+{
+	if (READ_ONCE(sdp_memory_pressure))
+		return;
+	WRITE_ONCE(sdp_memory_pressure, 1);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_MEMPRESSURES);
+}
+
+/**
+ * sdp_mem_pressure() - whether a socket had better not use more memory
+ * @sk: socket
+ */
+bool sdp_mem_pressure(const struct sock *sk)
+{
+	return sk_under_memory_pressure(sk);
+}
+
+/* The account is the caller's. */
+static bool sdp_mem_take(struct sock *sk, u32 bytes)
+{
+	int missing = bytes - sk->sk_forward_alloc;
+
+	if (missing > 0 && !__sk_mem_schedule(sk, missing, SK_MEM_RECV))
+		return false;
+	sk_mem_charge(sk, bytes);
+	return true;
+}
+
+/**
+ * sdp_mem_settle() - book what has changed while the account was not ours
+ * @sk: socket whose sock::sk_lock is about to be released, or is free
+ *
+ * Context: softirqs disabled, slock of sock::sk_lock held.
+ */
+void sdp_mem_settle(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	lockdep_assert_held(&sk->sk_lock.slock);
+	if (likely(!ssk->mem_debt))
+		return;
+	if (ssk->mem_debt < 0)
+		sk_mem_uncharge(sk, -ssk->mem_debt);
+	else if (!sdp_mem_take(sk, ssk->mem_debt))
+		return;
+	ssk->mem_debt = 0;
+}
+
+/* Only what a connection begins with, so that no limit is evaded. */
+static bool sdp_mem_owe(struct sdp_sock *ssk, u32 bytes)
+{
+	if ((s64)ssk->mem_debt + bytes > sdp_mem_guaranteed + SDP_TX_CHUNK)
+		return false;
+	ssk->mem_debt += bytes;
+	return true;
+}
+
+/*
+ * A control group may reclaim other memory for it, and that may sleep.  A worker
+ * does not wait for that, nor kill anybody: it charges as TCP does in softirqs.
+ */
+static bool sdp_mem_take_slowly(struct sock *sk, u32 bytes)
+	__releases(&sk->sk_lock.slock)
+{
+	bool ok;
+
+	mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	ok = sdp_mem_take(sk, bytes);
+	release_sock(sk);
+	return ok;
+}
+
+/**
+ * sdp_mem_charge() - charge what a socket cannot do without
+ * @sk: locked socket
+ * @bytes: how much
+ *
+ * Context: any; may sleep unless softirqs are disabled.
+ * Return: false, and nothing charged, if a hard limit forbids it.
+ */
+bool sdp_mem_charge(struct sock *sk, u32 bytes)
+{
+	bool may_sleep = !in_softirq() && !(current->flags & PF_KTHREAD);
+	bool ok, theirs;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	theirs = sock_owned_by_user_nocheck(sk);
+	if (!theirs && may_sleep && sk->sk_forward_alloc < (int)bytes)
+		return sdp_mem_take_slowly(sk, bytes);
+	ok = theirs ? sdp_mem_owe(sdp_sk(sk), bytes) : sdp_mem_take(sk, bytes);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return ok;
+}
+
+/**
+ * sdp_mem_grow() - charge what makes a socket faster
+ * @sk: locked socket
+ * @bytes: how much
+ *
+ * Return: false, and nothing charged, if memory is short.
+ */
+bool sdp_mem_grow(struct sock *sk, u32 bytes)
+{
+	return !sdp_mem_pressure(sk) && sdp_mem_charge(sk, bytes);
+}
+
+/**
+ * sdp_mem_uncharge() - give back what was charged
+ * @sk: locked socket, or one that nobody else knows
+ * @bytes: how much
+ *
+ * Context: any.
+ */
+void sdp_mem_uncharge(struct sock *sk, u32 bytes)
+{
+	spin_lock_bh(&sk->sk_lock.slock);
+	sdp_sk(sk)->mem_debt -= bytes;
+	if (likely(!sock_owned_by_user_nocheck(sk)))
+		sdp_mem_settle(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
+}
+
+/**
+ * sdp_mem_join_cgroup() - have a child's memory charged where its listener's is
+ * @child: new socket, which nothing was charged to
+ * @parent: its listener
+ *
+ * The child is created by a worker, which belongs to nobody.
+ */
+void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *old = child->sk_memcg;
+
+	if (parent->sk_memcg)
+		css_get(&parent->sk_memcg->css);
+	child->sk_memcg = parent->sk_memcg;
+	if (old)
+		css_put(&old->css);
+#endif
+}
+
+/**
+ * sdp_mem_account_begin() - charge descriptions to a socket's control group
+ * @sk: socket
+ *
+ * What is allocated with GFP_KERNEL_ACCOUNT until sdp_mem_account_end() is the
+ * socket's, whoever works for it: a worker belongs to nobody.
+ *
+ * Return: what that function wants.
+ */
+struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	return set_active_memcg(sk->sk_memcg);
+#else
+	return NULL;
+#endif
+}
+
+/**
+ * sdp_mem_account_end() - charge to those who allocate again
+ * @old: from sdp_mem_account_begin()
+ *
+ * A group that is over memory.high has its tasks sleep for that on their way back
+ * to the program.  A worker has no such way, and would do it for all of its groups
+ * in one of the next allocations, where others wait for it.
+ */
+void sdp_mem_account_end(struct mem_cgroup *old)
+{
+#ifdef CONFIG_MEMCG
+	if (current->flags & PF_KTHREAD)
+		current->memcg_nr_pages_over_high = 0;
+#endif
+	set_active_memcg(old);
+}
+
+/* Exact, while what the limits are compared with lags behind on each CPU. */
+static long sdp_mem_pages(void)
+{
+	long pages = atomic_long_read(&sdp_memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += per_cpu(sdp_memory_fw_alloc, cpu);
+	return pages;
+}
+
+/**
+ * sdp_mem_show() - print what is in use now, a name and value a line
+ * @seq: file of a namespace
+ */
+void sdp_mem_show(struct seq_file *seq)
+{
+	seq_printf(seq, "Sockets %d\n",
+		   sock_prot_inuse_get(seq_file_single_net(seq), &sdp_prot));
+	seq_printf(seq, "MemPages %ld\n", sdp_mem_pages());
+	seq_printf(seq, "MemPressure %lu\n", READ_ONCE(sdp_memory_pressure));
+}
+
+/**
+ * sdp_mem_init_module() - limits for this machine's memory
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init sdp_mem_init_module(void)
+{
+	unsigned long limit = max(nr_free_buffer_pages() / SDP_MEM_SHARE,
+				  SDP_MEM_MIN_PAGES);
+	int err;
+
+	sdp_sysctl_mem[0] = limit / 4 * 3;
+	sdp_sysctl_mem[1] = limit;
+	sdp_sysctl_mem[2] = sdp_sysctl_mem[0] * 2;
+	err = percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
+	if (err)
+		return err;
+	sdp_mem_header = register_net_sysctl_sz(&init_net, "net/sdp",
+						sdp_mem_table,
+						ARRAY_SIZE(sdp_mem_table) - 1);
+	if (!sdp_mem_header) {
+		percpu_counter_destroy(&sdp_sockets_allocated);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * sdp_mem_exit_module() - the last socket is gone
+ */
+void sdp_mem_exit_module(void)
+{
+	unregister_net_sysctl_table(sdp_mem_header);
+	percpu_counter_destroy(&sdp_sockets_allocated);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A socket's own address and port, as the connection manager keeps them.
+ *
+ * An identifier that could not be bound stays with its socket until the next
+ * attempt, so that only conn.id_bound says whether there is a port.
+ */
+#include <linux/netdevice.h>
+#include <rdma/rdma_cm.h>
+
+#include "bind.h"
+#include "cm.h"
+#include "conn.h"
+#include "base/net.h"
+#include "port.h"
+#include "route.h"
+#include "share.h"
+#include "socket/socket.h"
+
+/**
+ * sdp_bind_check_scope() - whether the interface of a link-local address exists
+ * @ssk: socket, for its namespace
+ * @addr: address that is to be bound
+ *
+ * Return: 0 or -ENODEV.
+ */
+int sdp_bind_check_scope(const struct sdp_sock *ssk,
+			 const struct sdp_addr *addr)
+{
+	int err = 0;
+
+	if (!addr->scope_id || sdp_addr_is_v4(addr) ||
+	    !(ipv6_addr_type(&addr->ip) & IPV6_ADDR_LINKLOCAL))
+		return 0;
+	rcu_read_lock();
+	if (!dev_get_by_index_rcu(sock_net(&ssk->sk), addr->scope_id))
+		err = -ENODEV;
+	rcu_read_unlock();
+	return err;
+}
+
+/*
+ * rdma_cm says "not available" also of a port that is taken, if one of the two
+ * addresses is the unspecified one.  It has found the address if it has found
+ * the device's type.
+ */
+static int sdp_bind_errno(const struct sdp_sock *ssk, int err)
+{
+	if (err == -ENODEV)
+		return -EADDRNOTAVAIL;
+	if (err == -EADDRNOTAVAIL &&
+	    (sdp_addr_is_any(&ssk->local) ||
+	     ssk->conn.id->route.addr.dev_addr.dev_type))
+		return -EADDRINUSE;
+	return err;
+}
+
+/* An earlier attempt has left an address' device, and options, behind. */
+static void sdp_bind_prepare_id(const struct sdp_sock *ssk, int family)
+{
+	struct rdma_cm_id *id = ssk->conn.id;
+
+	id->route.addr.dev_addr.dev_type = 0;
+	id->route.addr.dev_addr.bound_dev_if = 0;
+	rdma_set_reuseaddr(id, ssk->sk.sk_reuse != SK_NO_REUSE);
+	rdma_set_afonly(id, family == AF_INET || ssk->v6only);
+}
+
+static int sdp_bind_id(struct sdp_sock *ssk, bool dual)
+{
+	struct sockaddr_storage addr;
+	struct sdp_addr got;
+	int err;
+
+	sdp_addr_to_rdma(&ssk->local, dual, &addr);
+	sdp_bind_prepare_id(ssk, addr.ss_family);
+	if (ssk->local.port)
+		err = rdma_bind_addr(ssk->conn.id, (struct sockaddr *)&addr);
+	else
+		err = sdp_port_bind_any(ssk, ssk->conn.id, &addr);
+	if (err)
+		return sdp_bind_errno(ssk, err);
+	sdp_addr_from_rdma(&ssk->conn.id->route.addr.src_addr, &got);
+	ssk->local.port = got.port;
+	ssk->conn.id_bound = true;
+	return 0;
+}
+
+/**
+ * sdp_cm_bind() - reserve the socket's local address
+ * @ssk: locked socket, whose local address says what is wanted, and which has no
+ *	port
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * Context: process context.
+ * Return: 0 with the port that was chosen in the socket's local address, or
+ * a negative errno: -EADDRNOTAVAIL when no RDMA device has the address.
+ */
+int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
+{
+	int err;
+
+	sdp_sock_owned_by_me(&ssk->sk);
+	/* rdma_cm would take a loopback address for the unspecified one. */
+	if (sdp_addr_is_loopback(&ssk->local)) {
+		err = -EADDRNOTAVAIL;
+	} else if (sdp_share_wanted(ssk)) {
+		err = sdp_share_bind(ssk, dual);
+	} else {
+		err = sdp_conn_create_id(ssk);
+		if (err)
+			return err;
+		err = sdp_bind_id(ssk, dual);
+	}
+	ssk->last_bind_err = err;
+	return err;
+}
+
+/**
+ * sdp_bind_keep() - hold on to a port when the connection that used it is over
+ * @ssk: locked socket
+ *
+ * As with TCP a port that the program has chosen is its own until close().  The
+ * identifier that had it is gone, so that somebody may have been quicker; then
+ * whoever needs the port next says so.
+ *
+ * Context: process context.
+ */
+void sdp_bind_keep(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_addr shown = ssk->local;
+	int last = ssk->last_bind_err;
+
+	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
+	    !ssk->bound_port || ssk->conn.id ||
+	    ssk->share || sdp_fallback_tcp(sk) || sdp_fallback_alone(ssk))
+		return;
+	/* The address was the route's choice, and may be another next time. */
+	if (!ssk->bound_addr)
+		sdp_addr_set_any(&ssk->local, ssk->v6);
+	sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
+	ssk->local = shown;
+	ssk->last_bind_err = last;
+}
+
+/**
+ * sdp_bind_is_shared() - whether a socket has its port for both families
+ * @ssk: locked socket with a port
+ */
+bool sdp_bind_is_shared(const struct sdp_sock *ssk)
+{
+	const struct rdma_cm_id *id = ssk->conn.id;
+
+	return !ssk->v6only && sdp_addr_is_any(&ssk->local) &&
+	       id->route.addr.src_addr.ss_family == AF_INET6;
+}
+
+/**
+ * sdp_bind_split() - give each family an identifier of its own
+ * @ssk: locked socket that has its port for both families
+ *
+ * conn.id is that of IPv6 from now on, and conn.id_other that of IPv4.
+ *
+ * Context: process context.
+ * Return: 0 or a negative errno; sdp_bind_join() or sdp_bind_end_other() is due
+ * in both cases.
+ */
+int sdp_bind_split(struct sdp_sock *ssk)
+{
+	struct sockaddr_in any = {
+		.sin_family = AF_INET,
+		.sin_port = ssk->local.port,
+	};
+	struct rdma_cm_id *id;
+
+	sdp_sock_owned_by_me(&ssk->sk);
+	/* Until now it has kept the port for both. */
+	rdma_set_afonly(ssk->conn.id, 1);
+	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk, RDMA_PS_IB,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	sdp_sock_hold(ssk, SDP_REF_CM_OTHER);
+	ssk->conn.id_other = id;
+	rdma_set_afonly(id, 1);
+	if (ssk->sk.sk_reuse)
+		rdma_set_reuseaddr(id, 1);
+	return rdma_bind_addr(id, (struct sockaddr *)&any);
+}
+
+/**
+ * sdp_bind_end_other() - give back the second identifier
+ * @ssk: socket, not locked; nothing happens if it has only one
+ *
+ * Context: process context; the caller ends the connection or listener.
+ */
+void sdp_bind_end_other(struct sdp_sock *ssk)
+{
+	if (!ssk->conn.id_other)
+		return;
+	sdp_cm_destroy_id(ssk->conn.id_other);
+	ssk->conn.id_other = NULL;
+	sdp_sock_put(ssk, SDP_REF_CM_OTHER);
+}
+
+/**
+ * sdp_bind_join() - have the port for both families again
+ * @ssk: socket, not locked, after sdp_bind_split(); otherwise nothing happens
+ *
+ * Context: process context; the identifiers are the caller's.
+ */
+void sdp_bind_join(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (conn->id->route.addr.src_addr.ss_family != AF_INET6 &&
+	    conn->id_other)
+		swap(conn->id, conn->id_other);
+	sdp_bind_end_other(ssk);
+	if (sdp_bind_is_shared(ssk))
+		rdma_set_afonly(conn->id, 0);
+}
+
+/**
+ * sdp_bind_for_peer() - use the identifier of the peer's family
+ * @ssk: locked socket with a port and its peer set
+ *
+ * rdma_cm does not connect to IPv4 from the unspecified address of IPv6.
+ *
+ * Context: process context.
+ * Return: 0 or a negative errno.
+ */
+int sdp_bind_for_peer(struct sdp_sock *ssk)
+{
+	int err;
+
+	if (!sdp_addr_is_v4(&ssk->peer) || !sdp_bind_is_shared(ssk))
+		return 0;
+	err = sdp_bind_split(ssk);
+	if (!err)
+		swap(ssk->conn.id, ssk->conn.id_other);
+	return err;
+}
+
+static bool sdp_bind_same_end(const struct sdp_addr *a,
+			      const struct sdp_addr *b)
+{
+	return a->port == b->port && a->scope_id == b->scope_id &&
+	       ipv6_addr_equal(&a->ip, &b->ip);
+}
+
+static bool sdp_bind_has_connection(struct sock *sk,
+				    const struct sdp_addr *local,
+				    const struct sdp_addr *peer)
+{
+	const struct sdp_sock *ssk = sdp_sk(sk);
+
+	return !sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN) &&
+	       sdp_bind_same_end(&ssk->local, local) &&
+	       sdp_bind_same_end(&ssk->peer, peer);
+}
+
+/**
+ * sdp_bind_claim() - see that no other socket has the same connection
+ * @ssk: locked socket in state SYN_SENT with its peer set
+ *
+ * Only sockets that share a port could.  The peer's program would take both for
+ * one and the same.  What the others' addresses say while they change does not
+ * matter: of two that connect at once the later one to get the list sees the
+ * earlier one's.
+ *
+ * Return: 0 with the socket's local address known, or -EADDRNOTAVAIL.
+ */
+int sdp_bind_claim(struct sdp_sock *ssk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	struct sdp_addr local = ssk->local;
+	unsigned long number;
+	struct sock *sk;
+	int err = 0;
+
+	sdp_sock_owned_by_me(&ssk->sk);
+	if (!ssk->sk.sk_reuse && !ssk->sk.sk_reuseport)
+		return 0;
+	if (sdp_addr_is_any(&local))
+		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
+				 &ssk->peer, &local);
+	xa_lock_bh(&sn->sockets);
+	xa_for_each(&sn->sockets, number, sk) {
+		if (sk != &ssk->sk &&
+		    sdp_bind_has_connection(sk, &local, &ssk->peer))
+			err = -EADDRNOTAVAIL;
+	}
+	if (!err)
+		ssk->local = local;
+	xa_unlock_bh(&sn->sockets);
+	return err;
+}

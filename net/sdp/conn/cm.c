@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The connection manager's side: addresses, routes, Hello and HelloAck
+ * (IBTA annex A4, connection set-up).
+ *
+ * Handlers run in process context under rdma_cm's handler mutex, which comes
+ * before the socket lock.
+ */
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+
+#include "socket/accept.h"
+#include "bind.h"
+#include "cm.h"
+#include "conn.h"
+#include "rdma/device.h"
+#include "stream/immediate.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "route.h"
+#include "share.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+/* As long as ARP and neighbour discovery try before they give up. */
+#define SDP_RESOLVE_TIMEOUT_MS	4000
+
+/*
+ * How long a peer may take that has our HelloAck.  It was sent three times by
+ * then with InfiniBand, if the peer's own timeout is that of rdma_cm.
+ */
+#define SDP_GREETING_TIMEOUT	(15 * HZ)
+
+static void sdp_cm_local_addr(const struct rdma_cm_id *id,
+			      struct sdp_addr *addr)
+{
+	sdp_addr_from_rdma(&id->route.addr.src_addr, addr);
+}
+
+/* As with TCP an address that the program has chosen stays; a port may not. */
+static bool sdp_cm_has_address(const struct sdp_sock *ssk)
+{
+	return ssk->bound || ssk->bound_addr;
+}
+
+/* Interface of a cm_id's address, 0 = not known yet. */
+static int *sdp_cm_netdev(struct rdma_cm_id *id)
+{
+	return &id->route.addr.dev_addr.bound_dev_if;
+}
+
+/* Whether an identifier's interface is the one of SO_BINDTODEVICE. */
+static bool sdp_cm_on_bound_netdev(const struct sdp_sock *ssk,
+				   struct rdma_cm_id *id)
+{
+	int want = READ_ONCE(ssk->sk.sk_bound_dev_if);
+
+	return !want || *sdp_cm_netdev(id) == want;
+}
+
+/* Has the connection manager find the way that the socket's options say. */
+static void sdp_cm_prepare_route(struct sdp_sock *ssk)
+{
+	struct rdma_cm_id *id = ssk->conn.id;
+	int tos = sdp_ip_service_type(ssk);
+
+	/* An address that the program chose has an interface already. */
+	if (!sdp_cm_has_address(ssk) || sdp_addr_is_any(&ssk->local))
+		*sdp_cm_netdev(id) = ssk->sk.sk_bound_dev_if;
+	if (tos)
+		rdma_set_service_type(id, tos);
+}
+
+/* An identifier from which the peer can be reached, with the port if there is one. */
+static int sdp_cm_take_id(struct sdp_sock *ssk)
+{
+	int err = 0;
+
+	if (!sdp_cm_has_address(ssk))
+		return sdp_conn_create_id(ssk);
+	if (!sdp_conn_is_bound(&ssk->conn))
+		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
+	return err ? err : sdp_bind_for_peer(ssk);
+}
+
+/**
+ * sdp_cm_connect() - begin to connect to the socket's peer
+ * @ssk: locked socket in state SYN_SENT
+ *
+ * All else happens in the handler: address, route, request.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_cm_connect(struct sdp_sock *ssk)
+{
+	struct sockaddr_storage dst;
+	struct sdp_addr got;
+	int err;
+
+	sdp_sock_forget_port(ssk);
+	err = sdp_cm_take_id(ssk);
+	if (!err)
+		err = sdp_bind_claim(ssk);
+	if (err)
+		return err;
+	sdp_cm_prepare_route(ssk);
+	sdp_addr_to_rdma(&ssk->peer, false, &dst);
+	err = rdma_resolve_addr(ssk->conn.id, NULL, (struct sockaddr *)&dst,
+				SDP_RESOLVE_TIMEOUT_MS);
+	if (err)
+		return err;
+	sdp_cm_local_addr(ssk->conn.id, &got);
+	ssk->local.port = got.port;
+	if (sdp_addr_is_any(&ssk->local))
+		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
+				 &ssk->peer, &ssk->local);
+	return 0;
+}
+
+/* The errno that TCP gives when it cannot find its way to the peer. */
+static int sdp_cm_addr_errno(int status)
+{
+	switch (status) {
+	case -ENETUNREACH:
+	case -ENODEV:
+		return -ENETUNREACH;
+	case -ENOMEM:
+	case -ECONNREFUSED:
+	case -EADDRNOTAVAIL:
+		return status;
+	default:
+		return -EHOSTUNREACH;
+	}
+}
+
+static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u8 data[SDP_REQ_PRIVATE_LEN];
+	struct sdp_hello hello = {
+		.bufs = conn->rx.rb.total,
+		.version = SDP_VERSION,
+		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
+		.cap = sdp_zcopy_cap(conn),
+		.max_adverts = sdp_zcopy_adverts(conn),
+		.des_remote_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
+		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
+		.src_port = ntohs(ssk->local.port),
+		.has_ext = true,
+		.ext_features = conn->features,
+	};
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = sdp_hello_encode(&hello, data,
+						     sizeof(data)),
+	};
+	struct sdp_netns_visit visit;
+	int err;
+
+	sdp_conn_fill_param(conn, &param);
+	sdp_netns_enter(&visit, sock_net(&ssk->sk));
+	err = rdma_connect_locked(id, &param);
+	sdp_netns_leave(&visit);
+	return err;
+}
+
+static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	int err;
+
+	sdp_lock_sock(&ssk->sk);
+	sdp_cm_local_addr(id, &ssk->local);
+	sdp_release_sock(&ssk->sk);
+	err = sdp_conn_setup(ssk, id);
+	if (!err)
+		err = sdp_cm_send_hello(ssk, id);
+	return err;
+}
+
+/**
+ * sdp_cm_hello() - the route is known: set up the connection, ask the peer
+ * @work: a connection's work item, which holds the socket
+ *
+ * Not in the handler, nor does anything else there wait for the socket lock:
+ * one worker delivers such events to all users of the connection manager, and whoever
+ * owns the socket may wait for memory, or for another lock.
+ */
+void sdp_cm_hello(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.hello);
+	struct rdma_cm_id *id = ssk->conn.id;
+	int err = 0;
+
+	rdma_lock_handler(id);
+	if (!test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+		err = sdp_cm_route_resolved(ssk, id);
+	if (err)
+		sdp_conn_end(ssk, err);
+	rdma_unlock_handler(id);
+	sock_put(&ssk->sk);
+}
+
+static void sdp_cm_queue_hello(struct sdp_sock *ssk)
+{
+	sock_hold(&ssk->sk);
+	if (!queue_work(sdp_wq, &ssk->conn.hello))
+		__sock_put(&ssk->sk);
+}
+
+/* The listener's HelloAck completes the active side. */
+static void sdp_cm_use_ack(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	/* Pairs with the barrier in sdp_cm_established(). */
+	smp_rmb();
+	sdp_flow_choose(ssk, conn->ack.ext_features);
+	sdp_zcopy_choose(ssk, conn->ack.has_ext, conn->ack.cap,
+			 conn->ack.max_adverts);
+	sdp_immediate_choose(ssk);
+	sdp_tx_set_peer(ssk, conn->ack.act_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.rb.total, conn->ack.bufs);
+	sdp_fallback_not_needed(ssk);
+	conn->tx.empty_due = true;
+	sdp_sock_connected(ssk);
+}
+
+/**
+ * sdp_cm_check_answered() - enter the next state if the handshake is over
+ * @ssk: locked socket (by its owner or in softirq) in state SYN_SENT or SYN_RECV
+ */
+void sdp_cm_check_answered(struct sdp_sock *ssk)
+{
+	const unsigned long *flags = &ssk->conn.flags;
+	int err;
+
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT)) {
+		/* An attempt whose time was over is withdrawn: see there. */
+		if (!test_bit(SDP_CONN_ANSWERED, flags) ||
+		    test_bit(SDP_CONN_BROKEN, flags))
+			return;
+		sdp_cm_use_ack(ssk);
+	} else {
+		if (!test_bit(SDP_CONN_SETTLED, flags) || ssk->conn.dev->iwarp)
+			return;
+		sdp_accept_established(ssk);
+	}
+	err = sdp_conn_check_flushed(ssk);
+	if (err)
+		sdp_conn_end(ssk, err);
+}
+
+/*
+ * Whoever owns the socket goes on with this when he lets it go, if it is owned:
+ * see sdp_cm_hello().
+ */
+static int sdp_cm_established(struct sdp_sock *ssk,
+			      const struct rdma_cm_event *event)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	int err;
+
+	/* An answer that comes when the attempt was given up is too late. */
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT) &&
+	    !test_bit(SDP_CONN_BROKEN, &conn->flags)) {
+		err = sdp_hello_ack_parse(event->param.conn.private_data,
+					  event->param.conn.private_data_len,
+					  &conn->ack);
+		if (err)
+			return err;
+		/* Pairs with the barrier in sdp_cm_use_ack(). */
+		smp_mb__before_atomic();
+		set_bit(SDP_CONN_ANSWERED, &conn->flags);
+	}
+	local_bh_disable();
+	sdp_conn_kick(ssk);
+	local_bh_enable();
+	return 0;
+}
+
+/**
+ * sdp_cm_heard() - a message has come from a peer whose handshake is not over
+ * @ssk: locked socket (by its owner or in softirq) in state SYN_RECV
+ *
+ * With InfiniBand the message that ends the handshake, RTU, is late, or got lost
+ * and will be asked for again.  With iWARP the handshake ends with the active
+ * side's first message: before that, the passive side may not send (RFC 5044,
+ * section 7.1.3).
+ *
+ * rdma_notify() would have the connection manager believe that RTU has come,
+ * but then it may forget the HelloAck that it goes on to repeat: ib_cm keeps
+ * the identifier until it has repeated it often enough, for a minute, if one
+ * of the ends disconnects before ib_cm's work item has cancelled that.
+ */
+void sdp_cm_heard(struct sdp_sock *ssk)
+{
+	int err;
+
+	sdp_accept_established(ssk);
+	err = sdp_conn_check_flushed(ssk);
+	if (err)
+		sdp_conn_end(ssk, err);
+}
+
+/*
+ * With InfiniBand the connection manager gives up, too, but when the peer's request
+ * says so, which may be in hours.  Nobody knows the child.
+ */
+static void sdp_cm_await_greeting(struct sdp_sock *child)
+{
+	sdp_lock_sock(&child->sk);
+	sdp_timer_arm(child, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
+	sdp_release_sock(&child->sk);
+}
+
+/**
+ * sdp_cm_check_greeting() - give up a peer that has asked and said nothing more
+ * @ssk: locked socket
+ */
+void sdp_cm_check_greeting(struct sdp_sock *ssk)
+{
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_RECV))
+		sdp_conn_end(ssk, -ETIMEDOUT);
+}
+
+static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			   const struct rdma_cm_event *event)
+{
+	/* The listener went after its HelloAck, and before we could tell. */
+	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT) ||
+	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
+		return -ECONNRESET;
+	/*
+	 * Not by rdma_consumer_reject_data(): an iWARP provider says "reset"
+	 * of a request that the peer's program has rejected.
+	 */
+	if (sdp_reject_parse(event->param.conn.private_data,
+			     event->param.conn.private_data_len) ==
+	    SDP_REJECT_BACKLOG) {
+		ssk->conn.retry = true;
+		return -ETIMEDOUT;
+	}
+	if (rdma_cap_ib_cm(id->device, id->port_num)) {
+		/* An earlier connection's leftovers are in the way. */
+		if (event->status == IB_CM_REJ_STALE_CONN) {
+			ssk->conn.retry = true;
+			return -ETIMEDOUT;
+		}
+		if (event->status == IB_CM_REJ_TIMEOUT)
+			return -ETIMEDOUT;
+	}
+	return -ECONNREFUSED;
+}
+
+/*
+ * The connection manager says so of a peer that does not answer, and, of one
+ * that is connected, when its neighbour entry gets another hardware address.
+ * Whether packets still reach it then is for the queue pair's retries to find
+ * out: the address may have been confirmed by another name, or be back already.
+ */
+static int sdp_cm_unreachable(const struct sdp_sock *ssk)
+{
+	const unsigned long *flags = &ssk->conn.flags;
+
+	if (test_bit(SDP_CONN_ANSWERED, flags) ||
+	    test_bit(SDP_CONN_SETTLED, flags) ||
+	    !sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		return 0;
+	return -ETIMEDOUT;
+}
+
+/* Handles an event of a connection; the result ends it unless it is 0. */
+static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		if (!sdp_cm_on_bound_netdev(ssk, id))
+			return -ENETUNREACH;
+		return rdma_resolve_route(id, SDP_RESOLVE_TIMEOUT_MS);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		sdp_cm_queue_hello(ssk);
+		return 0;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return sdp_cm_established(ssk, event);
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return sdp_cm_addr_errno(event->status);
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		/*
+		 * With iWARP, whoever has that TCP port does not speak it.  With
+		 * InfiniBand the listener went between its HelloAck and our RTU.
+		 */
+		return -ECONNREFUSED;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return sdp_cm_unreachable(ssk);
+	case RDMA_CM_EVENT_REJECTED:
+		return sdp_cm_rejected(ssk, id, event);
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return -ECONNRESET;
+	default:
+		/* Nothing that changes the connection. */
+		return 0;
+	}
+}
+
+static void sdp_cm_reject(struct rdma_cm_id *id, enum sdp_reject_reason why)
+{
+	u8 data[SDP_REJECT_LEN];
+	u32 len = sdp_reject_encode(why, data, sizeof(data));
+
+	rdma_reject(id, data, len, IB_CM_REJ_CONSUMER_DEFINED);
+}
+
+/* More RDMA reads than the peer said, in either direction, break the queue pair. */
+static void sdp_cm_limit_reads(struct rdma_conn_param *param,
+			       const struct rdma_conn_param *peer)
+{
+	param->responder_resources = min(param->responder_resources,
+					 peer->responder_resources);
+	param->initiator_depth = min(param->initiator_depth,
+				     peer->initiator_depth);
+}
+
+static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			 const struct sdp_hello *hello,
+			 const struct rdma_conn_param *peer)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u8 data[SDP_REP_PRIVATE_LEN];
+	struct sdp_hello_ack ack = {
+		.bufs = conn->rx.rb.total,
+		.version = SDP_VERSION,
+		.cap = sdp_zcopy_cap(conn),
+		.max_adverts = sdp_zcopy_adverts(conn),
+		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
+		.has_ext = hello->has_ext,
+		.ext_features = hello->ext_features & conn->features,
+	};
+	struct rdma_conn_param param = {
+		.private_data = data,
+		.private_data_len = sdp_hello_ack_encode(&ack, data,
+							 sizeof(data)),
+	};
+
+	sdp_flow_choose(ssk, hello->ext_features);
+	sdp_zcopy_choose(ssk, hello->has_ext, hello->cap, hello->max_adverts);
+	sdp_immediate_choose(ssk);
+	sdp_tx_set_peer(ssk, hello->local_rcv_size);
+	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
+	sdp_conn_fill_param(conn, &param);
+	/* iWARP's connection manager does that. */
+	if (!conn->dev->iwarp)
+		sdp_cm_limit_reads(&param, peer);
+	return rdma_accept(id, &param);
+}
+
+static void sdp_cm_child_addrs(struct sdp_sock *child,
+			       const struct rdma_cm_id *id)
+{
+	sdp_addr_from_rdma(&id->route.addr.src_addr, &child->local);
+	sdp_addr_from_rdma(&id->route.addr.dst_addr, &child->peer);
+}
+
+/*
+ * A Hello has come in.  A value other than 0 makes rdma_cm destroy @id; once
+ * the child has it that is for the child to do, as with any other connection,
+ * because its device or queue pair may have ended it by now.
+ */
+static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
+			  const struct rdma_cm_event *event)
+{
+	enum sdp_reject_reason why;
+	struct sdp_sock *child;
+	struct sdp_hello hello;
+	int err;
+
+	/* Who asks from elsewhere finds nobody. */
+	if (!sdp_cm_on_bound_netdev(parent, id)) {
+		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+		return -ECONNREFUSED;
+	}
+	err = sdp_hello_parse(event->param.conn.private_data,
+			      event->param.conn.private_data_len, &hello);
+	if (err) {
+		SDP_INC_STATS(sock_net(&parent->sk), SDP_MIB_PROTOCOLERRORS);
+		sdp_cm_reject(id, err == -EPROTONOSUPPORT ?
+			      SDP_REJECT_VERSION : SDP_REJECT_PROTOCOL);
+		return err;
+	}
+	child = sdp_accept_child(parent, id, &why);
+	if (!child) {
+		sdp_cm_reject(id, why);
+		return -ECONNREFUSED;
+	}
+	sdp_cm_child_addrs(child, id);
+	err = sdp_conn_setup(child, id);
+	if (!err) {
+		sdp_cm_await_greeting(child);
+		err = sdp_cm_accept(child, id, &hello, &event->param.conn);
+	}
+	if (err) {
+		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
+		sdp_conn_end(child, err);
+	}
+	return 0;
+}
+
+/* A listener that owns a shared port has no children of its own. */
+static int sdp_cm_requested(struct sdp_sock *ssk, struct rdma_cm_id *id,
+			    const struct rdma_cm_event *event)
+{
+	struct sdp_sock *parent = sdp_share_pick(ssk, *sdp_cm_netdev(id));
+	int err;
+
+	if (!parent) {
+		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+		return -ECONNREFUSED;
+	}
+	err = sdp_cm_request(parent, id, event);
+	sock_put(&parent->sk);
+	return err;
+}
+
+/**
+ * sdp_cm_handler() - an event of a cm_id
+ * @id: identifier, whose context is the socket
+ * @event: what has happened
+ *
+ * Context: process context, under the identifier's handler mutex.
+ * Return: 0; for a refused request anything else, so that rdma_cm drops it.
+ */
+int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct sdp_sock *ssk = id->context;
+	int err;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return sdp_cm_requested(ssk, id, event);
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+		sdp_conn_told(ssk);
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		sdp_conn_lost(ssk);
+	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))
+		return 0;
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		set_bit(SDP_CONN_SETTLED, &ssk->conn.flags);
+	err = sdp_cm_event(ssk, id, event);
+	if (err)
+		sdp_conn_end(ssk, err);
+	return 0;
+}
+
+/**
+ * sdp_cm_destroy_id() - destroy an identifier
+ * @id: identifier
+ *
+ * The worker that has resolved its address may still be about to leave the handler
+ * mutex, though who has waited for that has had it since: rdma_cm waits for that
+ * worker only while it resolves.
+ *
+ * Context: process context, without the socket lock; waits for handlers of @id.
+ */
+void sdp_cm_destroy_id(struct rdma_cm_id *id)
+{
+	rdma_addr_cancel(&id->route.addr.dev_addr);
+	rdma_destroy_id(id);
+}

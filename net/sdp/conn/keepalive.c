@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whether the peer is still there: what waits for it must not wait for ever,
+ * and programs may ask for closer watch (SO_KEEPALIVE, TCP_USER_TIMEOUT).
+ *
+ * All questions are asked by sdp_tx_probe(): with a write of no bytes, or with
+ * a message where the completion of a write says nothing of the peer (iWARP).
+ * The device repeats either by itself and fails the connection when it had no
+ * answer for long enough; what is decided here can only be sooner than that.
+ */
+#include <linux/jiffies.h>
+
+#include "keepalive.h"
+#include "base/settings.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+/* How often a peer that grants no credits is asked whether it is there. */
+#define SDP_PERSIST_PERIOD	(5 * HZ)
+/* When a probe is tried again that found no place in the send queue. */
+#define SDP_PROBE_RETRY		(HZ / 2)
+/* TCP does not give up before it has repeated something once, either. */
+#define SDP_USER_TIMEOUT_MIN	(HZ / 5)
+
+static bool sdp_alive_connected(const struct sdp_sock *ssk)
+{
+	return ssk->conn.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+}
+
+/**
+ * sdp_alive_stalled() - something has to wait for the peer
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * From now on a timer looks whether the peer is there.
+ */
+void sdp_alive_stalled(struct sdp_sock *ssk)
+{
+	sdp_timer_arm_once(ssk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
+}
+
+/**
+ * sdp_alive_persist() - ask a peer that lets us wait
+ * @ssk: locked socket
+ *
+ * Data that waits for credits leaves nothing on the wire whose loss would tell
+ * that the peer is gone, so it is asked from time to time, as TCP asks behind
+ * a closed window.  An answer that is overdue is an answer too.
+ */
+void sdp_alive_persist(struct sdp_sock *ssk)
+{
+	if (!ssk->conn.id || !sdp_tx_waiting(ssk))
+		return;
+	if (sdp_tx_probe_overdue(ssk)) {
+		sdp_conn_end(ssk, -ETIMEDOUT);
+		return;
+	}
+	sdp_tx_probe(ssk);
+	sdp_timer_arm(ssk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
+}
+
+static unsigned long sdp_alive_user_limit(const struct sdp_sock *ssk)
+{
+	return max_t(unsigned long, msecs_to_jiffies(ssk->opt.user_timeout),
+		     SDP_USER_TIMEOUT_MIN);
+}
+
+/**
+ * sdp_alive_written() - the program has written something
+ * @ssk: locked socket, with something outstanding
+ */
+void sdp_alive_written(struct sdp_sock *ssk)
+{
+	if (ssk->opt.user_timeout)
+		sdp_timer_arm_once(ssk, SDP_TIMER_USER,
+				   sdp_alive_user_limit(ssk) / 2);
+}
+
+/**
+ * sdp_alive_user_timeout() - give up data that is not acknowledged
+ * @ssk: locked socket
+ *
+ * Completions are asked for now and then only, so that data may have arrived
+ * without our knowing.  At half of the time a probe is sent: its completion
+ * covers all that was posted before.
+ */
+void sdp_alive_user_timeout(struct sdp_sock *ssk)
+{
+	unsigned long limit = sdp_alive_user_limit(ssk);
+	unsigned long waited = jiffies - ssk->conn.tx.since;
+
+	if (!ssk->opt.user_timeout || !sdp_alive_connected(ssk) ||
+	    !sdp_tx_outstanding(ssk))
+		return;
+	if (waited >= limit) {
+		sdp_conn_end(ssk, -ETIMEDOUT);
+		return;
+	}
+	if (waited >= limit / 2)
+		sdp_tx_probe(ssk);
+	else
+		limit /= 2;
+	sdp_timer_arm(ssk, SDP_TIMER_USER, limit - waited);
+}
+
+/* How long a probe of an idle connection may be unanswered. */
+static unsigned long sdp_alive_keep_limit(const struct sdp_sock *ssk)
+{
+	unsigned long intvl = sdp_option_keepintvl(ssk) * HZ;
+	unsigned long idle = sdp_option_keepidle(ssk) * HZ;
+	unsigned long user = msecs_to_jiffies(ssk->opt.user_timeout);
+
+	if (!user)
+		return sdp_option_keepcnt(ssk) * intvl;
+	return user > idle + intvl ? user - idle : intvl;
+}
+
+/* Asks an idle peer; returns when to look again. */
+static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+	unsigned long limit = sdp_alive_keep_limit(ssk);
+	unsigned long intvl = sdp_option_keepintvl(ssk) * HZ;
+	unsigned long waited;
+
+	sdp_tx_probe(ssk);
+	if (!tx->probing)
+		return SDP_PROBE_RETRY;
+	waited = jiffies - tx->probe_at;
+	if (waited >= limit) {
+		sdp_conn_end(ssk, -ETIMEDOUT);
+		return intvl;
+	}
+	return min(intvl, limit - waited);
+}
+
+/**
+ * sdp_alive_keepalive() - ask a peer that has nothing to say
+ * @ssk: locked socket
+ *
+ * As with TCP, data that is on its way is watched by other timers.
+ */
+void sdp_alive_keepalive(struct sdp_sock *ssk)
+{
+	unsigned long idle = jiffies - ssk->conn.stats.last_heard;
+	unsigned long next = sdp_option_keepidle(ssk) * HZ;
+
+	if (!ssk->opt.keepalive || !sdp_alive_connected(ssk))
+		return;
+	if (!sdp_tx_outstanding(ssk)) {
+		if (idle < next)
+			next -= idle;
+		else
+			next = sdp_alive_keep_probe(ssk);
+	}
+	sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, next);
+}
+
+/**
+ * sdp_alive_keep() - begin or cease to look after an idle peer, as SO_KEEPALIVE says
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_alive_keep(struct sdp_sock *ssk)
+{
+	if (!ssk->opt.keepalive)
+		sdp_timer_disarm(ssk, SDP_TIMER_KEEPALIVE);
+	else if (sdp_alive_connected(ssk))
+		sdp_timer_arm_once(ssk, SDP_TIMER_KEEPALIVE,
+				   sdp_option_keepidle(ssk) * HZ);
+}
+
+/**
+ * sdp_alive_start() - watch a connection that has just been established
+ * @ssk: locked socket
+ */
+void sdp_alive_start(struct sdp_sock *ssk)
+{
+	ssk->conn.stats.last_heard = jiffies;
+	sdp_alive_keep(ssk);
+}
+
+/**
+ * sdp_alive_set_keepalive() - SO_KEEPALIVE is about to be set
+ * @sk: socket, locked by the socket layer (sock::sk_lock)
+ * @on: whether it will be on
+ *
+ * Context: any; programs of control groups may do so while we own the socket.
+ */
+void sdp_alive_set_keepalive(struct sock *sk, int on)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	local_bh_disable();
+	sdp_bh_lock_sock(sk);
+	ssk->opt.keepalive = on;
+	if (sdp_sock_owned(sk)) {
+		set_bit(SDP_CONN_KEEPALIVE, &ssk->conn.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	} else {
+		sdp_alive_keep(ssk);
+	}
+	sdp_bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+/**
+ * sdp_alive_options_changed() - have the timers go by new values
+ * @ssk: locked socket
+ */
+void sdp_alive_options_changed(struct sdp_sock *ssk)
+{
+	if (!sdp_alive_connected(ssk))
+		return;
+	/* They find out by themselves what is due when. */
+	if (ssk->opt.keepalive)
+		sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, 0);
+	sdp_timer_arm(ssk, SDP_TIMER_USER, 0);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When the send side has to look again: the program's calls, and the timers
+ * that do so in their place.
+ */
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+
+#include "conn.h"
+#include "base/mib.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+/* A program that has been quiet for so long begins a new burst. */
+#define SDP_TX_QUIET_WRITER	(HZ / 100)
+
+/**
+ * sdp_tx_flush() - send what waited for the rest that the program promised
+ * @ssk: locked socket
+ */
+void sdp_tx_flush(struct sdp_sock *ssk)
+{
+	ssk->conn.tx.hold = false;
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_force() - send what waited, whatever it waited for
+ * @ssk: locked socket
+ */
+void sdp_tx_force(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (tx->wait_head != tx->wait_tail)
+		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
+	sdp_tx_flush(ssk);
+}
+
+/**
+ * sdp_tx_progress() - the program has come by
+ * @ssk: locked socket
+ */
+void sdp_tx_progress(struct sdp_sock *ssk)
+{
+	if (unlikely(ssk->conn.tx.stalled))
+		sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_write_begins() - the program is about to write
+ * @ssk: locked socket
+ */
+void sdp_tx_write_begins(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_tx *tx = &conn->tx;
+
+	tx->more = true;
+	tx->joined = false;
+	if (sdp_tx_may_append(ssk)) {
+		sdp_tx_count_joined(ssk);
+		tx->joined = sdp_tx_waits_by_itself(conn);
+	} else if (time_after(jiffies,
+			      conn->stats.last_out + SDP_TX_QUIET_WRITER)) {
+		sdp_burst_end(&tx->burst);
+	}
+}
+
+/**
+ * sdp_tx_write_ends() - the program has written what it wanted, or what fits
+ * @ssk: locked socket
+ *
+ * What has only made a waiting message longer waits with it: for credits, for a
+ * completion or for the end of its time, which all send it.  Unless it is full
+ * now, or what was to be waited for has changed.
+ */
+void sdp_tx_write_ends(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	tx->more = false;
+	if (!tx->joined || !sdp_tx_may_append(ssk))
+		sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_pause_here() - the program looks for the peer's answer, or waits for it
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * What it has written is all that it will write now.
+ */
+void sdp_tx_pause_here(struct sdp_sock *ssk)
+{
+	sdp_burst_end(&ssk->conn.tx.burst);
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_pause_poll() - a program polls for the peer's answer
+ * @ssk: socket, not locked
+ *
+ * If a call of another thread is in progress it may be one that writes on.
+ *
+ * Context: process context.
+ */
+void sdp_tx_pause_poll(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (!READ_ONCE(ssk->conn.tx.burst.running))
+		return;
+	local_bh_disable();
+	sdp_bh_lock_sock(sk);
+	if (!sdp_sock_owned(sk))
+		sdp_tx_pause_here(ssk);
+	sdp_bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+/**
+ * sdp_tx_late() - the program did not come by for long
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_FLUSH.
+ */
+void sdp_tx_late(struct sdp_sock *ssk)
+{
+	ssk->conn.tx.cause = SDP_FLUSH_TIMER;
+	sdp_tx_progress(ssk);
+	ssk->conn.tx.cause = SDP_FLUSH_CALL;
+}
+
+/**
+ * sdp_tx_end_wait() - what is held back has waited for company
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_tx_end_wait(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	bool held = tx->wait_head != tx->wait_tail;
+
+	if (!tx->burst.running)
+		return;
+	if (sdp_burst_expired(&tx->burst, held))
+		sdp_tx_count_cause(ssk, SDP_FLUSH_PAUSE);
+	if (held)
+		sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_tx_pause() - the timer of what is held back
+ * @timer: timer of a connection, which holds its socket
+ *
+ * Context: softirq.
+ * Return: that the timer is not to run again.
+ */
+enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
+{
+	struct sdp_sock *ssk = container_of(timer, struct sdp_sock,
+					    conn.pause);
+	struct sock *sk = &ssk->sk;
+
+	sdp_bh_lock_sock(sk);
+	if (sdp_sock_owned(sk)) {
+		set_bit(SDP_CONN_PAUSE, &ssk->conn.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	} else {
+		ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+		sdp_tx_end_wait(ssk);
+		ssk->conn.tx.cause = SDP_FLUSH_CALL;
+	}
+	sdp_bh_unlock_sock(sk);
+	sock_put(sk);
+	return HRTIMER_NORESTART;
+}

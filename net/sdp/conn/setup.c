@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One RDMA connection: how it is set up, and how its completions reach the
+ * socket.
+ */
+#include <linux/slab.h>
+
+#include "keepalive.h"
+#include "cm.h"
+#include "conn.h"
+#include "rdma/device.h"
+#include "stream/immediate.h"
+#include "rdma/provider.h"
+#include "base/mem.h"
+#include "base/mib.h"
+#include "rdma/rdmacg.h"
+#include "stream/rx.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+/* Work requests beyond the messages: the ones that mark a drained queue. */
+#define SDP_DRAIN_WR		1
+
+/* For what has to be done in process context. */
+struct workqueue_struct *sdp_wq;
+/* Its items wait for those of sdp_wq. */
+struct workqueue_struct *sdp_share_wq;
+
+/**
+ * sdp_conn_init() - prepare a new socket's connection
+ * @conn: connection, zeroed
+ */
+void sdp_conn_init(struct sdp_conn *conn)
+{
+	INIT_WORK(&conn->hello, sdp_cm_hello);
+	INIT_WORK(&conn->teardown, sdp_conn_teardown);
+	INIT_WORK(&conn->farewell, sdp_conn_farewell);
+	INIT_LIST_HEAD(&conn->dev_node);
+	INIT_WORK(&conn->grow, sdp_rx_grow);
+	INIT_LIST_HEAD(&conn->rx.queue);
+	INIT_LIST_HEAD(&conn->rx.unused);
+	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	conn->rx_cqe.done = sdp_rx_done;
+	conn->tx_cqe.done = sdp_tx_done;
+}
+
+/**
+ * sdp_conn_create_id() - make sure that the socket has a cm_id
+ * @ssk: locked socket
+ *
+ * The identifier's context is the socket, which it holds until it is
+ * destroyed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_conn_create_id(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct rdma_cm_id *id;
+
+	if (conn->id)
+		return 0;
+	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk,
+			    RDMA_PS_IB, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	sdp_sock_hold(ssk, SDP_REF_CM);
+	conn->id = id;
+	conn->id_bound = false;
+	return 0;
+}
+
+static u32 sdp_conn_cqes(const struct sdp_conn *conn)
+{
+	u32 reads = conn->zcopy.on ? SDP_ZCOPY_READS * (SDP_ZCOPY_READ_WRS +
+							SDP_ZCOPY_REG_WRS) : 0;
+
+	return SDP_TX_WRS + conn->rx.slots + 2 * SDP_DRAIN_WR + reads;
+}
+
+static void sdp_conn_qp_event(struct ib_event *event, void *context)
+{
+	struct sdp_sock *ssk = context;
+
+	if (event->event == IB_EVENT_QP_FATAL ||
+	    event->event == IB_EVENT_QP_REQ_ERR ||
+	    event->event == IB_EVENT_QP_ACCESS_ERR)
+		sdp_conn_end(ssk, -ECONNRESET);
+}
+
+/*
+ * What a peer can reach is what its queue pair's protection domain has, whichever
+ * keys it knows, so that no two connections may share one.  Devices differ in what
+ * they say when they have none left.
+ */
+static int sdp_conn_alloc_pd(struct sdp_conn *conn)
+{
+	struct ib_pd *pd = ib_alloc_pd(conn->dev->ibdev, 0);
+
+	if (IS_ERR(pd))
+		return -ENOBUFS;
+	conn->pd = pd;
+	return 0;
+}
+
+static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct ib_qp_init_attr attr = {
+		.event_handler = sdp_conn_qp_event,
+		.qp_context = ssk,
+		.cap = {
+			.max_send_wr = SDP_TX_WRS + SDP_DRAIN_WR,
+			.max_recv_wr = conn->rx.slots + SDP_DRAIN_WR,
+			.max_send_sge = SDP_TX_MAX_SGE,
+			.max_recv_sge = SDP_RX_SGE,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_cq *cq;
+	int err;
+
+	cq = ib_cq_pool_get(id->device, sdp_conn_cqes(conn), -1,
+			    IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	conn->cq = cq;
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	if (conn->zcopy.on) {
+		attr.cap.max_send_sge =
+			clamp_t(u32, id->device->attrs.max_send_sge,
+				SDP_TX_MAX_SGE, SDP_ZCOPY_READ_SGE);
+		attr.cap.max_send_wr += SDP_ZCOPY_READS * SDP_ZCOPY_READ_WRS;
+		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
+		attr.port_num = id->port_num;
+	}
+	err = rdma_create_qp(id, conn->pd, &attr);
+	if (err)
+		return err;
+	conn->qp = id->qp;
+	if (conn->dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
+		err = conn->dev->ulp->hold(conn->qp);
+	return err;
+}
+
+/* What the device has to give; what there is after an error, teardown frees. */
+static int sdp_conn_ask_device(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	int err = sdp_conn_alloc_pd(&ssk->conn);
+
+	if (!err)
+		err = sdp_conn_create_qp(ssk, id);
+	if (err)
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DEVICEREFUSALS);
+	return err;
+}
+
+/*
+ * What a connection keeps under all circumstances is charged as one piece.  The
+ * socket lock is for the accounts only: nobody knows the buffers yet.
+ */
+static int sdp_conn_alloc(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	struct mem_cgroup *old;
+	int err = -ENOBUFS;
+	u32 bytes;
+
+	sdp_lock_sock(sk);
+	bytes = sdp_rx_size(ssk) + SDP_TX_CHUNK;
+	if (!sdp_mem_charge(sk, bytes))
+		goto out;
+	old = sdp_mem_account_begin(sk);
+	err = sdp_rx_init(ssk);
+	if (!err)
+		err = sdp_tx_init(ssk);
+	sdp_mem_account_end(old);
+	bytes -= atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued;
+	if (bytes)
+		sdp_mem_uncharge(sk, bytes);
+out:
+	sdp_release_sock(sk);
+	return err;
+}
+
+/**
+ * sdp_conn_destroy_qp() - give back the queue pair
+ * @ssk: socket
+ * @id: its cm_id, which stays
+ *
+ * Context: process context, without the socket lock, because it may take the
+ * provider a while.
+ */
+void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (conn->dev)
+		sdp_device_unlink(ssk);
+	if (id->qp)
+		rdma_destroy_qp(id);
+	if (conn->cq)
+		ib_cq_pool_put(conn->cq, sdp_conn_cqes(conn));
+	conn->cq = NULL;
+}
+
+/**
+ * sdp_conn_free() - give back the memory, and last the device
+ * @ssk: locked socket, which keeps the program's calls away from what is freed;
+ *	its queue pair is gone; nothing happens if it was never set up
+ */
+void sdp_conn_free(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (!conn->dev)
+		return;
+	sdp_zcopy_free(ssk);
+	sdp_rx_unmap(ssk);
+	sdp_tx_free(ssk);
+	/* No region is left in it, and no queue pair. */
+	if (conn->pd)
+		ib_dealloc_pd(conn->pd);
+	conn->pd = NULL;
+	sdp_rdmacg_uncharge(conn);
+	sdp_device_put(conn->dev);
+	conn->dev = NULL;
+}
+
+static void sdp_conn_reset_stats(struct sdp_conn *conn)
+{
+	conn->stats = (struct sdp_conn_stats){
+		.last_out = jiffies,
+		.last_in = jiffies,
+		.last_heard = jiffies,
+	};
+}
+
+/**
+ * sdp_conn_setup() - create queue pair and buffers, and post the buffers
+ * @ssk: socket that nobody else can transmit on yet
+ * @id: its cm_id, with a device
+ *
+ * Context: under the handler mutex of @id; may sleep.
+ * Return: 0, or a negative errno; sdp_conn_end() is due in both cases.
+ */
+int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	int err;
+
+	conn->dev = sdp_device_get(id->device);
+	if (!conn->dev)
+		return -ENETDOWN;
+	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
+	sdp_conn_reset_stats(conn);
+	sdp_flow_begin(ssk);
+	sdp_zcopy_begin(ssk);
+	sdp_immediate_begin(ssk);
+	err = sdp_conn_alloc(ssk);
+	if (!err)
+		err = sdp_conn_ask_device(ssk, id);
+	if (!err)
+		err = sdp_rx_post_all(ssk);
+	if (err)
+		return err;
+	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
+	return sdp_device_link(conn->dev, ssk) ? 0 : -ENETDOWN;
+}
+
+/**
+ * sdp_conn_fill_param() - connection parameters for both ends
+ * @conn: connection
+ * @param: to fill; the private data is the caller's
+ */
+void sdp_conn_fill_param(const struct sdp_conn *conn,
+			 struct rdma_conn_param *param)
+{
+	const struct ib_device_attr *attrs = &conn->dev->ibdev->attrs;
+
+	param->responder_resources = min(attrs->max_qp_rd_atom, 4);
+	param->initiator_depth = min(attrs->max_qp_init_rd_atom, 4);
+	param->retry_count = SDP_RETRY_COUNT;
+	param->rnr_retry_count = SDP_RNR_RETRY_COUNT;
+}
+
+/**
+ * sdp_conn_wc_error() - a work request has failed
+ * @ssk: socket
+ * @wc: work completion with an error status
+ *
+ * Providers differ in which status comes first, so that only the silence of
+ * the peer is told apart from all else.  While the connection is being set up
+ * the connection manager knows the reason and will tell.
+ *
+ * Context: softirq, without the socket lock.
+ */
+void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc)
+{
+	bool silent = wc->status == IB_WC_RETRY_EXC_ERR ||
+		      wc->status == IB_WC_RNR_RETRY_EXC_ERR;
+
+	set_bit(SDP_CONN_FLUSHED, &ssk->conn.flags);
+	/* Pairs with the barrier in sdp_conn_check_flushed(). */
+	smp_mb__after_atomic();
+	if (!sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		sdp_conn_end(ssk, silent ? -ETIMEDOUT : -ECONNRESET);
+}
+
+/**
+ * sdp_conn_check_flushed() - whether the set-up came too late
+ * @ssk: locked socket that has just left SYN_SENT or SYN_RECV
+ *
+ * Return: 0 or -ECONNRESET.
+ */
+int sdp_conn_check_flushed(struct sdp_sock *ssk)
+{
+	/* Either this sees the failure, or the failure sees the new state. */
+	smp_mb();
+	return test_bit(SDP_CONN_FLUSHED, &ssk->conn.flags) ? -ECONNRESET : 0;
+}
+
+/**
+ * sdp_conn_process() - do all that completions have made possible
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_conn_process(struct sdp_sock *ssk)
+{
+	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &ssk->conn.flags))
+		sdp_alive_keep(ssk);
+	if (!ssk->conn.qp) {
+		if (test_and_clear_bit(SDP_CONN_UNSHARED, &ssk->conn.flags))
+			sdp_timer_arm(ssk, SDP_TIMER_SHARE, 0);
+		return;
+	}
+	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		sdp_cm_check_answered(ssk);
+	/* The peer may speak before we have read its HelloAck. */
+	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+		return;
+	sdp_rx_reap(ssk);
+	sdp_zrecv_reap(ssk);
+	sdp_tx_reap(ssk);
+	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.flags))
+		sdp_tx_end_wait(ssk);
+	if (test_and_clear_bit(SDP_CONN_ASKED, &ssk->conn.flags))
+		sdp_zrecv_answer(ssk);
+	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
+		sdp_tx_probe(ssk);
+	sdp_tx_push(ssk);
+	sdp_tx_ask_for_room(ssk);
+}
+
+static void sdp_conn_interrupt(struct sdp_sock *ssk)
+{
+	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+	sdp_conn_process(ssk);
+	ssk->conn.tx.cause = SDP_FLUSH_CALL;
+}
+
+/**
+ * sdp_conn_kick() - process completions now, or let the socket's owner do it
+ * @ssk: socket
+ *
+ * Context: softirq, or softirqs disabled, without the socket lock.
+ */
+void sdp_conn_kick(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	sdp_bh_lock_sock(sk);
+	if (sdp_sock_owned(sk))
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	else
+		sdp_conn_interrupt(ssk);
+	sdp_bh_unlock_sock(sk);
+}
+
+/**
+ * sdp_conn_grow() - have receive buffers allocated in process context
+ * @ssk: socket
+ *
+ * The work item holds a reference to its socket.
+ *
+ * Context: any.
+ */
+void sdp_conn_grow(struct sdp_sock *ssk)
+{
+	sock_hold(&ssk->sk);
+	if (!queue_work(sdp_wq, &ssk->conn.grow))
+		__sock_put(&ssk->sk);
+}
+
+/**
+ * sdp_conn_init_module() - create what all connections share
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init sdp_conn_init_module(void)
+{
+	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!sdp_wq)
+		return -ENOMEM;
+	sdp_share_wq = alloc_workqueue("sdp_share",
+				       WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (sdp_share_wq)
+		return 0;
+	destroy_workqueue(sdp_wq);
+	return -ENOMEM;
+}
+
+/**
+ * sdp_conn_exit_module() - wait for the last teardown
+ */
+void sdp_conn_exit_module(void)
+{
+	destroy_workqueue(sdp_share_wq);
+	destroy_workqueue(sdp_wq);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a connection ends.  Whatever the reason, it goes through one work item,
+ * and a second one if the peer has to be told first.
+ */
+#include "bind.h"
+#include "cm.h"
+#include "conn.h"
+#include "rdma/device.h"
+#include "socket/socket.h"
+
+/*
+ * How long an abortive close waits for the connection manager to tell the
+ * peer: enough for the disconnect request to be repeated once.
+ */
+#define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
+
+/* So that who sees a connection broken finds its teardown queued. */
+static DEFINE_SPINLOCK(sdp_conn_end_lock);
+
+/**
+ * sdp_conn_end() - begin the end of a connection
+ * @ssk: socket with a cm_id, which cannot go meanwhile: the caller is called by it,
+ *	or holds the socket lock and has seen it
+ * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
+ *	means that this end aborts.
+ *
+ * The first reason counts.  Nothing is posted from now on; a work item in
+ * process context does the rest and tells the socket at its end.
+ *
+ * Context: any, with or without the socket lock.
+ */
+void sdp_conn_end(struct sdp_sock *ssk, int reason)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	unsigned long irq;
+
+	if (test_bit(SDP_CONN_BROKEN, &conn->flags))
+		return;
+	spin_lock_irqsave(&sdp_conn_end_lock, irq);
+	if (!test_and_set_bit(SDP_CONN_BROKEN, &conn->flags)) {
+		conn->reason = reason;
+		sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
+		queue_work(sdp_wq, &conn->teardown);
+	}
+	spin_unlock_irqrestore(&sdp_conn_end_lock, irq);
+}
+
+/* After this no handler of the connection manager touches the connection. */
+static void sdp_conn_silence(struct sdp_conn *conn)
+{
+	struct rdma_cm_id *id = READ_ONCE(conn->id);
+
+	rdma_lock_handler(id);
+	set_bit(SDP_CONN_DYING, &conn->flags);
+	rdma_unlock_handler(id);
+}
+
+/*
+ * With iWARP, rdma_disconnect() waits for the answer to a request that is out, for
+ * as long as the provider does.  A queue pair in error is an answer.
+ */
+static void sdp_conn_withdraw(struct sdp_conn *conn)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (conn->dev->iwarp && !test_bit(SDP_CONN_SETTLED, &conn->flags))
+		ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
+}
+
+/*
+ * When this returns the device has completed all requests, and no others come: who
+ * posts looks under the socket lock whether the connection has ended, and so has
+ * either posted before the lock was to be had here, or does not post.
+ */
+static void sdp_conn_drain(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	sdp_conn_withdraw(conn);
+	rdma_disconnect(conn->id);
+	sdp_lock_sock(&ssk->sk);
+	sdp_release_sock(&ssk->sk);
+	ib_drain_qp(conn->qp);
+}
+
+/*
+ * This end aborts an established connection, and the peer has to learn it.  If
+ * the handshake was not over for the connection manager, it has not heeded
+ * rdma_disconnect(), and tells the peer when the id is destroyed.
+ */
+static bool sdp_conn_must_tell(const struct sdp_sock *ssk)
+{
+	return ssk->conn.reason == -ECONNABORTED && ssk->conn.qp &&
+	       test_bit(SDP_CONN_SETTLED, &ssk->conn.flags) &&
+	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+}
+
+/* Nothing is left but the id, which goes, and the socket, which is told. */
+static void sdp_conn_finish(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+
+	sdp_bind_end_other(ssk);
+	sdp_cm_destroy_id(conn->id);
+
+	sdp_lock_sock(sk);
+	conn->id = NULL;
+	conn->rx_closed = false;
+	WRITE_ONCE(conn->flags, 0);
+	sdp_sock_put(ssk, SDP_REF_CM);
+	/* Whoever sees the end may connect anew, and end that connection. */
+	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
+	sdp_sock_ended(ssk, conn->reason);
+	sdp_bind_keep(ssk);
+	sdp_release_sock(sk);
+	sock_put(sk);
+}
+
+/**
+ * sdp_conn_farewell() - the end of a teardown that had to wait
+ * @work: the connection's second work item
+ */
+void sdp_conn_farewell(struct work_struct *work)
+{
+	sdp_conn_finish(container_of(work, struct sdp_sock, conn.farewell));
+}
+
+/**
+ * sdp_conn_part() - wait no longer for the peer's word that it knows the end
+ * @ssk: socket; nothing happens if it does not wait
+ *
+ * Context: any, with or without the socket lock.
+ */
+void sdp_conn_part(struct sdp_sock *ssk)
+{
+	if (test_and_clear_bit(SDP_CONN_PARTING, &ssk->conn.flags))
+		queue_work(sdp_wq, &ssk->conn.farewell);
+}
+
+/**
+ * sdp_conn_told() - the peer knows the end, or the connection manager has given
+ *	up
+ * @ssk: socket
+ */
+void sdp_conn_told(struct sdp_sock *ssk)
+{
+	set_bit(SDP_CONN_TOLD, &ssk->conn.flags);
+	/* Pairs with the barrier in sdp_conn_teardown(). */
+	smp_mb__after_atomic();
+	sdp_conn_part(ssk);
+}
+
+/**
+ * sdp_conn_lost() - the device of a connection, or of a port, is about to go
+ * @ssk: socket with a cm_id
+ *
+ * The connection manager says so once, and waits for the id: who is just keeping
+ * it (sdp_conn_retreat()) has to know, and no answer comes over it any more.
+ *
+ * Context: handler of the id.
+ */
+void sdp_conn_lost(struct sdp_sock *ssk)
+{
+	set_bit(SDP_CONN_GONE, &ssk->conn.flags);
+	/* Pairs with those in sdp_conn_retreat() and sdp_conn_teardown(). */
+	smp_mb__after_atomic();
+	sdp_conn_end(ssk, -ENETDOWN);
+	sdp_conn_part(ssk);
+}
+
+/**
+ * sdp_conn_flush() - wait until a connection that ends has gone
+ * @ssk: socket, not locked, which the caller holds
+ *
+ * A peer that has not answered by now is told nothing more.
+ *
+ * Context: process context.
+ */
+void sdp_conn_flush(struct sdp_sock *ssk)
+{
+	spin_lock_irq(&sdp_conn_end_lock);
+	spin_unlock_irq(&sdp_conn_end_lock);
+	flush_work(&ssk->conn.teardown);
+	sdp_conn_part(ssk);
+	flush_work(&ssk->conn.farewell);
+}
+
+/**
+ * sdp_conn_teardown() - take a connection apart
+ * @work: the connection's work item
+ *
+ * It does not wait for the peer, which may be of the same machine and need a
+ * work item for its answer: there may be thousands of both.
+ */
+void sdp_conn_teardown(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(work, struct sdp_sock,
+					    conn.teardown);
+	struct sdp_conn *conn = &ssk->conn;
+	struct sock *sk = &ssk->sk;
+	bool tell;
+
+	if (WARN_ON_ONCE(!conn->id)) {
+		sdp_sock_put(ssk, SDP_REF_TEARDOWN);
+		return;
+	}
+	sdp_conn_silence(conn);
+	if (cancel_work_sync(&conn->hello))
+		__sock_put(sk);
+	if (conn->qp)
+		sdp_conn_drain(ssk);
+
+	/* What arrived before the end still counts. */
+	sdp_lock_sock(sk);
+	sdp_conn_process(ssk);
+	if (conn->qp)
+		sdp_zrecv_unmap_all(ssk);
+	tell = sdp_conn_must_tell(ssk);
+	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
+		sdp_sock_failed(ssk, conn->reason);
+		sdp_sock_set_state(sk, SDP_TIME_WAIT);
+	}
+	WRITE_ONCE(conn->qp, NULL);
+	sdp_release_sock(sk);
+
+	sdp_conn_destroy_qp(ssk, conn->id);
+	sdp_lock_sock(sk);
+	sdp_conn_free(ssk);
+	if (tell)
+		sdp_timer_arm(ssk, SDP_TIMER_PART, SDP_DISCONNECT_TIMEOUT);
+	sdp_release_sock(sk);
+	if (!tell) {
+		sdp_conn_finish(ssk);
+		return;
+	}
+
+	/* Destroying the id would end the repetition of a lost request. */
+	sock_hold(sk);
+	set_bit(SDP_CONN_PARTING, &conn->flags);
+	/* Either this sees that no answer is to be waited for, or that sees the bit. */
+	smp_mb__after_atomic();
+	if (test_bit(SDP_CONN_TOLD, &conn->flags) ||
+	    test_bit(SDP_CONN_GONE, &conn->flags))
+		sdp_conn_part(ssk);
+	sock_put(sk);
+}
+
+/*
+ * Whether the id is the caller's to end.  Its device may be on its way out and
+ * take it; then that is over when this returns.
+ */
+static bool sdp_conn_seize_id(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	bool present, ending;
+
+	sdp_lock_sock(&ssk->sk);
+	present = conn->id;
+	ending = present && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
+	sdp_release_sock(&ssk->sk);
+	if (ending)
+		sdp_conn_flush(ssk);
+	return present && !ending;
+}
+
+/**
+ * sdp_conn_destroy_id() - end the cm_id of a socket that only listens or is
+ *	bound
+ * @ssk: socket, not locked; nothing happens if it has none
+ *
+ * Returns when the port is free and no handler runs any more.
+ *
+ * Context: process context; nobody else can begin to use the id, because the
+ * socket is in state CLOSING or has no file any more.
+ */
+void sdp_conn_destroy_id(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+
+	if (!sdp_conn_seize_id(ssk))
+		return;
+	sdp_bind_end_other(ssk);
+	sdp_cm_destroy_id(conn->id);
+
+	/* Who has the lock and sees the id may end it, see sdp_sock_stop(). */
+	sdp_lock_sock(&ssk->sk);
+	conn->id = NULL;
+	clear_bit(SDP_CONN_GONE, &conn->flags);
+	clear_bit(SDP_CONN_BROKEN, &conn->flags);
+	sdp_sock_put(ssk, SDP_REF_CM);
+	sdp_release_sock(&ssk->sk);
+}
+
+/**
+ * sdp_conn_retreat() - end what only a listener or a connection has, and keep the
+ *	port
+ * @ssk: socket in state CLOSING, not locked
+ *
+ * Context: process context.
+ */
+void sdp_conn_retreat(struct sdp_sock *ssk)
+{
+	if (!sdp_conn_seize_id(ssk))
+		return;
+	sdp_bind_join(ssk);
+	sdp_lock_sock(&ssk->sk);
+	clear_bit(SDP_CONN_BROKEN, &ssk->conn.flags);
+	/* Pairs with the barrier in sdp_conn_lost(), which may end it as well. */
+	smp_mb__after_atomic();
+	if (ssk->conn.id && test_bit(SDP_CONN_GONE, &ssk->conn.flags))
+		sdp_conn_end(ssk, -ENETDOWN);
+	sdp_release_sock(&ssk->sk);
+}

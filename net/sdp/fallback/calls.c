@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket calls on a connection that TCP carries.  None of them takes our
+ * socket lock: they may wait for the program, with the TCP socket locked.  Each
+ * is given the TCP socket by sdp_fallback_get(), and gives it back.
+ */
+#include <linux/net.h>
+#include <linux/sched/signal.h>
+#include <linux/tcp.h>
+
+#include "fallback.h"
+#include "socket/socket.h"
+
+/* An attempt over RDMA that TCP may have to go on with. */
+static bool sdp_fallback_undecided(const struct sock *sk)
+{
+	return READ_ONCE(sdp_sk(sk)->fallback.tcp) &&
+	       sdp_in_state(sk, TCPF_SYN_SENT) && !sdp_fallback_tcp(sk);
+}
+
+/* By itself, so that each call does not pay for what it has on the stack. */
+static noinline int sdp_fallback_wait(struct sock *sk, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!err && sdp_fallback_undecided(sk)) {
+		if (!timeo)
+			err = -EAGAIN;
+		else if (signal_pending(current))
+			err = sock_intr_errno(timeo);
+		else
+			timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/**
+ * sdp_fallback_settle() - find out what carries the data of a socket
+ * @sk: socket, not locked
+ * @timeo: jiffies to wait if that is being decided
+ *
+ * Return: the TCP socket, which one of the calls below has to give back; NULL if it
+ * is RDMA, or nothing yet; an error pointer if there was no time.
+ */
+struct socket *sdp_fallback_settle(struct sock *sk, long timeo)
+{
+	int err;
+
+	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
+		return NULL;
+	err = sdp_fallback_wait(sk, timeo);
+	return err ? ERR_PTR(err) : sdp_fallback_get(sk);
+}
+
+static void sdp_fallback_enter(struct sock *sk)
+{
+	sdp_fallback_sync(sdp_sk(sk));
+	sdp_fallback_settle_error(sdp_sk(sk));
+}
+
+static void sdp_fallback_leave(struct sock *sk)
+{
+	sdp_fallback_settle_error(sdp_sk(sk));
+	sdp_fallback_put(sk);
+}
+
+/**
+ * sdp_fallback_sendmsg() - sendmsg() over TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @msg: what to send, with flags
+ * @len: bytes
+ *
+ * Return: as sdp_sendmsg().
+ */
+int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
+			 struct msghdr *msg, size_t len)
+{
+	int ret;
+
+	sdp_fallback_enter(sk);
+	ret = READ_ONCE(tcp->ops)->sendmsg(tcp, msg, len);
+	sdp_fallback_leave(sk);
+	return ret;
+}
+
+/**
+ * sdp_fallback_recvmsg() - recvmsg() over TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @msg: where to put the data
+ * @len: bytes wanted
+ * @flags: flags
+ *
+ * Return: as sdp_recvmsg().
+ */
+int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
+			 struct msghdr *msg, size_t len, int flags)
+{
+	int ret;
+
+	sdp_fallback_enter(sk);
+	ret = READ_ONCE(tcp->ops)->recvmsg(tcp, msg, len, flags);
+	sdp_fallback_leave(sk);
+	return ret;
+}
+
+/**
+ * sdp_fallback_splice_read() - splice() from TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @ppos: position, which a stream has none of
+ * @pipe: pipe, locked
+ * @len: bytes wanted
+ * @flags: SPLICE_F_NONBLOCK and its like
+ *
+ * Return: as sdp_splice_read().
+ */
+ssize_t sdp_fallback_splice_read(struct sock *sk, struct socket *tcp,
+				 loff_t *ppos, struct pipe_inode_info *pipe,
+				 size_t len, unsigned int flags)
+{
+	ssize_t ret;
+
+	sdp_fallback_enter(sk);
+	ret = READ_ONCE(tcp->ops)->splice_read(tcp, ppos, pipe, len, flags);
+	sdp_fallback_leave(sk);
+	return ret;
+}
+
+/**
+ * sdp_fallback_splice_eof() - sendfile() has promised more than it had
+ * @sk: socket
+ * @tcp: its TCP socket
+ */
+void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp)
+{
+	const struct proto_ops *ops = READ_ONCE(tcp->ops);
+
+	if (ops->splice_eof)
+		ops->splice_eof(tcp);
+	sdp_fallback_put(sk);
+}
+
+/**
+ * sdp_fallback_poll() - the events of a TCP socket
+ * @sk: socket; who asks waits on its queue already, which TCP wakes
+ * @file: its file
+ * @tcp: its TCP socket
+ */
+__poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
+			   struct socket *tcp)
+{
+	__poll_t mask;
+
+	sdp_fallback_enter(sk);
+	mask = READ_ONCE(tcp->ops)->poll(file, tcp, NULL);
+	sdp_fallback_put(sk);
+	return mask;
+}
+
+/**
+ * sdp_fallback_getname() - the address of either end
+ * @ssk: socket
+ * @tcp: its TCP socket
+ * @addr: where to put it, in the form that this socket uses
+ * @peer: of the other end
+ *
+ * Return: its length, or a negative errno.
+ */
+int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
+			 struct sockaddr *addr, int peer)
+{
+	struct sockaddr_storage name;
+	struct sdp_addr got;
+	int ret;
+
+	ret = READ_ONCE(tcp->ops)->getname(tcp, (struct sockaddr *)&name, peer);
+	sdp_fallback_put(&ssk->sk);
+	if (ret < 0)
+		return ret;
+	sdp_addr_from_rdma(&name, &got);
+	return sdp_addr_to_user(&got, ssk->v6, addr);
+}
+
+/**
+ * sdp_fallback_shutdown() - shutdown() over TCP
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how)
+{
+	int err;
+
+	sdp_fallback_enter(sk);
+	err = READ_ONCE(tcp->ops)->shutdown(tcp, how);
+	sdp_fallback_put(sk);
+	return err;
+}
+
+/**
+ * sdp_fallback_ioctl() - SIOCINQ and its like
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @cmd: command
+ * @arg: user pointer
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
+		       unsigned long arg)
+{
+	int err;
+
+	sdp_fallback_enter(sk);
+	err = READ_ONCE(tcp->ops)->ioctl(tcp, cmd, arg);
+	sdp_fallback_put(sk);
+	return err;
+}
+
+/**
+ * sdp_fallback_setsockopt() - set an option of the fallback at SOL_SDP
+ * @ssk: socket, not locked
+ * @optname: option
+ * @optval: value, an int
+ * @optlen: its length
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
+			    sockptr_t optval, unsigned int optlen)
+{
+	int val;
+	int err;
+
+	if (optname != SDP_TCP_FALLBACK)
+		return -ENOPROTOOPT;
+	if (optlen < sizeof(int))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	sdp_lock_sock(&ssk->sk);
+	err = sdp_fallback_want(ssk, val);
+	sdp_release_sock(&ssk->sk);
+	return err;
+}
+
+/*
+ * Of the protocols that are put upon TCP only "tls" leaves the file alone: SMC's
+ * takes its private data for its own socket, and the file is not TCP's here.
+ */
+static int sdp_fallback_set_ulp(struct socket *tcp, sockptr_t optval,
+				unsigned int optlen)
+{
+	char name[SDP_NAME_MAX];
+	int err;
+
+	err = sdp_name_get(name, optval, optlen);
+	if (err)
+		return err;
+	if (strcmp(name, "tls"))
+		return -ENOENT;
+	return READ_ONCE(tcp->ops)->setsockopt(tcp, SOL_TCP, TCP_ULP,
+					       KERNEL_SOCKPTR(name),
+					       strlen(name));
+}
+
+/* With fast open connect() would send nothing, and a write would connect. */
+static bool sdp_fallback_is_fastopen(int level, int optname)
+{
+	return level == SOL_TCP &&
+	       (optname == TCP_FASTOPEN || optname == TCP_FASTOPEN_CONNECT ||
+		optname == TCP_FASTOPEN_KEY ||
+		optname == TCP_FASTOPEN_NO_COOKIE);
+}
+
+/**
+ * sdp_fallback_set_tcp() - set an option of a TCP socket
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @level: level
+ * @optname: option
+ * @optval: value
+ * @optlen: its length
+ *
+ * Return: 0; -ENOENT for another protocol upon TCP than "tls"; -ENOPROTOOPT for
+ * fast open; or what TCP says.
+ */
+int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, sockptr_t optval, unsigned int optlen)
+{
+	int err;
+
+	if (level == SOL_TCP && optname == TCP_ULP)
+		err = sdp_fallback_set_ulp(tcp, optval, optlen);
+	else if (sdp_fallback_is_fastopen(level, optname))
+		err = -ENOPROTOOPT;
+	else
+		err = READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
+						      optval, optlen);
+	sdp_fallback_put(sk);
+	return err;
+}
+
+/**
+ * sdp_fallback_get_tcp() - read an option of a TCP socket
+ * @sk: socket
+ * @tcp: its TCP socket
+ * @level: level
+ * @optname: option
+ * @optval: where to put the value
+ * @optlen: room there; set to the value's length
+ *
+ * Return: what TCP says.
+ */
+int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, char __user *optval, int __user *optlen)
+{
+	int err;
+
+	err = READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname, optval,
+					      optlen);
+	sdp_fallback_put(sk);
+	return err;
+}
+
+/**
+ * sdp_fallback_set_peek_off() - SO_PEEK_OFF
+ * @sk: socket
+ * @val: offset, -1 = none
+ *
+ * TCP moves its own on with what is read, so that setting the same value again
+ * means something.
+ *
+ * Return: 0
+ */
+int sdp_fallback_set_peek_off(struct sock *sk, int val)
+{
+	struct socket *tcp = sdp_fallback_get(sk);
+
+	if (tcp) {
+		WRITE_ONCE(tcp->sk->sk_peek_off, val);
+		sdp_fallback_put(sk);
+	}
+	return sk_set_peek_off(sk, val);
+}
+
+/**
+ * sdp_fallback_option_set() - an option of a level other than SOL_SOCKET was
+ *	set
+ * @sk: socket, not locked
+ *
+ * What is set before the transport is chosen TCP gets when it is; only a
+ * listener goes on using both.
+ */
+void sdp_fallback_option_set(struct sock *sk)
+{
+	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
+		return;
+	sdp_lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN && sdp_sk(sk)->fallback.tcp)
+		sdp_fallback_carry(sdp_sk(sk));
+	sdp_release_sock(sk);
+}
+
+/**
+ * sdp_fallback_getsockopt() - read an option of the fallback at SOL_SDP
+ * @ssk: socket
+ * @optname: option
+ * @val: set to its value
+ *
+ * Return: 0 or -ENOPROTOOPT.
+ */
+int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val)
+{
+	switch (optname) {
+	case SDP_TCP_FALLBACK:
+		*val = ssk->fallback.wanted;
+		return 0;
+	case SDP_FALLBACK_REASON:
+		*val = ssk->fallback.reason;
+		return 0;
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+/* What /proc says of a connection over TCP, by the reason for it. */
+static const char * const sdp_fallback_words[] = {
+	[SDP_FALLBACK_NONE] = "tcp",
+	[SDP_FALLBACK_NO_DEVICE] = "tcp:no-device",
+	[SDP_FALLBACK_UNREACHABLE] = "tcp:unreachable",
+	[SDP_FALLBACK_REFUSED] = "tcp:refused",
+	[SDP_FALLBACK_TIMEOUT] = "tcp:timeout",
+	[SDP_FALLBACK_RESOURCES] = "tcp:resources",
+	[SDP_FALLBACK_ACCEPTED] = "tcp:accepted",
+	[SDP_FALLBACK_CHOSEN] = "tcp:chosen",
+};
+
+/**
+ * sdp_fallback_word() - say for /proc what TCP carries, and why
+ * @ssk: socket
+ * @active: sdp_fallback_view() has found a connection over TCP
+ *
+ * Context: any, without locks.
+ * Return: a word, or NULL if it is all RDMA's.
+ */
+const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active)
+{
+	const struct sdp_fallback *fb = &ssk->fallback;
+
+	if (active)
+		return sdp_fallback_words[READ_ONCE(fb->reason)];
+	if (!sdp_in_state(&ssk->sk, TCPF_LISTEN) || !READ_ONCE(fb->tcp))
+		return NULL;
+	if (READ_ONCE(fb->wanted) == SDP_FALLBACK_ONLY)
+		return sdp_fallback_words[SDP_FALLBACK_CHOSEN];
+	return READ_ONCE(fb->alone) ?
+		       sdp_fallback_words[SDP_FALLBACK_NO_DEVICE] : "both";
+}
+
+/**
+ * sdp_fallback_view() - look at a connection over TCP from outside
+ * @ssk: socket
+ * @view: to fill
+ *
+ * Context: any, without locks; what is seen need not be of one moment.
+ * Return: whether TCP carries the socket's connection.
+ */
+bool sdp_fallback_view(const struct sdp_sock *ssk,
+		       struct sdp_fallback_view *view)
+{
+	const struct tcp_sock *tp;
+	struct socket *tcp;
+	struct sock *tsk;
+
+	/* What was a TCP socket stays one until RCU readers have left. */
+	rcu_read_lock();
+	tcp = sdp_fallback_tcp(&ssk->sk);
+	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
+	if (tsk) {
+		tp = tcp_sk(tsk);
+		view->state = READ_ONCE(tsk->sk_state);
+		view->unread = max_t(int, READ_ONCE(tp->rcv_nxt) -
+					  READ_ONCE(tp->copied_seq), 0);
+		view->unacked = READ_ONCE(tp->write_seq) -
+				READ_ONCE(tp->snd_una);
+	}
+	rcu_read_unlock();
+	return tsk;
+}

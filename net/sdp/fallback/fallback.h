@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The TCP socket beside an SDP socket, for peers that RDMA does not reach.
+ */
+#ifndef _SDP_FALLBACK_H
+#define _SDP_FALLBACK_H
+
+#include <linux/poll.h>
+#include <linux/sdp.h>
+#include <net/sock.h>
+
+#include "base/settings.h"
+
+struct sdp_addr;
+struct sdp_sock;
+struct pipe_inode_info;
+struct seq_file;
+
+/* Of level SOL_TCP, that are given to TCP whether the program has set them or not. */
+#define SDP_FALLBACK_TCP_OPTIONS	10
+
+/**
+ * struct sdp_fallback_opts - options of level SOL_SOCKET that TCP shares
+ * @linger: jiffies of SO_LINGER
+ * @rcvtimeo: jiffies of SO_RCVTIMEO
+ * @sndtimeo: jiffies of SO_SNDTIMEO
+ * @flags: the flags among them, as in struct sock
+ * @sndbuf: bytes of SO_SNDBUF, 0 = not set
+ * @rcvbuf: bytes of SO_RCVBUF, 0 = not set
+ * @rcvlowat: bytes of SO_RCVLOWAT
+ * @priority: SO_PRIORITY
+ * @mark: SO_MARK
+ * @bound_dev_if: index of SO_BINDTODEVICE
+ * @peek_off: SO_PEEK_OFF
+ * @reuse: SO_REUSEADDR
+ * @reuseport: SO_REUSEPORT
+ */
+struct sdp_fallback_opts {
+	long linger;
+	long rcvtimeo;
+	long sndtimeo;
+	unsigned long flags;
+	int sndbuf;
+	int rcvbuf;
+	int rcvlowat;
+	u32 priority;
+	u32 mark;
+	int bound_dev_if;
+	int peek_off;
+	u32 reuse;
+	u32 reuseport;
+};
+
+/**
+ * struct sdp_fallback - the fallback of a socket
+ * @tcp: kernel TCP socket, NULL = none.  The socket lock protects it, @users
+ *	those who are in it, and RCU those who look at it without; it is another
+ *	one only when no attempt uses it
+ * @active: TCP carries the connection, or is being asked to; read without lock
+ * @users: 1 for @active, and 1 for each call of the program that is in @tcp.  We
+ *	lock @tcp below our own lock only while there is none: such a call may
+ *	stand still with @tcp locked for as long as the program likes
+ * @used: @active was true at some time while this one was @tcp
+ * @listens: @tcp has begun to listen; read without lock
+ * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
+ * @alone: RDMA cannot use the local address
+ * @turn: accept() looks for a TCP connection first
+ * @reason: enum sdp_fallback_reason
+ * @err: error of @tcp that also was stored in our socket, 0 = none
+ * @opts: options of ours when @tcp was given them last
+ * @given: likewise those of other levels, all 0 until @carried
+ * @given_tcp: values of those of TCP among them that are always carried
+ * @carried: @tcp was given options of other levels
+ * @state_change: callback of @tcp before ours took its place
+ * @error_report: likewise
+ */
+struct sdp_fallback {
+	struct socket *tcp;
+	atomic_t users;
+	bool active;
+	bool used;
+	bool alone;
+	bool turn;
+	bool listens;
+	u8 wanted;
+	u8 reason;
+	int err;
+	struct sdp_fallback_opts opts;
+	struct sdp_options given;
+	int given_tcp[SDP_FALLBACK_TCP_OPTIONS];
+	bool carried;
+	void (*state_change)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+};
+
+/**
+ * struct sdp_fallback_view - what /proc shows of a connection over TCP
+ * @state: TCP's state
+ * @unread: bytes received and not read
+ * @unacked: bytes written and not acknowledged
+ */
+struct sdp_fallback_view {
+	int state;
+	u32 unread;
+	u32 unacked;
+};
+
+/* The decision, and what leads to it: socket/transport.c */
+void sdp_fallback_init(struct sdp_sock *ssk);
+int sdp_fallback_want(struct sdp_sock *ssk, int mode);
+bool sdp_fallback_ready(const struct sdp_sock *ssk);
+bool sdp_fallback_alone(const struct sdp_sock *ssk);
+int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
+int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
+int sdp_fallback_prepare(struct sdp_sock *ssk);
+bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);
+int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
+			      int flags, bool first);
+int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp);
+void sdp_fallback_undo(struct socket *sock);
+void sdp_fallback_not_needed(struct sdp_sock *ssk);
+void sdp_fallback_timeout(struct sdp_sock *ssk);
+void sdp_fallback_count(struct sdp_sock *ssk, enum sdp_fallback_reason reason);
+void sdp_fallback_drop(struct sdp_sock *ssk);
+void sdp_fallback_release(struct sdp_sock *ssk);
+
+/* A listener's side: listen.c */
+int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
+bool sdp_fallback_listen_alone(struct sdp_sock *ssk);
+void sdp_fallback_listen_stop(struct sdp_sock *ssk);
+bool sdp_fallback_listener_gone(struct sdp_sock *ssk);
+bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk);
+struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
+void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock);
+
+/* The TCP socket itself: tcp.c */
+void sdp_fallback_classify(struct sock *sk);
+int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family);
+void sdp_fallback_release_tcp(struct sdp_sock *ssk);
+void sdp_fallback_discard_tcp(struct sdp_sock *ssk);
+void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock);
+void sdp_fallback_attach_tcp(struct sdp_sock *ssk);
+void sdp_fallback_detach_tcp(struct sdp_sock *ssk);
+void sdp_fallback_settle_error(struct sdp_sock *ssk);
+void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk);
+
+/* What both sockets are to do alike: options.c */
+void sdp_fallback_fresh_opts(struct sdp_sock *ssk);
+void sdp_fallback_forget_given(struct sdp_sock *ssk);
+void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk);
+void sdp_fallback_sync(struct sdp_sock *ssk);
+void sdp_fallback_carry(struct sdp_sock *ssk);
+void sdp_fallback_carry_to_bind(struct sdp_sock *ssk);
+
+/* Who is in the TCP socket: users.c */
+void sdp_fallback_open(struct sdp_sock *ssk);
+void sdp_fallback_shut(struct sdp_sock *ssk);
+struct socket *sdp_fallback_get(struct sock *sk);
+void sdp_fallback_put(struct sock *sk);
+bool sdp_fallback_is_left(const struct sdp_sock *ssk);
+int sdp_fallback_wait_left(struct sdp_sock *ssk);
+
+/* Calls once TCP has taken over: calls.c */
+struct socket *sdp_fallback_settle(struct sock *sk, long timeo);
+int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
+			 struct msghdr *msg, size_t len);
+int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
+			 struct msghdr *msg, size_t len, int flags);
+ssize_t sdp_fallback_splice_read(struct sock *sk, struct socket *tcp,
+				 loff_t *ppos, struct pipe_inode_info *pipe,
+				 size_t len, unsigned int flags);
+void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp);
+__poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
+			   struct socket *tcp);
+int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
+			 struct sockaddr *addr, int peer);
+int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how);
+int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
+		       unsigned long arg);
+int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
+			    sockptr_t optval, unsigned int optlen);
+int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, sockptr_t optval, unsigned int optlen);
+int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
+			 int optname, char __user *optval, int __user *optlen);
+int sdp_fallback_set_peek_off(struct sock *sk, int val);
+void sdp_fallback_option_set(struct sock *sk);
+int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val);
+const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active);
+bool sdp_fallback_view(const struct sdp_sock *ssk,
+		       struct sdp_fallback_view *view);
+
+#endif /* _SDP_FALLBACK_H */

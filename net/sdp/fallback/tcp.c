@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The TCP socket of a fallback.
+ *
+ * It is an ordinary TCP socket of the program that only lacks a descriptor of
+ * its own: it has the namespace, the control groups and the owner that the
+ * program's own TCP sockets have.  And it sleeps and wakes on the wait queue
+ * of the SDP socket, so that who waits there (poll, epoll, SIGIO, a blocked
+ * call) is woken by either transport and needs no forwarding.  What TCP keeps
+ * in its struct sock and others read from ours, the error, goes through two
+ * callbacks.
+ */
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/lockdep.h>
+#include <linux/net.h>
+#include <net/tcp.h>
+
+#include "fallback.h"
+#include "socket/socket.h"
+
+/**
+ * sdp_fallback_share_tcp() - let a TCP socket act through our file
+ * @tcp: TCP socket that nobody else knows yet
+ * @sock: our socket
+ *
+ * The descriptor's owner gets SIGURG, ss(8) finds the process by the inode,
+ * and packet filters the file's credentials.
+ */
+void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock)
+{
+	struct sock *tsk = tcp->sk;
+
+	SOCK_INODE(tcp)->i_ino = SOCK_INODE(sock)->i_ino;
+	lock_sock(tsk);
+	WRITE_ONCE(tcp->file, sock->file);
+	/* Whether anybody wants SIGIO is written at our wait queue. */
+	sock_set_flag(tsk, SOCK_FASYNC);
+	write_lock_bh(&tsk->sk_callback_lock);
+	rcu_assign_pointer(tsk->sk_wq, &sock->wq);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	release_sock(tsk);
+}
+
+/*
+ * TCP faults memory in below the lock of its socket, so that lockdep would take
+ * every socket lock above any of TCP's for one that waits for a program.  We take
+ * that of a TCP socket which no program's call uses; lockdep knows classes only,
+ * so that those who have one are of another.
+ */
+static struct lock_class_key sdp_fallback_lock_key;
+
+/**
+ * sdp_fallback_classify() - tell lockdep that a socket has a TCP socket
+ * @sk: socket, locked by its owner
+ */
+void sdp_fallback_classify(struct sock *sk)
+{
+	sdp_lock_classify(sk, "lock-SDP-FALLBACK", &sdp_fallback_lock_key);
+}
+
+/**
+ * sdp_fallback_create_tcp() - create the TCP socket
+ * @ssk: locked socket with a file and without a TCP socket
+ * @family: AF_INET or AF_INET6
+ *
+ * Context: the program's.
+ * Return: 0 or a negative errno, as socket() gives it.
+ */
+int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct socket *tcp;
+	int err;
+
+	err = __sock_create(sock_net(&ssk->sk), family, SOCK_STREAM,
+			    IPPROTO_TCP, &tcp, 0);
+	if (err)
+		return err;
+	sdp_fallback_classify(&ssk->sk);
+	if (family == AF_INET6)
+		tcp->sk->sk_ipv6only = ssk->v6only;
+	sdp_fallback_share_tcp(tcp, ssk->sk.sk_socket);
+	sdp_fallback_fresh_opts(ssk);
+	WRITE_ONCE(fb->tcp, tcp);
+	return 0;
+}
+
+/**
+ * sdp_fallback_release_tcp() - close the TCP socket, if there is one
+ * @ssk: socket that no call can use TCP of any more
+ *
+ * Waits only if SO_LINGER says so.
+ *
+ * Context: process context, with or without the socket lock.
+ */
+void sdp_fallback_release_tcp(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+
+	if (!tcp)
+		return;
+	WRITE_ONCE(ssk->fallback.tcp, NULL);
+	/* While the lock is held nobody sends signals to the file's owner. */
+	lock_sock(tcp->sk);
+	WRITE_ONCE(tcp->file, NULL);
+	release_sock(tcp->sk);
+	sock_release(tcp);
+}
+
+/* Undoes sdp_fallback_share_tcp(), so that our file may go first. */
+static void sdp_fallback_unshare_tcp(struct socket *tcp)
+{
+	struct sock *tsk = tcp->sk;
+
+	lock_sock(tsk);
+	WRITE_ONCE(tcp->file, NULL);
+	write_lock_bh(&tsk->sk_callback_lock);
+	rcu_assign_pointer(tsk->sk_wq, &tcp->wq);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	release_sock(tsk);
+}
+
+/**
+ * sdp_fallback_discard_tcp() - have no TCP socket any more, whoever has used it
+ * @ssk: locked socket that TCP does not connect, with no call in its TCP socket
+ *
+ * When one that was used is closed, a protocol upon it or a map of sockets may have
+ * to wait for others.  That must not be below our lock, so that it gets a file of
+ * its own: the last reference to a file is dropped on the way back to the program.
+ */
+void sdp_fallback_discard_tcp(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct socket *tcp = fb->tcp;
+	struct file *file;
+
+	WARN_ON_ONCE(fb->active || !sdp_fallback_is_left(ssk));
+	if (!tcp)
+		return;
+	if (!fb->used) {
+		sdp_fallback_release_tcp(ssk);
+		return;
+	}
+	sdp_fallback_detach_tcp(ssk);
+	WRITE_ONCE(fb->tcp, NULL);
+	fb->used = false;
+	WRITE_ONCE(fb->err, 0);
+	sdp_fallback_unshare_tcp(tcp);
+	/* If there is no memory for a file this closes the socket at once. */
+	file = sock_alloc_file(tcp, O_CLOEXEC, NULL);
+	if (!IS_ERR(file))
+		fput(file);
+}
+
+/* The error is in both sockets, and whoever reads it first has read it. */
+static void sdp_fallback_post_error(struct sock *sk, const struct sock *tsk)
+{
+	int err = READ_ONCE(tsk->sk_err);
+
+	if (!err)
+		return;
+	WRITE_ONCE(sk->sk_err, err);
+	/* Who sees this sees that, or that somebody has read it. */
+	smp_store_release(&sdp_sk(sk)->fallback.err, err);
+}
+
+/**
+ * sdp_fallback_settle_error() - forget an error that somebody has read
+ * @ssk: socket with a TCP socket, locked or not
+ *
+ * SO_ERROR reads our error, TCP's calls theirs.
+ */
+void sdp_fallback_settle_error(struct sdp_sock *ssk)
+{
+	struct sock *tsk = ssk->fallback.tcp->sk;
+	struct sock *sk = &ssk->sk;
+	/* Pairs with the release in sdp_fallback_post_error(). */
+	int err = smp_load_acquire(&ssk->fallback.err);
+
+	if (likely(!err) || (READ_ONCE(sk->sk_err) && READ_ONCE(tsk->sk_err)))
+		return;
+	/* Another one may have come since. */
+	cmpxchg(&ssk->fallback.err, err, 0);
+	cmpxchg(&sk->sk_err, err, 0);
+	cmpxchg(&tsk->sk_err, err, 0);
+}
+
+/**
+ * sdp_fallback_names() - take over the addresses of a TCP socket
+ * @ssk: socket
+ * @tsk: its TCP socket, connected
+ */
+void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk)
+{
+	ssk->local.port = htons(tsk->sk_num);
+	ssk->peer.port = tsk->sk_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6) {
+		ssk->local.ip = tsk->sk_v6_rcv_saddr;
+		ssk->peer.ip = tsk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &ssk->local.ip);
+	ipv6_addr_set_v4mapped(tsk->sk_daddr, &ssk->peer.ip);
+}
+
+static struct sock *sdp_fallback_owner(const struct sock *tsk)
+{
+	return __locked_read_sk_user_data_with_flags(tsk, 0);
+}
+
+static void sdp_fallback_state_change(struct sock *tsk)
+{
+	struct sock *sk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	sk = sdp_fallback_owner(tsk);
+	if (sk) {
+		sdp_fallback_post_error(sk, tsk);
+		if (tsk->sk_state == TCP_ESTABLISHED)
+			sdp_fallback_names(sdp_sk(sk), tsk);
+		sdp_sk(sk)->fallback.state_change(tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void sdp_fallback_error_report(struct sock *tsk)
+{
+	struct sock *sk;
+
+	read_lock_bh(&tsk->sk_callback_lock);
+	sk = sdp_fallback_owner(tsk);
+	if (sk) {
+		sdp_fallback_post_error(sk, tsk);
+		sdp_sk(sk)->fallback.error_report(tsk);
+	}
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * sdp_fallback_attach_tcp() - let errors of a connection become ours
+ * @ssk: locked socket whose TCP socket connects or is connected
+ *
+ * The callbacks' pointer holds our socket.  A listener has none: its children
+ * would inherit them.  Nor has a connection whose pointer is in use: a program of
+ * the control group may have put it into a map of sockets before it was accepted.
+ * Its errors are TCP's alone.
+ */
+void sdp_fallback_attach_tcp(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sock *tsk = fb->tcp->sk;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	if (tsk->sk_user_data) {
+		write_unlock_bh(&tsk->sk_callback_lock);
+		return;
+	}
+	sock_hold(&ssk->sk);
+	fb->state_change = tsk->sk_state_change;
+	fb->error_report = tsk->sk_error_report;
+	__rcu_assign_sk_user_data_with_flags(tsk, &ssk->sk,
+					     SK_USER_DATA_NOCOPY);
+	tsk->sk_state_change = sdp_fallback_state_change;
+	tsk->sk_error_report = sdp_fallback_error_report;
+	/* It may have failed before. */
+	sdp_fallback_post_error(&ssk->sk, tsk);
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+/**
+ * sdp_fallback_detach_tcp() - undo sdp_fallback_attach_tcp()
+ * @ssk: socket, which the caller holds
+ */
+void sdp_fallback_detach_tcp(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sock *tsk = fb->tcp->sk;
+	bool attached;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	attached = sdp_fallback_owner(tsk) == &ssk->sk;
+	if (attached) {
+		tsk->sk_state_change = fb->state_change;
+		tsk->sk_error_report = fb->error_report;
+		rcu_assign_sk_user_data(tsk, NULL);
+	}
+	write_unlock_bh(&tsk->sk_callback_lock);
+	if (attached)
+		__sock_put(&ssk->sk);
+}

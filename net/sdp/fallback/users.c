@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who is in the TCP socket of a fallback.
+ *
+ * TCP faults a program's memory in with its socket locked, so that a call may
+ * keep the lock for as long as the program likes.  As long as TCP carries the
+ * connection that is the program's affair: only its own calls wait.  But an attempt
+ * that has failed, or a connection that was dissolved, leaves a TCP socket that the
+ * next attempt locks below our lock, and in a worker.  So nothing new begins before
+ * the last call has left.
+ */
+#include <linux/wait_bit.h>
+
+#include "fallback.h"
+#include "socket/socket.h"
+
+/**
+ * sdp_fallback_open() - let calls into the TCP socket
+ * @ssk: locked socket, or a new one that nobody else knows
+ */
+void sdp_fallback_open(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+
+	WARN_ON_ONCE(atomic_read(&fb->users));
+	fb->used = true;
+	/* Options are set on TCP alone from now on, and in the end it forgets some. */
+	sdp_fallback_forget_given(ssk);
+	atomic_set(&fb->users, 1);
+	/* Pairs with the acquire in sdp_fallback_tcp(). */
+	smp_store_release(&fb->active, true);
+	/* Who waited for another's turn to end goes by this one. */
+	smp_mb();
+	wake_up_var(&fb->users);
+}
+
+/**
+ * sdp_fallback_shut() - let no more calls into the TCP socket
+ * @ssk: locked socket whose connection TCP carries
+ *
+ * Those that are in it go on.
+ */
+void sdp_fallback_shut(struct sdp_sock *ssk)
+{
+	sdp_sock_owned_by_me(&ssk->sk);
+	WRITE_ONCE(ssk->fallback.active, false);
+	sdp_fallback_put(&ssk->sk);
+}
+
+/**
+ * sdp_fallback_get() - enter the TCP socket
+ * @sk: socket, locked or not
+ *
+ * Return: the TCP socket if it carries the connection, and sdp_fallback_put() is
+ * due; or NULL.
+ */
+struct socket *sdp_fallback_get(struct sock *sk)
+{
+	struct sdp_fallback *fb = &sdp_sk(sk)->fallback;
+
+	if (likely(!sdp_fallback_tcp(sk)) || !atomic_inc_not_zero(&fb->users))
+		return NULL;
+	/* Who has seen it active just before it was shut is not to keep it in use. */
+	if (READ_ONCE(fb->active))
+		return fb->tcp;
+	sdp_fallback_put(sk);
+	return NULL;
+}
+
+/**
+ * sdp_fallback_put() - leave the TCP socket
+ * @sk: socket, locked or not
+ */
+void sdp_fallback_put(struct sock *sk)
+{
+	atomic_t *users = &sdp_sk(sk)->fallback.users;
+
+	if (atomic_dec_and_test(users))
+		wake_up_var(users);
+}
+
+/**
+ * sdp_fallback_is_left() - whether the TCP socket may be locked below our lock
+ * @ssk: locked socket
+ *
+ * Return: true if no call is in it, and none can come.
+ */
+bool sdp_fallback_is_left(const struct sdp_sock *ssk)
+{
+	return !atomic_read(&ssk->fallback.users);
+}
+
+/**
+ * sdp_fallback_wait_left() - wait until the last call has left the TCP socket of an
+ *	attempt that is over
+ * @ssk: locked socket; the lock is given up meanwhile.  Nothing happens while TCP
+ *	carries the connection
+ *
+ * Like TCP, whose callers would wait for its lock here, this is not a matter of
+ * O_NONBLOCK.
+ *
+ * Context: the program's.
+ * Return: 0 or -ERESTARTSYS.
+ */
+int sdp_fallback_wait_left(struct sdp_sock *ssk)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	int err = 0;
+
+	while (!err && !fb->active && !sdp_fallback_is_left(ssk)) {
+		sdp_release_sock(&ssk->sk);
+		err = wait_var_event_interruptible(&fb->users,
+						   !atomic_read(&fb->users) ||
+						   READ_ONCE(fb->active));
+		sdp_lock_sock(&ssk->sk);
+	}
+	return err;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Engines of flow control: which there are, and which one a connection uses.
+ * Documentation/flow-control.rst explains them.
+ */
+#ifndef _SDP_FLOW_H
+#define _SDP_FLOW_H
+
+#include <linux/sdp.h>
+#include <linux/sockptr.h>
+#include <linux/types.h>
+
+#include "rdma.h"
+
+struct sdp_credit;
+struct sdp_device;
+struct sdp_inring;
+struct sdp_outring;
+struct net;
+struct sdp_sock;
+struct sock;
+
+/* Bytes that all names take, with blanks between them. */
+#define SDP_FLOW_BUF_MAX	64
+
+/**
+ * struct sdp_flow_ops - an engine of flow control
+ * @name: as administrators and programs know it
+ * @id: as SDP_INFO tells it
+ * @feature: SDP_FEAT_* by which Hello offers it
+ * @async: what has waited for the peer's space leaves when an interrupt tells
+ *	of space; else in the program's next call
+ * @tells_space: the peer is told how far the ring was read
+ * @fit: how many of so many bytes may be written into the peer's ring; NULL for
+ *	an engine without rings
+ * @windows: how many credits a message takes that is written there, by what is
+ *	told of at least; NULL if it is one, as for all others
+ * @buffers: how many receive buffers are to be posted for the ring
+ * @want_update: whether the peer has to be told of the ring's space, even if
+ *	the rules of credits do not say so
+ * @full: whether the peer may wait for something to be read; NULL for an engine
+ *	without rings
+ */
+struct sdp_flow_ops {
+	const char *name;
+	enum sdp_flow id;
+	u16 feature;
+	bool async;
+	bool tells_space;
+	u32 (*fit)(const struct sdp_outring *out,
+		   const struct sdp_credit *credit, u32 len);
+	u32 (*windows)(u32 piece, u32 len);
+	u32 (*buffers)(const struct sdp_inring *in);
+	enum sdp_update (*want_update)(const struct sdp_credit *credit,
+				       const struct sdp_inring *in);
+	bool (*full)(const struct sdp_credit *credit,
+		     const struct sdp_inring *in);
+};
+
+extern const struct sdp_flow_ops *const sdp_flow_default;
+
+/*
+ * How many credits a message takes that is written into a ring, of which the
+ * other side is told so much at least; without a ring, or payload, one.
+ */
+static inline u32 sdp_flow_windows(const struct sdp_flow_ops *flow, u32 piece,
+				   u32 len)
+{
+	return flow->windows && piece && len ? flow->windows(piece, len) : 1;
+}
+
+const struct sdp_flow_ops *sdp_flow_find(const char *name);
+void sdp_flow_names(char *buf, size_t size);
+u16 sdp_flow_device(const struct sdp_device *dev);
+void sdp_flow_begin(struct sdp_sock *ssk);
+void sdp_flow_choose(struct sdp_sock *ssk, u16 peer);
+int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval,
+			unsigned int optlen);
+int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
+			int __user *optlen);
+
+#endif /* _SDP_FLOW_H */

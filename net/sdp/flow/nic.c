@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Decisions of NIC-assisted flow control.
+ *
+ * A receive buffer that is posted, beyond those that the rules of credits keep
+ * back, guarantees a virtual window: so many bytes of the ring, wherever they
+ * are.  Because every sender counts the buffers that it was told of, it need
+ * not know the ring's fill.  A message that is longer takes as many windows as it
+ * needs, but one buffer only; the others stand for the next windows.
+ *
+ * The device would hold back a message without a buffer by itself ("receiver
+ * not ready"), but a device without end-to-end credits does so by a timer that
+ * costs milliseconds.  Therefore the sender stays within the count of buffers,
+ * which travels for free with all messages in the other direction.  On a device
+ * with end-to-end credits, sdp_nic_fit()'s caller could leave out that count
+ * and hand a share of the send ring to the device at once.
+ */
+#include "credit.h"
+#include "nic.h"
+
+/* Buffers that the rules of credits keep from data. */
+#define NIC_RESERVED	(SDP_PEER_BUFS_MIN - 1)
+/* A ring has at most so many windows. */
+#define NIC_WINDOWS_MAX	512
+/* Short messages of a burst that the device is handed as they come. */
+#define BURST_MESSAGES	8
+
+/**
+ * sdp_nic_window() - how long a virtual window is
+ * @size: bytes of the ring
+ * @wish: bytes that the administrator wants, not 0
+ *
+ * Return: bytes.
+ */
+u32 sdp_nic_window(u32 size, u32 wish)
+{
+	u32 most = size / SDP_RING_PIECES;
+	u32 least = size / NIC_WINDOWS_MAX;
+
+	if (wish > most)
+		return most;
+	return wish < least ? least : wish;
+}
+
+/**
+ * sdp_nic_buffers() - how many receive buffers may be posted now
+ * @in: ring, of which @piece is the window
+ *
+ * When a message was shorter than its window the others move up, and at last
+ * there is room for one more.
+ */
+u32 sdp_nic_buffers(const struct sdp_inring *in)
+{
+	return (in->size - sdp_inring_used(in)) / in->piece + NIC_RESERVED;
+}
+
+/**
+ * sdp_nic_windows() - how many virtual windows a message takes
+ * @piece: bytes of one
+ * @len: bytes of the message, not 0
+ */
+u32 sdp_nic_windows(u32 piece, u32 len)
+{
+	return (len - 1) / piece + 1;
+}
+
+/**
+ * sdp_nic_fit() - how much of a message may be written now
+ * @out: ring
+ * @credit: credit state
+ * @len: bytes that it has
+ *
+ * Return: bytes; 0 if it has to wait for windows.
+ */
+u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		u32 len)
+{
+	u32 windows = sdp_credit_data(credit);
+
+	len = sdp_outring_contig(out, len);
+	return windows < sdp_nic_windows(out->piece, len) ?
+	       windows * out->piece : len;
+}
+
+/**
+ * sdp_nic_want_update() - whether the peer should be told of windows
+ * @credit: credit state
+ * @in: ring
+ *
+ * A peer that has used up its windows is told of half of them, or of the next
+ * one if it is told seldom anyway, so that the ring stays full; and of those that
+ * have moved up without anything being read.  An update takes a buffer, too, and
+ * gives it back at once; one for that buffer alone could be answered without
+ * end.
+ *
+ * Return: SDP_UPDATE_NONE after it is told.
+ */
+enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
+				    const struct sdp_inring *in)
+{
+	u32 gain = credit->rx_posted - credit->rx_advertised;
+
+	if (credit->rx_advertised >= SDP_PEER_BUFS_MIN ||
+	    credit->rx_posted < SDP_PEER_BUFS_MIN)
+		return SDP_UPDATE_NONE;
+	if (!sdp_inring_untold(in))
+		return gain >= 2 ? SDP_UPDATE_NOW : SDP_UPDATE_NONE;
+	return gain >= in->size / in->piece / 2 ? SDP_UPDATE_NOW :
+						  SDP_UPDATE_SELDOM;
+}
+
+/**
+ * sdp_nic_full() - whether the peer waits for something to be read
+ * @credit: credit state
+ * @in: ring
+ *
+ * It has no window, and none has moved up that it is about to be told of.
+ */
+bool sdp_nic_full(const struct sdp_credit *credit, const struct sdp_inring *in)
+{
+	return credit->rx_advertised < SDP_PEER_BUFS_MIN &&
+	       sdp_nic_want_update(credit, in) == SDP_UPDATE_NONE &&
+	       !sdp_credit_want_update(credit);
+}
+
+/**
+ * sdp_burst_hold() - whether a message that is not full is held back
+ * @burst: burst
+ */
+bool sdp_burst_hold(const struct sdp_burst *burst)
+{
+	return burst->share && burst->bytes >= burst->share && !burst->due;
+}
+
+/**
+ * sdp_burst_wait() - a message is held back
+ * @burst: burst
+ *
+ * Return: whether the time to wait has to be started.
+ */
+bool sdp_burst_wait(struct sdp_burst *burst)
+{
+	if (burst->running)
+		return false;
+	burst->running = true;
+	burst->moved = false;
+	return true;
+}
+
+/**
+ * sdp_burst_joined() - a write has joined a message that waits
+ * @burst: burst
+ */
+void sdp_burst_joined(struct sdp_burst *burst)
+{
+	burst->joined = true;
+}
+
+/**
+ * sdp_burst_sent() - account for a message handed to the device
+ * @burst: burst
+ * @len: bytes
+ *
+ * Short messages cost the device about as much as longer ones, so that only a
+ * few are its share.
+ */
+void sdp_burst_sent(struct sdp_burst *burst, u32 len)
+{
+	u32 least = burst->share / BURST_MESSAGES;
+
+	if (burst->bytes < burst->share)
+		burst->bytes += len > least ? len : least;
+	burst->moved = true;
+	burst->joined = false;
+	burst->due = false;
+}
+
+/**
+ * sdp_burst_end() - what is written next is not part of the burst
+ * @burst: burst
+ *
+ * The peer's program has answered, ours waits for it or was quiet for long.
+ */
+void sdp_burst_end(struct sdp_burst *burst)
+{
+	burst->bytes = 0;
+}
+
+/**
+ * sdp_burst_expired() - the time to wait is over
+ * @burst: burst
+ * @held: a message is held back
+ *
+ * A message that is younger than that waits once more.  If waiting has brought
+ * it no company, the program writes too seldom to make it worthwhile.
+ *
+ * Return: whether the message leaves now; if not and there is one,
+ * sdp_burst_wait() is called next.
+ */
+bool sdp_burst_expired(struct sdp_burst *burst, bool held)
+{
+	burst->running = false;
+	if (!held || burst->moved)
+		return false;
+	if (!burst->joined)
+		sdp_burst_end(burst);
+	burst->due = true;
+	return true;
+}

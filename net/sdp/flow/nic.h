@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Decisions of NIC-assisted flow control: virtual windows, and what is handled
+ * by the device or held back (flow-control paper, section 4).
+ *
+ * Pure: also compiled in user space by the unit tests.
+ */
+#ifndef _SDP_FLOW_NIC_H
+#define _SDP_FLOW_NIC_H
+
+#include <linux/types.h>
+
+#include "rdma.h"
+
+u32 sdp_nic_window(u32 size, u32 wish);
+u32 sdp_nic_buffers(const struct sdp_inring *in);
+enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
+				    const struct sdp_inring *in);
+bool sdp_nic_full(const struct sdp_credit *credit, const struct sdp_inring *in);
+u32 sdp_nic_windows(u32 piece, u32 len);
+u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		u32 len);
+
+/**
+ * struct sdp_burst - what has been handed to the device in one go
+ * @share: bytes that are handed to it as they come; those behind are held back
+ *	until they make a large piece or have waited long enough; 0 = no limit
+ * @bytes: handed to it since the peer has said something, or since a pause
+ * @running: the time to wait is running
+ * @moved: a message has left in the meantime
+ * @joined: several writes are in the message that is held back
+ * @due: it has waited long enough
+ */
+struct sdp_burst {
+	u32 share;
+	u32 bytes;
+	bool running;
+	bool moved;
+	bool joined;
+	bool due;
+};
+
+bool sdp_burst_hold(const struct sdp_burst *burst);
+bool sdp_burst_wait(struct sdp_burst *burst);
+void sdp_burst_joined(struct sdp_burst *burst);
+void sdp_burst_sent(struct sdp_burst *burst, u32 len);
+void sdp_burst_end(struct sdp_burst *burst);
+bool sdp_burst_expired(struct sdp_burst *burst, bool held);
+
+#endif /* _SDP_FLOW_NIC_H */

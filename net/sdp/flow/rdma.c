@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Decisions of RDMA-based flow control.
+ *
+ * Data goes to consecutive positions of the ring, so that both sides know where
+ * the next byte is without telling each other, and no byte of the ring is
+ * wasted.  What the reader has freed is told in messages.
+ */
+#include <linux/errno.h>
+
+#include "rdma.h"
+
+/*
+ * The reader tells when it has read this share of the ring, so that it tells
+ * seldom.  Then half of a ring that was full is still to be read while the word
+ * of it travels.
+ */
+#define RDMA_TELL	2
+
+/* A receive buffer, without memory, for so many bytes of the ring. */
+#define RDMA_BYTES_PER_BUFFER	512
+#define RDMA_BUFFERS_MIN	16
+#define RDMA_BUFFERS_MAX	512
+
+static u32 smaller(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/**
+ * sdp_outring_init() - the peer has told of its ring
+ * @out: ring, of which nothing was known
+ * @size: bytes
+ * @piece: bytes of space that it tells of at least
+ *
+ * Return: 0 or -EPROTO if there cannot be such a ring.
+ */
+int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece)
+{
+	if (size < SDP_RING_MIN || size > SDP_RING_MAX || size & (size - 1) ||
+	    !piece || piece > size / SDP_RING_PIECES)
+		return -EPROTO;
+	*out = (struct sdp_outring){
+		.size = size,
+		.piece = piece,
+		.most = smaller(size / SDP_RING_MESSAGES,
+				SDP_RING_MESSAGE_MAX),
+	};
+	return 0;
+}
+
+/**
+ * sdp_outring_offset() - where the next byte goes
+ * @out: ring
+ *
+ * Return: bytes from the ring's start.
+ */
+u32 sdp_outring_offset(const struct sdp_outring *out)
+{
+	return out->sent & (out->size - 1);
+}
+
+/**
+ * sdp_outring_contig() - how much can be written by one request
+ * @out: ring
+ * @len: bytes that there are to write
+ *
+ * A request describes memory without a gap, and so ends with the ring.
+ */
+u32 sdp_outring_contig(const struct sdp_outring *out, u32 len)
+{
+	u32 rest = out->size - sdp_outring_offset(out);
+
+	return smaller(len, smaller(rest, out->most));
+}
+
+/**
+ * sdp_outring_space() - how many bytes the peer has room for, as far as known
+ * @out: ring
+ */
+u32 sdp_outring_space(const struct sdp_outring *out)
+{
+	return out->size - (out->sent - out->freed);
+}
+
+/**
+ * sdp_outring_write() - account for a piece that is about to be written
+ * @out: ring
+ * @len: bytes
+ */
+void sdp_outring_write(struct sdp_outring *out, u32 len)
+{
+	out->sent += len;
+}
+
+/**
+ * sdp_outring_free() - the peer has told what it has read
+ * @out: ring
+ * @tail: its position
+ *
+ * Return: 0; -EPROTO if that was never sent or goes back.
+ */
+int sdp_outring_free(struct sdp_outring *out, u32 tail)
+{
+	if (tail - out->freed > out->sent - out->freed)
+		return -EPROTO;
+	out->freed = tail;
+	return 0;
+}
+
+/**
+ * sdp_inring_init() - start with an empty ring
+ * @in: ring
+ * @size: bytes, a power of two, SDP_RING_MIN to SDP_RING_MAX
+ * @piece: bytes of space that the peer is told of at least, at most
+ *	@size / SDP_RING_PIECES
+ */
+void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
+{
+	*in = (struct sdp_inring){ .size = size, .piece = piece };
+}
+
+/**
+ * sdp_inring_receive() - account for a piece that the peer has written
+ * @in: ring, not changed on error
+ * @len: bytes
+ *
+ * Return: 0; -EPROTO if it is empty, has no room, or goes beyond the ring's end.
+ */
+int sdp_inring_receive(struct sdp_inring *in, u32 len)
+{
+	u32 rest = in->size - (in->head & (in->size - 1));
+
+	if (!len || len > rest || len > in->size - sdp_inring_used(in))
+		return -EPROTO;
+	in->head += len;
+	return 0;
+}
+
+/**
+ * sdp_inring_tell() - the peer is about to be told what was read
+ * @in: ring
+ *
+ * Return: the position to tell.
+ */
+u32 sdp_inring_tell(struct sdp_inring *in)
+{
+	in->told = in->tail;
+	return in->told;
+}
+
+/**
+ * sdp_rdma_fit() - how much of a message may be written now
+ * @out: ring
+ * @credit: credit state
+ * @len: bytes that it has
+ *
+ * What does not fit in as a whole leaves in whole pieces, so that large ones are
+ * written when space returns.
+ *
+ * Return: bytes; 0 if it has to wait for space.
+ */
+u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		 u32 len)
+{
+	u32 space = sdp_outring_space(out);
+
+	len = sdp_outring_contig(out, len);
+	return len <= space ? len : space - space % out->piece;
+}
+
+/* Whether the peer knows of too little space for a piece. */
+static bool rdma_short(const struct sdp_inring *in)
+{
+	return in->size - (in->head - in->told) < in->piece;
+}
+
+/**
+ * sdp_rdma_want_update() - whether the peer should be told what was read
+ * @credit: credit state
+ * @in: ring
+ *
+ * A sender who has no room for a piece may wait for it.  Then there is something
+ * to be read, or half of the ring to be told of.
+ *
+ * Return: SDP_UPDATE_NONE after it is told.
+ */
+enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
+				     const struct sdp_inring *in)
+{
+	if (sdp_inring_untold(in) >= in->size / RDMA_TELL)
+		return SDP_UPDATE_NOW;
+	if (rdma_short(in) && in->size - sdp_inring_used(in) >= in->piece)
+		return SDP_UPDATE_SELDOM;
+	return SDP_UPDATE_NONE;
+}
+
+/**
+ * sdp_rdma_full() - whether the peer may wait for something to be read
+ * @credit: credit state
+ * @in: ring
+ *
+ * It knows of too little space, and is not about to be told of more.
+ */
+bool sdp_rdma_full(const struct sdp_credit *credit, const struct sdp_inring *in)
+{
+	return rdma_short(in) &&
+	       sdp_rdma_want_update(credit, in) == SDP_UPDATE_NONE;
+}
+
+/**
+ * sdp_rdma_buffers() - how many receive buffers, without memory, to post
+ * @in: ring
+ *
+ * One for each piece that may be on its way, and some for control messages.
+ */
+u32 sdp_rdma_buffers(const struct sdp_inring *in)
+{
+	u32 n = in->size / RDMA_BYTES_PER_BUFFER;
+
+	if (n < RDMA_BUFFERS_MIN)
+		return RDMA_BUFFERS_MIN;
+	return smaller(n, RDMA_BUFFERS_MAX);
+}

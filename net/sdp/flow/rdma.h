@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Decisions of RDMA-based flow control: the receive ring, which its owner's
+ * peer fills by RDMA and manages (flow-control paper, section 3).
+ *
+ * Pure: also compiled in user space by the unit tests.
+ */
+#ifndef _SDP_FLOW_RDMA_H
+#define _SDP_FLOW_RDMA_H
+
+#include <linux/types.h>
+
+#include "credit.h"
+
+/* Bytes of a receive ring, a power of two. */
+#define SDP_RING_MIN		4096U
+#define SDP_RING_MAX		(1024U * 1024 * 1024)
+/*
+ * Space is told of in pieces, of which a ring has at least so many.  The receive
+ * buffers that are posted when it comes into use, SDP_RCVBUF_FIRST, then have a
+ * piece each.
+ */
+#define SDP_RING_PIECES		8U
+/*
+ * A message has at most such a share of the ring, so that one can be written and
+ * another be read while the word of space travels, and not more than a sender
+ * can gather.
+ */
+#define SDP_RING_MESSAGES	4U
+#define SDP_RING_MESSAGE_MAX	(256U * 1024)
+
+/* Whether the peer should be told of space. */
+enum sdp_update {
+	SDP_UPDATE_NONE,
+	SDP_UPDATE_SELDOM,	/* if it was not told for a while */
+	SDP_UPDATE_NOW,
+};
+
+/**
+ * struct sdp_outring - what a sender knows of its peer's receive ring
+ * @size: bytes, a power of two; 0 = there is none yet
+ * @piece: bytes of space that the peer tells of at least
+ * @most: longest message that is written
+ * @sent: bytes ever written
+ * @freed: of these, how many the peer has said that it has read
+ *
+ * Positions run freely and wrap at 2^32; always @sent - @freed <= @size.
+ */
+struct sdp_outring {
+	u32 size;
+	u32 piece;
+	u32 most;
+	u32 sent;
+	u32 freed;
+};
+
+/**
+ * struct sdp_inring - a receive ring
+ * @size: bytes, a power of two; 0 = there is none yet
+ * @piece: bytes of space that the peer is told of at least
+ * @head: bytes ever received
+ * @tail: bytes ever read
+ * @told: value of @tail that the peer knows
+ *
+ * Positions run freely and wrap at 2^32; always @told <= @tail <= @head and
+ * @head - @tail <= @size in that arithmetic.
+ */
+struct sdp_inring {
+	u32 size;
+	u32 piece;
+	u32 head;
+	u32 tail;
+	u32 told;
+};
+
+/* Bytes received and not read. */
+static inline u32 sdp_inring_used(const struct sdp_inring *in)
+{
+	return in->head - in->tail;
+}
+
+/* Bytes that were read since the peer was told. */
+static inline u32 sdp_inring_untold(const struct sdp_inring *in)
+{
+	return in->tail - in->told;
+}
+
+/* Accounts for bytes that were read, not more than there are. */
+static inline void sdp_inring_read(struct sdp_inring *in, u32 len)
+{
+	in->tail += len;
+}
+
+int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece);
+u32 sdp_outring_offset(const struct sdp_outring *out);
+u32 sdp_outring_contig(const struct sdp_outring *out, u32 len);
+u32 sdp_outring_space(const struct sdp_outring *out);
+void sdp_outring_write(struct sdp_outring *out, u32 len);
+int sdp_outring_free(struct sdp_outring *out, u32 tail);
+
+void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece);
+int sdp_inring_receive(struct sdp_inring *in, u32 len);
+u32 sdp_inring_tell(struct sdp_inring *in);
+
+u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
+		 u32 len);
+enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
+				     const struct sdp_inring *in);
+bool sdp_rdma_full(const struct sdp_credit *credit,
+		   const struct sdp_inring *in);
+u32 sdp_rdma_buffers(const struct sdp_inring *in);
+
+#endif /* _SDP_FLOW_RDMA_H */

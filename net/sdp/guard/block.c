@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Block-on-write for memory that is being sent (the zero-copy paper, section
+ * 4.2).  The pages are protected as for copy-on-write (cow.c).  But
+ * before the kernel lets a program that writes to one go on with its copy, it
+ * tells those who use the process' memory by its address that the page is about
+ * to change.  We say that we do, and keep it there until the peer has read the
+ * page.
+ *
+ * So who reads does not wait, SIGKILL ends a wait, and nothing has to be done
+ * for a wait to end otherwise: that a program has its copy, which the kernel
+ * has made before, is right at any time.  It does not wait for long.
+ */
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include "guard.h"
+#include "notifier.h"
+#include "base/mem.h"
+
+/* How long a program waits for its memory before it goes on with copies. */
+#define SDP_BLOCK_LIMIT		max(HZ / 50, 2)
+
+/**
+ * struct sdp_guard - memory that is being sent
+ * @users: whoever waits for it, and who has it sent
+ * @watch: the process
+ * @list: among others of the process; empty when it is sent
+ * @start: address of its first byte
+ * @end: behind its last
+ * @open: nobody waits for it any more: it is sent, or has taken too long
+ * @late: it has taken too long
+ * @waits: how often somebody waited
+ * @waiting: how many do now
+ * @wake: where they do
+ */
+struct sdp_guard {
+	refcount_t users;
+	struct sdp_watch *watch;
+	struct list_head list;
+	unsigned long start;
+	unsigned long end;
+	bool open;
+	bool late;
+	u32 waits;
+	u32 waiting;
+	wait_queue_head_t wake;
+};
+
+static void sdp_block_put(struct sdp_guard *guard)
+{
+	if (!refcount_dec_and_test(&guard->users))
+		return;
+	sdp_watch_put(guard->watch);
+	kfree(guard);
+}
+
+static bool sdp_block_is_about(const struct sdp_guard *guard,
+			       unsigned long start, unsigned long end)
+{
+	return guard->start < end && start < guard->end;
+}
+
+/*
+ * Nobody waits for what is being sent of a range any more.  Who maps other memory
+ * there, or is about to write to all of it, has no use for that; and who has waited
+ * goes on with copies (@late).
+ */
+static void sdp_block_open(struct sdp_watch *watch, unsigned long start,
+			   unsigned long end, bool late)
+{
+	struct sdp_guard *guard;
+
+	spin_lock_bh(&watch->lock);
+	list_for_each_entry(guard, &watch->guards, list) {
+		if (guard->open || !sdp_block_is_about(guard, start, end))
+			continue;
+		guard->late |= late;
+		WRITE_ONCE(guard->open, true);
+		wake_up_all(&guard->wake);
+	}
+	spin_unlock_bh(&watch->lock);
+}
+
+/* What a program has to wait for before it may write there; NULL for nothing. */
+static struct sdp_guard *sdp_block_enter(struct sdp_watch *watch,
+					 const struct mmu_notifier_range *range)
+{
+	struct sdp_guard *guard, *found = NULL;
+
+	spin_lock_bh(&watch->lock);
+	list_for_each_entry(guard, &watch->guards, list) {
+		if (guard->open ||
+		    !sdp_block_is_about(guard, range->start, range->end))
+			continue;
+		refcount_inc(&guard->users);
+		guard->waits++;
+		guard->waiting++;
+		found = guard;
+		break;
+	}
+	spin_unlock_bh(&watch->lock);
+	return found;
+}
+
+static void sdp_block_leave(struct sdp_guard *guard)
+{
+	struct sdp_watch *watch = guard->watch;
+
+	spin_lock_bh(&watch->lock);
+	guard->waiting--;
+	spin_unlock_bh(&watch->lock);
+	sdp_block_put(guard);
+}
+
+/*
+ * Whether it looks as if this program was writing to a page, or to a huge one
+ * that is split for that.  Who is taken for it by mistake waits a little, too;
+ * who frees memory is not, because memory may be short.
+ */
+static bool sdp_block_is_write(const struct mmu_notifier *notifier,
+			       const struct mmu_notifier_range *range)
+{
+	unsigned long len = range->end - range->start;
+
+	return range->event == MMU_NOTIFY_CLEAR &&
+	       mmu_notifier_range_blockable(range) &&
+	       current->mm == notifier->mm && !(current->flags & PF_MEMALLOC) &&
+	       (len == PAGE_SIZE || len == PMD_SIZE);
+}
+
+/*
+ * Who changes mappings has mmap_lock for writing, and all page faults of the program
+ * behind it; and who waits for it has all others.  Nobody sleeps in their way.
+ */
+static bool sdp_block_may_sleep(struct mm_struct *mm)
+{
+	if (!mmap_read_trylock(mm))
+		return false;
+	mmap_read_unlock(mm);
+	return true;
+}
+
+/* Once for all that is being sent there, however often that is. */
+static void sdp_block_wait(struct sdp_watch *watch,
+			   const struct mmu_notifier_range *range)
+{
+	const unsigned long until = jiffies + SDP_BLOCK_LIMIT;
+	struct sdp_guard *guard;
+	long left;
+
+	while ((left = until - jiffies) > 0 &&
+	       (guard = sdp_block_enter(watch, range))) {
+		wait_event_killable_timeout(guard->wake, READ_ONCE(guard->open),
+					    left);
+		sdp_block_leave(guard);
+		if (fatal_signal_pending(current)) {
+			left = 0;
+			break;
+		}
+	}
+	if (left <= 0)
+		sdp_block_open(watch, range->start, range->end, true);
+}
+
+/**
+ * sdp_guard_invalidate() - memory of a process is about to change
+ * @notifier: of a watch
+ * @range: which memory, and why
+ *
+ * Context: that of whoever changes it; the memory may be locked, for reading.
+ * Sleeps for SDP_BLOCK_LIMIT at most, and never with mmap_lock held for writing.
+ * Return: 0.
+ */
+int sdp_guard_invalidate(struct mmu_notifier *notifier,
+			 const struct mmu_notifier_range *range)
+{
+	struct sdp_watch *watch = container_of(notifier, struct sdp_watch,
+					       notifier);
+
+	if (range->event == MMU_NOTIFY_UNMAP)
+		sdp_block_open(watch, range->start, range->end, false);
+	else if (sdp_block_is_write(notifier, range) &&
+		 sdp_block_may_sleep(notifier->mm))
+		sdp_block_wait(watch, range);
+	return 0;
+}
+
+/**
+ * sdp_guard_open() - let nobody wait for memory that a read is about to fill
+ * @addr: address in the program
+ * @len: bytes
+ *
+ * What is being sent of it goes on with copies.
+ *
+ * Context: the program's; may be called with the socket locked.
+ */
+void sdp_guard_open(unsigned long addr, size_t len)
+{
+	struct sdp_watch *watch = sdp_watch_find_get(current->mm);
+
+	if (!watch)
+		return;
+	sdp_block_open(watch, addr, addr + len, false);
+	sdp_watch_put(watch);
+}
+
+static void sdp_block_end(struct sdp_guard *guard)
+{
+	struct sdp_watch *watch = guard->watch;
+
+	spin_lock_bh(&watch->lock);
+	list_del(&guard->list);
+	WRITE_ONCE(guard->open, true);
+	spin_unlock_bh(&watch->lock);
+	wake_up_all(&guard->wake);
+	sdp_block_put(guard);
+}
+
+static struct sdp_guard *sdp_block_begin(unsigned long addr, u32 nr)
+{
+	struct sdp_watch *watch = sdp_watch_get();
+	struct sdp_guard *guard;
+
+	if (IS_ERR(watch))
+		return ERR_CAST(watch);
+	guard = kzalloc(sizeof(*guard), SDP_GFP_TABLE);
+	if (!guard) {
+		sdp_watch_put(watch);
+		return ERR_PTR(-ENOMEM);
+	}
+	refcount_set(&guard->users, 1);
+	guard->watch = watch;
+	guard->start = addr;
+	guard->end = addr + ((size_t)nr << PAGE_SHIFT);
+	init_waitqueue_head(&guard->wake);
+	spin_lock_bh(&watch->lock);
+	list_add(&guard->list, &watch->guards);
+	spin_unlock_bh(&watch->lock);
+	return guard;
+}
+
+static struct sdp_guard *sdp_block_protect(unsigned long addr, u32 nr,
+					   struct page **pages)
+{
+	struct sdp_guard *guard, *shared;
+
+	if (!current->mm)
+		return ERR_PTR(-EOPNOTSUPP);
+	/* Before: who writes as soon as it is protected has to wait. */
+	guard = sdp_block_begin(addr, nr);
+	if (IS_ERR(guard))
+		return guard;
+	shared = sdp_guard_share.protect(addr, nr, pages);
+	if (IS_ERR(shared)) {
+		sdp_block_end(guard);
+		return shared;
+	}
+	return guard;
+}
+
+static void sdp_block_release(struct sdp_guard *guard, struct page **pages,
+			      u32 nr)
+{
+	sdp_guard_share.release(NULL, pages, nr);
+	sdp_block_end(guard);
+}
+
+static struct sdp_guard_count sdp_block_count(struct sdp_guard *guard,
+					      struct page **pages, u32 nr)
+{
+	struct sdp_guard_count count = sdp_guard_share.count(NULL, pages, nr);
+
+	spin_lock_bh(&guard->watch->lock);
+	if (guard->late)
+		count.copied = count.touched;
+	count.touched += guard->waiting;
+	count.waited = min(guard->waits, count.touched);
+	spin_unlock_bh(&guard->watch->lock);
+	return count;
+}
+
+const struct sdp_guard_ops sdp_guard_block = {
+	.name = "block",
+	.protect = sdp_block_protect,
+	.release = sdp_block_release,
+	.count = sdp_block_count,
+};

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copy-on-write for memory that is being sent (the zero-copy paper, section
+ * 4.2): the program's anonymous pages get into the state that fork() leaves
+ * them in.  They are not exclusive any more, their page table entries do not
+ * allow writing, and we hold a reference.  The kernel's own page fault then
+ * gives the program a new page when it writes, while the device keeps reading
+ * the old one.  Nothing ever waits, and nothing has to be undone: a page whose
+ * reference was dropped becomes writable again with the next write.
+ *
+ * Pages that somebody else uses, who may write to them, stay as they are, and we
+ * have copies of them.  What is refused takes another path: memory of files,
+ * shared, huge or special memory, what is used otherwise for the most part, what
+ * userfaultfd watches, and processes whose memory other devices use by its
+ * address (MMU notifiers).
+ */
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+#include <linux/uaccess.h>
+
+#include "guard.h"
+#include "walk.h"
+#include "notifier.h"
+#include "base/mem.h"
+
+/* How often what is not there is faulted in: memory may be short. */
+#define SDP_SHARE_TRIES		3
+
+/**
+ * struct sdp_share_walk - a range of memory that is being protected
+ * @mm: whose it is
+ * @vma: the part of it that is looked at
+ * @pages: its pages, each with a reference; NULL for what is to be copied
+ * @nr: how many there are so far
+ * @used: how many of them are to be copied, because somebody else uses them
+ * @pmdp: where the page table hangs that is looked at
+ * @next: address of the next page
+ * @end: behind the last page within this table
+ * @changed: processors may still know pages of this table as writable
+ * @drained: what this processor had in lists of its own is on the system's
+ * @large: the large folio of this table that was last looked at
+ * @mappings: how many entries of this table map it
+ */
+struct sdp_share_walk {
+	struct mm_struct *mm;
+	struct vm_area_struct *vma;
+	struct page **pages;
+	pmd_t *pmdp;
+	unsigned long next;
+	unsigned long end;
+	u32 nr;
+	u32 used;
+	bool changed;
+	bool drained;
+	struct folio *large;
+	int mappings;
+};
+
+static void sdp_share_put(struct page **pages, u32 nr)
+{
+	while (nr--)
+		if (pages[nr])
+			put_page(pages[nr]);
+}
+
+/* Takes references to what was protected: only now, see sdp_guard_is_used(). */
+static void sdp_share_take(struct sdp_share_walk *walk)
+{
+	u32 nr = (walk->end - walk->next) >> PAGE_SHIFT;
+	struct page *page;
+
+	for (; nr; nr--) {
+		page = walk->pages[walk->nr++];
+		if (page)
+			get_page(page);
+		else
+			walk->used++;
+	}
+}
+
+/*
+ * With the lock of a page table held, and before it is released in any case:
+ * also entries that others have changed are flushed then.
+ */
+static void sdp_share_flush(struct sdp_share_walk *walk, spinlock_t *ptl)
+{
+	if (walk->changed || mm_tlb_flush_pending(walk->mm))
+		sdp_guard_flush(walk->mm, ptl);
+	walk->changed = false;
+}
+
+/* Counted once for each large folio: the lock is held until the table is done. */
+static int sdp_share_mappings(struct sdp_share_walk *walk, pte_t *ptep,
+			      unsigned long addr, struct page *page)
+{
+	struct folio *folio = page_folio(page);
+
+	if (!folio_test_large(folio))
+		return 1;
+	if (folio != walk->large)
+		walk->mappings = sdp_guard_mappings(ptep, addr, page);
+	walk->large = folio;
+	return walk->mappings;
+}
+
+/* A page that is the program's alone; returns whether it is protected now. */
+static bool sdp_share_exclusive(struct sdp_share_walk *walk, pte_t *ptep,
+				unsigned long addr)
+{
+	pte_t pte = ptep_get(ptep);
+	struct page *page = pte_page(pte);
+	int mappings = sdp_share_mappings(walk, ptep, addr, page);
+	struct folio *folio = page_folio(page);
+	bool shared;
+
+	sdp_guard_drain_for(folio, &walk->drained);
+	/* A full barrier between this and the look at the references. */
+	pte = ptep_get_and_clear(walk->mm, addr, ptep);
+	shared = !sdp_guard_is_used(folio, mappings) &&
+		 !folio_try_share_anon_rmap_pte(folio, page);
+	if (shared)
+		pte = pte_wrprotect(pte);
+	walk->changed |= shared;
+	set_pte_at(walk->mm, addr, ptep, pte);
+	return shared;
+}
+
+/* One page, with the lock of its page table held. */
+static int sdp_share_pte(struct sdp_share_walk *walk, pte_t *ptep,
+			 unsigned long addr, struct page **pagep)
+{
+	pte_t pte = ptep_get(ptep);
+	struct page *page;
+
+	if (!pte_present(pte) || pte_protnone(pte))
+		return -EAGAIN;
+	/* Whoever writes there gets a new page as it is. */
+	if (is_zero_pfn(pte_pfn(pte))) {
+		*pagep = ZERO_PAGE(addr);
+		return 0;
+	}
+	if (pte_special(pte))
+		return -EOPNOTSUPP;
+	page = pte_page(pte);
+	if (!PageAnon(page) || PageKsm(page))
+		return -EOPNOTSUPP;
+	if (PageAnonExclusive(page) && !sdp_share_exclusive(walk, ptep, addr))
+		page = NULL;
+	*pagep = page;
+	return 0;
+}
+
+/*
+ * The first entry of a range that is not empty, with the lock of its page table
+ * held.  The rest of the range is looked at from here, so that the lock is still
+ * held when all of it is known to be done.  Returns 1 when it is, to end the walk.
+ */
+static int sdp_share_entries(pte_t *ptep, unsigned long addr, void *data)
+{
+	struct sdp_share_walk *walk = data;
+	struct page **pagep = walk->pages + walk->nr;
+	int err = addr == walk->next ? 0 : -EAGAIN;
+
+	for (; !err && addr < walk->end; addr += PAGE_SIZE)
+		err = sdp_share_pte(walk, ptep++, addr, pagep++);
+	if (!err)
+		sdp_share_take(walk);
+	sdp_share_flush(walk, pte_lockptr(walk->mm, walk->pmdp));
+	return err ?: 1;
+}
+
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+/* As sdp_share_exclusive(), for a huge page. */
+static bool sdp_share_huge_exclusive(struct sdp_share_walk *walk,
+				     struct page *head)
+{
+	unsigned long addr = walk->next & HPAGE_PMD_MASK;
+	struct folio *folio = page_folio(head);
+	pmd_t *pmdp = walk->pmdp;
+	bool shared;
+	pmd_t pmd;
+
+	sdp_guard_drain_for(folio, &walk->drained);
+	/* Never empty: MADV_DONTNEED, which may run now, would pass it over. */
+	pmd = pmdp_establish(walk->vma, addr, pmdp, pmd_mkinvalid(*pmdp));
+	shared = !sdp_guard_is_used(folio, 1) &&
+		 !folio_try_share_anon_rmap_pmd(folio, head);
+	if (shared)
+		pmd = pmd_wrprotect(pmd);
+	walk->changed |= shared;
+	set_pmd_at(walk->mm, addr, pmdp, pmd);
+	return shared;
+}
+
+static int sdp_share_huge_entry(struct sdp_share_walk *walk)
+{
+	struct page *head = pmd_page(*walk->pmdp);
+	struct page **pages = walk->pages + walk->nr;
+	u32 first = (walk->next & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
+	u32 nr = (walk->end - walk->next) >> PAGE_SHIFT;
+	bool shared;
+	u32 i;
+
+	if (!PageAnon(head))
+		return -EOPNOTSUPP;
+	shared = !PageAnonExclusive(head) ||
+		 sdp_share_huge_exclusive(walk, head);
+	for (i = 0; i < nr; i++)
+		pages[i] = shared ? head + first + i : NULL;
+	sdp_share_take(walk);
+	return 0;
+}
+
+/* A transparent huge page stays one: only its entry changes. */
+static int sdp_share_huge(struct sdp_share_walk *walk)
+{
+	spinlock_t *ptl = pmd_lock(walk->mm, walk->pmdp);
+	int err = -EAGAIN;
+
+	if (pmd_trans_huge(*walk->pmdp) && !pmd_protnone(*walk->pmdp))
+		err = sdp_share_huge_entry(walk);
+	sdp_share_flush(walk, ptl);
+	spin_unlock(ptl);
+	return err;
+}
+#else
+static int sdp_share_huge(struct sdp_share_walk *walk)
+{
+	return -EOPNOTSUPP;
+}
+#endif
+
+/*
+ * A range within one page table.  With mmap_lock held a table does not become
+ * a huge page, and what is neither may become either.
+ */
+static int sdp_share_table(struct sdp_share_walk *walk)
+{
+	pmd_t pmd;
+	int ret;
+
+	walk->large = NULL;
+	walk->pmdp = sdp_guard_pmd(walk->mm, walk->next);
+	if (!walk->pmdp)
+		return -EAGAIN;
+	pmd = READ_ONCE(*walk->pmdp);
+	if (!pmd_present(pmd))
+		return -EAGAIN;
+	if (pmd_trans_huge(pmd))
+		return sdp_share_huge(walk);
+	if (pmd_leaf(pmd))
+		return -EOPNOTSUPP;
+	ret = apply_to_existing_page_range(walk->mm, walk->next,
+					   walk->end - walk->next,
+					   sdp_share_entries, walk);
+	if (ret > 0)
+		return 0;
+	/* Empty entries are passed over without a word. */
+	return ret ?: -EAGAIN;
+}
+
+static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
+			   unsigned long end)
+{
+	int err = 0;
+
+	for (; !err && addr < end; addr = walk->end) {
+		walk->vma = find_vma(walk->mm, addr);
+		if (!sdp_guard_vma_ok(walk->vma, addr))
+			return -EOPNOTSUPP;
+		walk->next = addr;
+		walk->end = pmd_addr_end(addr, min(end, walk->vma->vm_end));
+		err = sdp_share_table(walk);
+		WARN_ON_ONCE(walk->changed);
+	}
+	return err;
+}
+
+static int sdp_share_copy(struct page **pagep, unsigned long addr)
+{
+	*pagep = alloc_page(SDP_GFP_TABLE);
+	if (!*pagep)
+		return -ENOMEM;
+	if (copy_from_user(page_address(*pagep), (const void __user *)addr,
+			   PAGE_SIZE))
+		return -EFAULT;
+	return 0;
+}
+
+/* Copies of the pages that somebody else uses, if they are not too many. */
+static int sdp_share_copies(struct sdp_share_walk *walk, unsigned long addr)
+{
+	int err = walk->used > walk->nr / 2 ? -EBUSY : 0;
+	u32 i;
+
+	for (i = 0; !err && walk->used && i < walk->nr; i++)
+		if (!walk->pages[i])
+			err = sdp_share_copy(&walk->pages[i],
+					     addr + i * PAGE_SIZE);
+	return err;
+}
+
+static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
+			 unsigned long end)
+{
+	int err = -EOPNOTSUPP;
+
+	walk->drained = false;
+	if (mmap_read_lock_killable(walk->mm))
+		return -EINTR;
+	/* Who wants to be notified of changes begins with the lock held, too. */
+	if (!sdp_watch_is_shared(walk->mm))
+		err = sdp_share_range(walk, addr, end);
+	mmap_read_unlock(walk->mm);
+	if (!err)
+		err = sdp_share_copies(walk, addr);
+	if (err) {
+		sdp_share_put(walk->pages, walk->nr);
+		walk->nr = 0;
+		walk->used = 0;
+	}
+	return err;
+}
+
+/*
+ * As long as a reference is held, the page keeps what is in it now.  Returns an
+ * error if memory of this kind, or in this state, cannot be protected, or if it
+ * does not stay in memory.
+ */
+static struct sdp_guard *sdp_share_protect(unsigned long addr, u32 nr,
+					   struct page **pages)
+{
+	struct sdp_share_walk walk = { .mm = current->mm, .pages = pages };
+	size_t len = (size_t)nr << PAGE_SHIFT;
+	int tries, err;
+
+	if (!SDP_GUARD_WORKS || !walk.mm)
+		return ERR_PTR(-EOPNOTSUPP);
+	for (tries = 0; tries < SDP_SHARE_TRIES; tries++) {
+		if (tries && fault_in_readable((const char __user *)addr, len))
+			return ERR_PTR(-EFAULT);
+		err = sdp_share_try(&walk, addr, addr + len);
+		if (err != -EAGAIN)
+			break;
+	}
+	return ERR_PTR(err);
+}
+
+static void sdp_share_release(struct sdp_guard *guard, struct page **pages,
+			      u32 nr)
+{
+	sdp_share_put(pages, nr);
+}
+
+/*
+ * Whether the program has got a copy of the page, or has given it up: then we
+ * are its only user, or nobody maps it of a large folio any more.  What we have
+ * copied is our own.
+ */
+static bool sdp_share_is_touched(struct page *page)
+{
+	if (!PageAnon(page))
+		return false;
+	if (PageCompound(page))
+		return atomic_read(&page->_mapcount) < 0 &&
+		       !folio_entire_mapcount(page_folio(page));
+	return page_count(page) == 1;
+}
+
+static struct sdp_guard_count sdp_share_count(struct sdp_guard *guard,
+					      struct page **pages, u32 nr)
+{
+	struct sdp_guard_count count = {};
+
+	while (nr--)
+		count.touched += sdp_share_is_touched(pages[nr]);
+	return count;
+}
+
+const struct sdp_guard_ops sdp_guard_share = {
+	.name = "copy",
+	.protect = sdp_share_protect,
+	.release = sdp_share_release,
+	.count = sdp_share_count,
+};

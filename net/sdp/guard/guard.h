@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Page protection for asynchronous zero copy (AZ-SDP): a program may write to
+ * memory that is still being sent, and the peer reads what was there before.
+ * Documentation/zero-copy.rst explains it.
+ */
+#ifndef _SDP_GUARD_H
+#define _SDP_GUARD_H
+
+#include <linux/mm.h>
+#include <linux/mmu_context.h>
+#include <linux/sockptr.h>
+#include <linux/types.h>
+#include <linux/userfaultfd_k.h>
+
+struct sdp_guard;
+struct sdp_sock;
+struct sock;
+
+/**
+ * struct sdp_guard_count - what a program did to its memory while it was sent
+ * @touched: pages that it wrote to, or wanted to use
+ * @waited: of these, those that it has waited for
+ * @copied: of these, those that were copied because it took too long
+ */
+struct sdp_guard_count {
+	u32 touched;
+	u32 waited;
+	u32 copied;
+};
+
+/**
+ * struct sdp_guard_ops - what happens to a program that writes too early
+ * @name: of net.sdp.zcopy_fault and SDP_ZCOPY_FAULT
+ * @protect: protects so many pages, from an address at the start of a page on,
+ *	and sets @pages to them, each with a reference; in the program's context,
+ *	may sleep; returns what is to be handed to the others, NULL or not, or
+ *	ERR_PTR() if memory of this kind, or in this state, cannot be protected
+ * @release: ends that, and drops the references; any context
+ * @count: what has happened so far, to be asked before @release; any context
+ */
+struct sdp_guard_ops {
+	const char *name;
+	struct sdp_guard *(*protect)(unsigned long addr, u32 nr,
+				     struct page **pages);
+	void (*release)(struct sdp_guard *guard, struct page **pages, u32 nr);
+	struct sdp_guard_count (*count)(struct sdp_guard *guard,
+					struct page **pages, u32 nr);
+};
+
+/*
+ * Memory of which the kernel's own copy-on-write, and migration, know all, and which
+ * this thread may read (protection keys).
+ */
+static inline bool sdp_guard_vma_ok(struct vm_area_struct *vma,
+				    unsigned long addr)
+{
+	return vma && vma->vm_start <= addr && vma_is_anonymous(vma) &&
+	       (vma->vm_flags & VM_READ) &&
+	       arch_vma_access_permitted(vma, false, false, false) &&
+	       !(vma->vm_flags & (VM_SPECIAL | VM_HUGETLB | VM_SHARED)) &&
+	       !userfaultfd_armed(vma);
+}
+
+/* guard.c */
+#define sdp_guard_default	(&sdp_guard_share)
+
+const struct sdp_guard_ops *sdp_guard_find(const char *name);
+const struct sdp_guard_ops *sdp_guard_wanted(const struct sdp_sock *ssk);
+int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
+			 unsigned int optlen);
+int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
+			 int __user *optlen);
+
+/* unshare.c */
+u32 sdp_guard_give(unsigned long addr, u32 len);
+
+/* cow.c */
+extern const struct sdp_guard_ops sdp_guard_share;
+
+/* block.c */
+extern const struct sdp_guard_ops sdp_guard_block;
+
+#ifdef CONFIG_MMU_NOTIFIER
+void sdp_guard_open(unsigned long addr, size_t len);
+#else
+static inline void sdp_guard_open(unsigned long addr, size_t len)
+{
+}
+#endif
+
+#endif /* _SDP_GUARD_H */

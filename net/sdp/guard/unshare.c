@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives a program back the memory that it has sent, before its next read writes
+ * to it.  The pages are still as cow.c has left them: the kernel makes
+ * them writable with the next write, a page fault for each.  A device that is to
+ * write there takes these faults as well, in pin_user_pages().  Here is done what
+ * do_wp_page() does for a page that nobody else uses, for all of them at once.
+ *
+ * Whatever is not as simple as that is left as it is, for the page fault: pages
+ * that are still being sent, that a child has as well, that are in the swap
+ * cache, merged, being moved, or in large folios, and what is not protected by
+ * a guard, or by fork().
+ */
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+
+#include "guard.h"
+#include "walk.h"
+
+/**
+ * struct sdp_give_walk - a range of memory that is given back
+ * @mm: whose it is
+ * @nr: how many pages were
+ * @drained: what this processor had in lists of its own is on the system's
+ */
+struct sdp_give_walk {
+	struct mm_struct *mm;
+	u32 nr;
+	bool drained;
+};
+
+/*
+ * Whether a page that is mapped here has no other user.  That is for certain
+ * with the page locked: who moves or merges it, or puts it into the swap cache,
+ * has it locked and a reference to it.
+ */
+static bool sdp_give_is_alone(struct folio *folio)
+{
+	return folio_ref_count(folio) == 1 && !folio_test_ksm(folio) &&
+	       !folio_test_swapcache(folio);
+}
+
+/*
+ * Marks the page as the program's alone, and returns whether it is.  fork() may
+ * not share it now, because mmap_lock is held; nor any other guard, because
+ * that takes the lock of the page table.
+ */
+static bool sdp_give_claim(struct folio *folio, struct page *page)
+{
+	bool alone;
+
+	if (!sdp_give_is_alone(folio) || !folio_trylock(folio))
+		return false;
+	alone = sdp_give_is_alone(folio);
+	/* Before the entry says so: pin_user_pages_fast() looks at it first. */
+	if (alone)
+		SetPageAnonExclusive(page);
+	folio_unlock(folio);
+	return alone;
+}
+
+/* Whether an entry is one that a guard, or fork(), leaves. */
+static bool sdp_give_is_protected(pte_t pte)
+{
+	return pte_present(pte) && !pte_protnone(pte) && !pte_write(pte) &&
+	       !pte_special(pte) && !pte_uffd_wp(pte);
+}
+
+/*
+ * One page, below the lock of its page table.  Processors that still know the
+ * entry as it was take a fault there, find it as it is, and go on: what allows
+ * more needs no flush.  It is dirty, so that MADV_FREE does not discard the page,
+ * and whoever tracks writes sees one.
+ */
+static int sdp_give_pte(pte_t *ptep, unsigned long addr, void *data)
+{
+	struct sdp_give_walk *walk = data;
+	pte_t pte = ptep_get(ptep);
+	struct folio *folio;
+	struct page *page;
+
+	if (!sdp_give_is_protected(pte))
+		return 0;
+	page = pte_page(pte);
+	folio = page_folio(page);
+	if (folio_test_large(folio) || !folio_test_anon(folio) ||
+	    PageAnonExclusive(page))
+		return 0;
+	sdp_guard_drain_for(folio, &walk->drained);
+	if (!sdp_give_claim(folio, page))
+		return 0;
+	/* Clean first: an entry that may be written to is dirty in one way only. */
+	pte = pte_mkwrite_novma(pte_mkclean(pte));
+	set_pte_at(walk->mm, addr, ptep, pte_mkyoung(pte_mkdirty(pte)));
+	walk->nr++;
+	return 0;
+}
+
+/* A range within one page table; a huge page takes one fault, and no time. */
+static void sdp_give_table(struct sdp_give_walk *walk, unsigned long addr,
+			   unsigned long end)
+{
+	pmd_t *pmdp = sdp_guard_pmd(walk->mm, addr);
+	pmd_t pmd;
+
+	if (!pmdp)
+		return;
+	pmd = READ_ONCE(*pmdp);
+	if (pmd_present(pmd) && !pmd_leaf(pmd))
+		apply_to_existing_page_range(walk->mm, addr, end - addr,
+					     sdp_give_pte, walk);
+}
+
+/* Memory that the program may write to, and not by its calls only. */
+static bool sdp_give_vma_ok(struct vm_area_struct *vma, unsigned long addr)
+{
+	return sdp_guard_vma_ok(vma, addr) && (vma->vm_flags & VM_WRITE) &&
+	       !(vma->vm_flags & VM_SHADOW_STACK);
+}
+
+/**
+ * sdp_guard_give() - make memory writable that was sent
+ * @addr: address in the program
+ * @len: bytes that are about to be written there
+ *
+ * Of what is not the program's own again, or where its memory is being changed,
+ * nothing happens: then it takes the page faults that it would have taken.
+ *
+ * Context: the program's.
+ * Return: pages that became writable.
+ */
+u32 sdp_guard_give(unsigned long addr, u32 len)
+{
+	struct sdp_give_walk walk = { .mm = current->mm };
+	unsigned long end = PAGE_ALIGN(addr + len);
+	struct vm_area_struct *vma;
+	unsigned long next;
+
+	if (!SDP_GUARD_WORKS || !walk.mm || !mmap_read_trylock(walk.mm))
+		return 0;
+	for (addr &= PAGE_MASK; addr < end; addr = next) {
+		vma = find_vma(walk.mm, addr);
+		if (!sdp_give_vma_ok(vma, addr))
+			break;
+		next = pmd_addr_end(addr, min(end, vma->vm_end));
+		sdp_give_table(&walk, addr, next);
+	}
+	mmap_read_unlock(walk.mm);
+	return walk.nr;
+}

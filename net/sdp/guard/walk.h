@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What guards have in common that look at the page tables of a program.
+ */
+#ifndef _SDP_GUARD_WALK_H
+#define _SDP_GUARD_WALK_H
+
+#include <linux/kconfig.h>
+#include <linux/mm.h>
+#include <linux/pgtable.h>
+#include <linux/spinlock.h>
+
+/* Nobody has tried yet how a module flushes the TLB of others. */
+#define SDP_GUARD_WORKS		IS_ENABLED(CONFIG_X86)
+
+/**
+ * sdp_guard_pmd() - find the entry of a page table, or of a huge page
+ * @mm: whose memory it is, locked for reading
+ * @addr: address in it
+ *
+ * Return: the entry; NULL if there is none.
+ */
+static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (pgd_none(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	if (!pud_present(*pud) || pud_leaf(*pud))
+		return NULL;
+	return pmd_offset(pud, addr);
+}
+
+/* flush.c */
+void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
+
+/* users.c */
+void sdp_guard_drain_for(struct folio *folio, bool *drained);
+int sdp_guard_mappings(pte_t *ptep, unsigned long addr, struct page *page);
+bool sdp_guard_is_used(struct folio *folio, int mappings);
+
+#endif /* _SDP_GUARD_WALK_H */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices: their arrival, their removal, and ports that go down.
+ */
+#include <linux/slab.h>
+
+#include "conn/conn.h"
+#include "device.h"
+#include "flow/flow.h"
+#include "provider.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+
+/* Protects the step from a device's client data to a counted reference. */
+static DEFINE_SPINLOCK(sdp_device_lock);
+static struct ib_client sdp_ib_client;
+static atomic_t sdp_device_nr_iwarp = ATOMIC_INIT(0);
+
+static const struct {
+	enum rdma_driver_id driver;
+	u32 quirks;
+} sdp_device_drivers[] = {
+	/*
+	 * Soft-RoCE, when it repeats a message, also registers memory again that
+	 * was registered behind it, and fails.  In Linux 6.1 it forgets an
+	 * invalidation that has to wait, until something else is posted.
+	 */
+	{ RDMA_DRIVER_RXE, SDP_QUIRK_REG_ALONE | SDP_QUIRK_LAZY_INV },
+	/*
+	 * The kernel's software iWARP hands the pages that a peer reads to TCP, which
+	 * sends them again, as they are then, until the peer's TCP acknowledges them:
+	 * the peer may have ended the key by then, and learn what is written later.
+	 */
+	{ RDMA_DRIVER_SIW, SDP_QUIRK_SENDS_PAGES },
+};
+
+/**
+ * sdp_device_any_iwarp() - whether there is a device that uses TCP's ports
+ *
+ * Return: true as long as there is one.
+ */
+bool sdp_device_any_iwarp(void)
+{
+	return atomic_read(&sdp_device_nr_iwarp);
+}
+
+/**
+ * sdp_device_get() - find what is kept for a device, and hold it
+ * @ibdev: device
+ *
+ * Return: the device, or NULL if it is being removed or cannot carry SDP.
+ */
+struct sdp_device *sdp_device_get(struct ib_device *ibdev)
+{
+	struct sdp_device *dev;
+
+	spin_lock(&sdp_device_lock);
+	dev = ib_get_client_data(ibdev, &sdp_ib_client);
+	if (dev && !refcount_inc_not_zero(&dev->refs))
+		dev = NULL;
+	spin_unlock(&sdp_device_lock);
+	return dev;
+}
+
+/**
+ * sdp_device_put() - drop a reference
+ * @dev: device
+ */
+void sdp_device_put(struct sdp_device *dev)
+{
+	if (refcount_dec_and_test(&dev->refs))
+		complete(&dev->released);
+}
+
+/**
+ * sdp_device_link() - let a connection take part in the device's events
+ * @dev: device, held by the connection
+ * @ssk: the connection's socket
+ *
+ * Return: false if the device is being removed and waits for this connection,
+ * too, to let go of it.
+ */
+bool sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk)
+{
+	bool present;
+
+	spin_lock_bh(&dev->lock);
+	present = !dev->removed;
+	if (present)
+		list_add_tail(&ssk->conn.dev_node, &dev->conns);
+	spin_unlock_bh(&dev->lock);
+	return present;
+}
+
+/**
+ * sdp_device_unlink() - take a connection out of the device's events
+ * @ssk: the connection's socket; nothing happens if it was not linked
+ */
+void sdp_device_unlink(struct sdp_sock *ssk)
+{
+	struct sdp_device *dev = ssk->conn.dev;
+
+	spin_lock_bh(&dev->lock);
+	list_del_init(&ssk->conn.dev_node);
+	spin_unlock_bh(&dev->lock);
+}
+
+static void sdp_device_probe_conn(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	sdp_bh_lock_sock(sk);
+	if (sdp_sock_owned(sk)) {
+		set_bit(SDP_CONN_PROBE, &ssk->conn.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+	} else {
+		sdp_tx_probe(ssk);
+	}
+	sdp_bh_unlock_sock(sk);
+}
+
+/*
+ * A receiver does not notice that the link is gone.  Probing lets a short
+ * interruption pass on devices that retransmit, and ends the others.
+ */
+static void sdp_device_event(struct ib_event_handler *handler,
+			     struct ib_event *event)
+{
+	struct sdp_device *dev = container_of(handler, struct sdp_device,
+					      events);
+	struct sdp_conn *conn;
+
+	if (event->event != IB_EVENT_PORT_ERR &&
+	    event->event != IB_EVENT_DEVICE_FATAL)
+		return;
+	spin_lock_bh(&dev->lock);
+	list_for_each_entry(conn, &dev->conns, dev_node)
+		if (event->event == IB_EVENT_DEVICE_FATAL ||
+		    conn->id->port_num == event->element.port_num)
+			sdp_device_probe_conn(container_of(conn,
+							   struct sdp_sock,
+							   conn));
+	spin_unlock_bh(&dev->lock);
+}
+
+static bool sdp_device_usable(struct ib_device *ibdev)
+{
+	u32 port;
+
+	rdma_for_each_port(ibdev, port)
+		if (rdma_cap_ib_cm(ibdev, port) || rdma_cap_iw_cm(ibdev, port))
+			return true;
+	return false;
+}
+
+static u32 sdp_device_quirks(const struct ib_device *ibdev)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sdp_device_drivers); i++)
+		if (sdp_device_drivers[i].driver == ibdev->ops.driver_id)
+			return sdp_device_drivers[i].quirks;
+	return 0;
+}
+
+static int sdp_device_add(struct ib_device *ibdev)
+{
+	struct sdp_device *dev;
+
+	if (!sdp_device_usable(ibdev))
+		return -EOPNOTSUPP;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	dev->iwarp = rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev));
+	dev->ulp = sdp_provider_find(ibdev);
+	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
+	dev->quirks = sdp_device_quirks(ibdev);
+	/* iwarp.ko is another driver of that name, and copies what peers read. */
+	if (dev->ulp)
+		dev->quirks &= ~SDP_QUIRK_SENDS_PAGES;
+	dev->flows = sdp_flow_device(dev);
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->released);
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->conns);
+	INIT_IB_EVENT_HANDLER(&dev->events, ibdev, sdp_device_event);
+	ib_register_event_handler(&dev->events);
+	atomic_add(dev->iwarp, &sdp_device_nr_iwarp);
+	ib_set_client_data(ibdev, &sdp_ib_client, dev);
+	return 0;
+}
+
+/*
+ * Ends all connections of the device and waits until they have let go of it.
+ * No new ones can come: whoever looks now finds no client data, and whoever has
+ * looked before is refused when he wants to be among the connections.
+ */
+static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct sdp_device *dev = client_data;
+	struct sdp_conn *conn;
+
+	spin_lock(&sdp_device_lock);
+	ib_set_client_data(ibdev, &sdp_ib_client, NULL);
+	spin_unlock(&sdp_device_lock);
+	ib_unregister_event_handler(&dev->events);
+	atomic_sub(dev->iwarp, &sdp_device_nr_iwarp);
+
+	spin_lock_bh(&dev->lock);
+	dev->removed = true;
+	list_for_each_entry(conn, &dev->conns, dev_node)
+		sdp_conn_end(container_of(conn, struct sdp_sock, conn),
+			     -ENETDOWN);
+	spin_unlock_bh(&dev->lock);
+
+	sdp_device_put(dev);
+	wait_for_completion(&dev->released);
+	kfree(dev);
+}
+
+static struct ib_client sdp_ib_client = {
+	.name = "sdp",
+	.add = sdp_device_add,
+	.remove = sdp_device_remove,
+};
+
+/**
+ * sdp_device_init_module() - start to take notice of RDMA devices
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init sdp_device_init_module(void)
+{
+	return ib_register_client(&sdp_ib_client);
+}
+
+/**
+ * sdp_device_exit_module() - forget all devices; no connection exists any more
+ */
+void sdp_device_exit_module(void)
+{
+	ib_unregister_client(&sdp_ib_client);
+}

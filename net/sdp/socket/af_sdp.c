@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module, the address family, and the socket calls.
+ */
+#include <linux/bpf-cgroup.h>
+#include <linux/in.h>
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/sdp.h>
+
+#include "accept.h"
+#include "conn/bind.h"
+#include "conn/cm.h"
+#include "conn/conn.h"
+#include "rdma/device.h"
+#include "fallback/fallback.h"
+#include "fallback/gate.h"
+#include "guard/notifier.h"
+#include "inet.h"
+#include "fallback/lsm.h"
+#include "base/mem.h"
+#include "base/net.h"
+#include "stream/oob.h"
+#include "rdma/rdmacg.h"
+#include "conn/route.h"
+#include "stream/rx.h"
+#include "conn/share.h"
+#include "socket.h"
+#include "stream/tx.h"
+
+static int sdp_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sk)
+		return 0;
+	BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
+	sock_hold(sk);
+	sdp_sock_close(sk);
+	sdp_fallback_release(sdp_sk(sk));
+	sock->sk = NULL;
+	sock_put(sk);
+	/* The reference that the file had. */
+	sock_put(sk);
+	return 0;
+}
+
+static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_addr old = ssk->local;
+	int err;
+
+	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active ||
+	    (ssk->v6only && sdp_addr_is_v4(addr)))
+		return -EINVAL;
+	err = sdp_bind_check_scope(ssk, addr) ?:
+	      sdp_gate_bind(ssk, addr, v6);
+	if (err)
+		return err;
+	ssk->local = *addr;
+	ssk->v6 = v6;
+	if (ssk->fallback.wanted)
+		err = sdp_fallback_ask_bind(ssk, v6) ?:
+		      sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
+	else
+		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
+	if (err) {
+		ssk->local = old;
+		return err;
+	}
+	ssk->bound = true;
+	if (!sdp_addr_is_any(addr))
+		ssk->bound_addr = true;
+	if (addr->port)
+		ssk->bound_port = true;
+	return 0;
+}
+
+static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
+		    int len)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_addr addr;
+	bool v6;
+	int err;
+
+	err = sdp_addr_from_user(sk->sk_family, uaddr, len, &addr, &v6);
+	if (err)
+		return err;
+	sdp_sock_settle(sk);
+	sdp_lock_sock(sk);
+	err = sdp_fallback_wait_left(sdp_sk(sk)) ?:
+	      sdp_bind_locked(sdp_sk(sk), &addr, v6);
+	sdp_release_sock(sk);
+	return err;
+}
+
+/* As with TCP, the wait ends when the handshake does, or as the timeout says. */
+static long sdp_wait_for_connect(struct sock *sk, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (sdp_in_state(sk, SDPF_CONNECTING)) {
+		sdp_release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		sdp_lock_sock(sk);
+		if (signal_pending(current) || !timeo)
+			break;
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return timeo;
+}
+
+/* What is known to fail over RDMA without asking. */
+static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
+{
+	if (sdp_fallback_alone(ssk))
+		return -EADDRNOTAVAIL;
+	/* rdma_cm would try any device, and no request would be accepted. */
+	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer) ||
+	    sdp_addr_is_multicast(&ssk->peer) ||
+	    sdp_route_is_broadcast(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
+				   &ssk->peer))
+		return -ENETUNREACH;
+	if (sdp_addr_lacks_scope(&ssk->peer) && !ssk->sk.sk_bound_dev_if)
+		return -EINVAL;
+	return 0;
+}
+
+static int sdp_connect_start(struct socket *sock,
+			     const struct sdp_addr *peer, bool v6)
+{
+	struct sock *sk = sock->sk;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 era = ssk->era;
+	int err;
+
+	if (sk->sk_state != TCP_CLOSE)
+		return -EISCONN;
+	if (ssk->v6only && sdp_addr_is_v4(peer))
+		return -ENETUNREACH;
+	ssk->peer = *peer;
+	if (!ssk->bound)
+		ssk->v6 = v6;
+	err = sdp_fallback_prepare(ssk);
+	if (!err)
+		err = sdp_gate_connect(ssk);
+	if (err) {
+		sdp_sock_forget_peer(ssk);
+		return err;
+	}
+	err = sdp_connect_check_rdma(ssk);
+	/* What connects needs the port for itself. */
+	if (!err && ssk->share)
+		sdp_sock_retreat(sk, sdp_share_leave);
+	if (!err && era == ssk->era)
+		err = sdp_sock_start_connect(ssk, &era);
+	/* The lock was given up, and another thread may have begun anew. */
+	if (era != ssk->era)
+		return -EALREADY;
+	if (err && sdp_fallback_connect(ssk, &err))
+		err = 0;
+	if (err) {
+		sdp_sock_forget_peer(ssk);
+		return err;
+	}
+	sock->state = SS_CONNECTING;
+	return -EINPROGRESS;
+}
+
+/* The call goes on with TCP, the first one of an attempt or a later one. */
+#define SDP_CONNECT_TCP_FIRST	1
+#define SDP_CONNECT_TCP_AGAIN	2
+
+static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
+			      bool v6, int flags)
+{
+	struct sock *sk = sock->sk;
+	long timeo;
+	u32 era;
+	int err;
+
+	sdp_fallback_undo(sock);
+	err = sdp_fallback_wait_left(sdp_sk(sk));
+	if (err)
+		return err;
+	if (sdp_fallback_tcp(sk))
+		return SDP_CONNECT_TCP_AGAIN;
+	if (sock->state == SS_CONNECTED)
+		return -EISCONN;
+	if (sock->state == SS_CONNECTING)
+		err = -EALREADY;
+	else
+		err = sdp_connect_start(sock, peer, v6);
+	if (sock->state != SS_CONNECTING)
+		return err;
+
+	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+	if (!timeo && sdp_fallback_tcp(sk))
+		return err;
+	era = sdp_sk(sk)->era;
+	if (sdp_in_state(sk, SDPF_CONNECTING)) {
+		if (!timeo)
+			return err;
+		timeo = sdp_wait_for_connect(sk, timeo);
+		if (sdp_in_state(sk, SDPF_CONNECTING))
+			return timeo ? sock_intr_errno(timeo) : err;
+	}
+	if (sdp_fallback_tcp(sk))
+		return err == -EINPROGRESS ? SDP_CONNECT_TCP_FIRST :
+					     SDP_CONNECT_TCP_AGAIN;
+	if (sk->sk_state == TCP_CLOSE) {
+		sock->state = SS_UNCONNECTED;
+		err = sock_error(sk);
+		sdp_sock_forget(sdp_sk(sk));
+		return err ? err : -ECONNABORTED;
+	}
+	/* As TCP says if another thread has made something else of the socket. */
+	if (era != sdp_sk(sk)->era)
+		return -EPIPE;
+	sock->state = SS_CONNECTED;
+	err = sdp_rdmacg_charge(sdp_sk(sk));
+	if (err) {
+		sdp_sock_disconnect(sock);
+		sock_error(sk);
+	}
+	return err;
+}
+
+static int sdp_connect_dissolve(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+
+	sdp_lock_sock(sk);
+	tcp = sdp_fallback_get(sk);
+	if (!tcp)
+		sdp_sock_disconnect(sock);
+	sdp_release_sock(sk);
+	return tcp ? sdp_fallback_disconnect(sock, tcp) : 0;
+}
+
+static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
+		       int len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp = NULL;
+	struct sdp_addr peer;
+	bool v6;
+	int err;
+
+	if (len < (int)sizeof(uaddr->sa_family))
+		return -EINVAL;
+	if (uaddr->sa_family == AF_UNSPEC)
+		return sdp_connect_dissolve(sock);
+	err = sdp_addr_from_user(sk->sk_family, uaddr, len, &peer, &v6);
+	if (err)
+		return err;
+	sdp_lock_sock(sk);
+	err = sdp_connect_locked(sock, &peer, v6, flags);
+	if (err > 0)
+		tcp = sdp_fallback_get(sk);
+	sdp_release_sock(sk);
+	if (!tcp)
+		return err;
+	return sdp_fallback_wait_connect(sock, tcp, flags,
+					 err == SDP_CONNECT_TCP_FIRST);
+}
+
+static int sdp_listen_locked(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+
+	if (sock->state != SS_UNCONNECTED || sdp_fallback_tcp(sk) ||
+	    !sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
+		return -EINVAL;
+	return sdp_listen_start(sk, backlog);
+}
+
+static int sdp_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int err;
+
+	sdp_lock_sock(sk);
+	err = sdp_fallback_wait_left(sdp_sk(sk)) ?:
+	      sdp_listen_locked(sock, backlog);
+	sdp_release_sock(sk);
+	return err;
+}
+
+/* A child whose file's program may have no more connections is reset. */
+static int sdp_accept_charge(struct sock *child)
+{
+	int err;
+
+	sdp_lock_sock(child);
+	err = sdp_rdmacg_charge(sdp_sk(child));
+	if (err) {
+		sock_set_flag(child, SOCK_DEAD);
+		if (sdp_sk(child)->conn.id)
+			sdp_conn_end(sdp_sk(child), -ECONNABORTED);
+	}
+	sdp_release_sock(child);
+	if (err)
+		sock_put(child);
+	return err;
+}
+
+static int sdp_accept(struct socket *sock, struct socket *newsock,
+		      struct proto_accept_arg *arg)
+{
+	struct sock *child;
+	int err;
+
+	child = sdp_accept_dequeue(sock->sk, arg->flags, &err);
+	if (child)
+		err = sdp_accept_charge(child);
+	if (!child || err)
+		return err;
+	/* Security modules may set options of the socket layer then. */
+	lock_sock(child);
+	sdp_lock_sock(child);
+	sock_graft(child, newsock);
+	newsock->state = SS_CONNECTED;
+	sdp_sock_flags(newsock);
+	if (sdp_sk(child)->fallback.tcp)
+		sdp_fallback_classify(child);
+	sdp_release_sock(child);
+	release_sock(child);
+	sdp_fallback_graft(sdp_sk(child), newsock);
+	arg->is_empty = !sdp_accept_waiting(sock->sk);
+	return 0;
+}
+
+DEFINE_PROTO_OPS_ACCEPT(sdp_accept);
+
+/* accept() asks with @peer 2 for the name even if the peer has left again. */
+static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_get(sk);
+	struct sdp_sock *ssk = sdp_sk(sk);
+	int ret;
+
+	if (tcp)
+		return sdp_fallback_getname(ssk, tcp, addr, peer);
+	sdp_lock_sock(sk);
+	if (!peer)
+		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
+	else if (!ssk->peer.port ||
+		 (peer == 1 &&
+		  sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN | TCPF_SYN_SENT)))
+		ret = -ENOTCONN;
+	else
+		ret = sdp_addr_to_user(&ssk->peer, ssk->v6, addr);
+	sdp_release_sock(sk);
+	return ret;
+}
+
+static __poll_t sdp_poll_write(struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
+	    !sdp_in_state(sk, SDPF_SEND) || sdp_tx_writeable(sdp_sk(sk)))
+		return EPOLLOUT | EPOLLWRNORM;
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Room may have come between the look and the note. */
+	smp_mb__after_atomic();
+	if (sdp_tx_writeable(sdp_sk(sk)))
+		return EPOLLOUT | EPOLLWRNORM;
+	/* See sdp_tx_ask_for_room(). */
+	local_bh_disable();
+	sdp_conn_kick(sdp_sk(sk));
+	local_bh_enable();
+	return 0;
+}
+
+static __poll_t sdp_poll_listener(struct sock *sk)
+{
+	__poll_t mask = sdp_accept_waiting(sk) ? EPOLLIN | EPOLLRDNORM : 0;
+
+	/* accept() will end it: until then it looks as it will then. */
+	if (sdp_fallback_listener_gone(sdp_sk(sk)))
+		mask = EPOLLHUP | EPOLLIN | EPOLLRDNORM | EPOLLRDHUP |
+		       EPOLLOUT | EPOLLWRNORM;
+	return READ_ONCE(sk->sk_err) ? mask | EPOLLERR : mask;
+}
+
+static __poll_t sdp_poll_mask(struct sock *sk)
+{
+	__poll_t mask = 0;
+	u8 shutdown;
+
+	if (sdp_in_state(sk, TCPF_LISTEN))
+		return sdp_poll_listener(sk);
+
+	shutdown = READ_ONCE(sk->sk_shutdown);
+	if (shutdown == SHUTDOWN_MASK || sdp_in_state(sk, TCPF_CLOSE))
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (!sdp_in_state(sk, SDPF_CONNECTING)) {
+		if (sdp_rx_readable(sk))
+			mask |= EPOLLIN | EPOLLRDNORM;
+		mask |= sdp_poll_write(sk);
+		if (sdp_oob_valid(sdp_sk(sk)))
+			mask |= EPOLLPRI;
+	}
+	/* Pairs with the order in which sdp_sock_ended() writes. */
+	smp_rmb();
+	if (READ_ONCE(sk->sk_err) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+/* Who waits for the peer's data, or its end, and sees none of it. */
+static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
+{
+	__poll_t in = poll_requested_events(wait) &
+		      (EPOLLIN | EPOLLRDNORM | EPOLLRDBAND | EPOLLPRI |
+		       EPOLLRDHUP);
+
+	return in && !(mask & in);
+}
+
+static __poll_t sdp_poll(struct file *file, struct socket *sock,
+			 struct poll_table_struct *wait)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+	__poll_t mask;
+
+	sock_poll_wait(file, sock, wait);
+	mask = sdp_poll_mask(sk);
+	if (sdp_poll_in_vain(mask, wait)) {
+		sdp_tx_pause_poll(sdp_sk(sk));
+		sdp_zrecv_asked(sdp_sk(sk));
+	}
+	/* Pairs with the barrier in sdp_fallback_connect(). */
+	smp_rmb();
+	tcp = sdp_fallback_get(sk);
+	return tcp ? sdp_fallback_poll(sk, file, tcp) : mask;
+}
+
+/* The same behind each family that leads here. */
+const struct proto_ops sdp_proto_ops = {
+	.family = PF_SDP,
+	.owner = THIS_MODULE,
+	.release = sdp_release,
+	.bind = sdp_bind,
+	.connect = sdp_connect,
+	.socketpair = sock_no_socketpair,
+	.accept = PROTO_OPS_ACCEPT(sdp_accept),
+	.getname = sdp_getname,
+	.poll = sdp_poll,
+	.ioctl = sdp_ioctl,
+	.gettstamp = sock_gettstamp,
+	.listen = sdp_listen,
+	.shutdown = sdp_shutdown,
+	.setsockopt = sdp_setsockopt,
+	.getsockopt = sdp_getsockopt,
+	.set_rcvlowat = sdp_set_rcvlowat,
+	.sendmsg = sdp_sendmsg,
+	.recvmsg = sdp_recvmsg,
+	.mmap = sock_no_mmap,
+	.splice_read = sdp_splice_read,
+	.splice_eof = sdp_splice_eof,
+	.set_peek_off = sdp_fallback_set_peek_off,
+};
+
+static int sdp_create(struct net *net, struct socket *sock, int protocol,
+		      int kern)
+{
+	struct sock *sk;
+	int err;
+
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	if (protocol < 0 || protocol >= IPPROTO_MAX)
+		return -EINVAL;
+	if (protocol && protocol != IPPROTO_TCP)
+		return -EPROTONOSUPPORT;
+	/*
+	 * Kernel users of this family treat what they get as a TCP socket and
+	 * would read past the end of ours.
+	 */
+	if (kern)
+		return -EOPNOTSUPP;
+	sk = sdp_sock_alloc(net, sock, GFP_KERNEL, kern);
+	if (!sk)
+		return -ENOBUFS;
+	/* For the other door it is inet_create() that asks. */
+	err = BPF_CGROUP_RUN_PROG_INET_SOCK(sk);
+	if (err) {
+		sock->sk = NULL;
+		sk_common_release(sk);
+		return err;
+	}
+	sock->ops = &sdp_proto_ops;
+	return 0;
+}
+
+static const struct net_proto_family sdp_family = {
+	.family = PF_SDP,
+	.owner = THIS_MODULE,
+	.create = sdp_create,
+};
+
+static int __init sdp_init(void)
+{
+	int err;
+
+	sdp_lsm_init_module();
+	sdp_lock_init_module();
+	err = sdp_netns_init_module();
+	if (err)
+		return err;
+	err = sdp_mem_init_module();
+	if (err)
+		goto err_netns;
+	err = sdp_zmem_init_module();
+	if (err)
+		goto err_mem;
+	err = sdp_conn_init_module();
+	if (err)
+		goto err_zmem;
+	err = proto_register(&sdp_prot, 1);
+	if (err)
+		goto err_conn;
+	err = sdp_device_init_module();
+	if (err)
+		goto err_proto;
+	err = sock_register(&sdp_family);
+	if (err)
+		goto err_device;
+	err = sdp_inet_init_module();
+	if (err)
+		goto err_family;
+	return 0;
+
+err_family:
+	sock_unregister(PF_SDP);
+err_device:
+	sdp_device_exit_module();
+err_proto:
+	proto_unregister(&sdp_prot);
+err_conn:
+	sdp_conn_exit_module();
+err_zmem:
+	sdp_zmem_exit_module();
+err_mem:
+	sdp_mem_exit_module();
+err_netns:
+	sdp_netns_exit_module();
+	return err;
+}
+
+static void __exit sdp_exit(void)
+{
+	sdp_inet_exit_module();
+	sock_unregister(PF_SDP);
+	sdp_device_exit_module();
+	/* A teardown that dropped the last socket may still be returning. */
+	sdp_conn_exit_module();
+	sdp_watch_exit_module();
+	proto_unregister(&sdp_prot);
+	sdp_zmem_exit_module();
+	sdp_mem_exit_module();
+	sdp_netns_exit_module();
+}
+
+module_init(sdp_init);
+module_exit(sdp_exit);
+
+MODULE_DESCRIPTION("Sockets Direct Protocol: stream sockets over RDMA");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(PF_SDP);

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How connections close: DisConn in each direction, aborts, orphans (IBTA
+ * annex A4, connection teardown).
+ *
+ *	shutdown(WR), close()	DisConn arrived there	DisConn came from there
+ *
+ *	ESTABLISHED -> FIN_WAIT1 -> FIN_WAIT2		ESTABLISHED -> CLOSE_WAIT
+ *	CLOSE_WAIT -> LAST_ACK -> CLOSE			FIN_WAIT1 -> CLOSING
+ *			CLOSING -> CLOSE		FIN_WAIT2 -> CLOSE
+ */
+#include <linux/jiffies.h>
+#include <linux/net.h>
+
+#include "accept.h"
+#include "conn/bind.h"
+#include "conn/conn.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "stream/rx.h"
+#include "conn/share.h"
+#include "socket.h"
+#include "stream/tx.h"
+
+/* Both directions are closed and the peer knows: nothing can get lost now. */
+static void sdp_sock_both_closed(struct sdp_sock *ssk)
+{
+	sdp_sock_set_state(&ssk->sk, SDP_TIME_WAIT);
+	sdp_conn_end(ssk, 0);
+}
+
+/* How many bytes have left, wraps. */
+static u32 sdp_sock_passed(const struct sdp_sock *ssk)
+{
+	return ssk->conn.tx.ring.tail + sdp_zsend_passed(&ssk->conn.zcopy);
+}
+
+/*
+ * An orphan may stand still only so long.  Once all has arrived it only waits
+ * for the peer's DisConn, which is for TCP_LINGER2 to limit.
+ */
+static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
+{
+	int seconds = READ_ONCE(sdp_net(sock_net(&ssk->sk))->fin_timeout);
+
+	if (ssk->sk.sk_state == TCP_FIN_WAIT2)
+		seconds = sdp_option_linger2(ssk);
+	if (seconds < 0) {
+		sdp_conn_end(ssk, -ECONNABORTED);
+		return;
+	}
+	ssk->progress = sdp_sock_passed(ssk);
+	ssk->deadline = jiffies + seconds * HZ;
+	sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
+}
+
+/**
+ * sdp_sock_fin_received() - the peer will send no more data
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_sock_fin_received(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	ssk->fin_received = true;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+	ssk->done = true;
+	switch (sk->sk_state) {
+	case TCP_ESTABLISHED:
+		sdp_sock_set_state(sk, TCP_CLOSE_WAIT);
+		break;
+	case TCP_FIN_WAIT1:
+		sdp_sock_set_state(sk, TCP_CLOSING);
+		break;
+	case TCP_FIN_WAIT2:
+		sdp_sock_both_closed(ssk);
+		break;
+	}
+	if (sock_flag(sk, SOCK_DEAD))
+		return;
+	sdp_accept_first_data(ssk);
+	sk->sk_state_change(sk);
+	if (sk->sk_shutdown == SHUTDOWN_MASK)
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_HUP);
+	else
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+/**
+ * sdp_sock_fin_acked() - our DisConn, and so all our data, has arrived
+ * @ssk: locked socket (by its owner or in softirq)
+ */
+void sdp_sock_fin_acked(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	ssk->fin_acked = true;
+	switch (sk->sk_state) {
+	case TCP_FIN_WAIT1:
+		sdp_sock_set_state(sk, TCP_FIN_WAIT2);
+		break;
+	case TCP_CLOSING:
+	case TCP_LAST_ACK:
+		sdp_sock_both_closed(ssk);
+		break;
+	}
+	if (sock_flag(sk, SOCK_DEAD))
+		sdp_sock_watch_orphan(ssk);
+	/* Lingering close() waits for this. */
+	sk->sk_state_change(sk);
+}
+
+/* Sends DisConn behind all data. */
+static void sdp_sock_queue_fin(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (ssk->fin_queued)
+		return;
+	if (sk->sk_state == TCP_ESTABLISHED)
+		sdp_sock_set_state(sk, TCP_FIN_WAIT1);
+	else if (sk->sk_state == TCP_CLOSE_WAIT)
+		sdp_sock_set_state(sk, TCP_LAST_ACK);
+	else
+		return;
+	ssk->fin_queued = true;
+	sdp_tx_push(ssk);
+}
+
+/**
+ * sdp_sock_check_orphan() - give up an orphan that does not get on
+ * @ssk: locked socket
+ *
+ * Whoever closed it has gone, so that nobody else would notice.  A peer that
+ * reads on, however slowly, gets all data.
+ */
+void sdp_sock_check_orphan(struct sdp_sock *ssk)
+{
+	if (!ssk->conn.id)
+		return;
+	if (ssk->progress != sdp_sock_passed(ssk))
+		sdp_sock_watch_orphan(ssk);
+	else if (time_after(jiffies, ssk->deadline))
+		sdp_conn_end(ssk, -ETIMEDOUT);
+	else
+		sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
+}
+
+/*
+ * No limit of the program counts it from now on.  One too many is reset, and its
+ * peer is told once.
+ */
+static void sdp_sock_become_orphan(struct sdp_sock *ssk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+
+	ssk->orphan = true;
+	sdp_sock_watch_orphan(ssk);
+	if (atomic_inc_return(&sn->orphans) <= READ_ONCE(sn->max_orphans) ||
+	    !ssk->conn.id)
+		return;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ORPHANDROPS);
+	set_bit(SDP_CONN_TOLD, &ssk->conn.flags);
+	sdp_conn_end(ssk, -ECONNABORTED);
+}
+
+static long sdp_sock_linger(const struct sock *sk)
+{
+	if (!sock_flag(sk, SOCK_LINGER) || (current->flags & PF_EXITING))
+		return 0;
+	return sk->sk_lingertime;
+}
+
+/* As with TCP: unread data, or a linger time of zero, makes it a reset. */
+static bool sdp_sock_must_abort(const struct sdp_sock *ssk)
+{
+	return ssk->conn.rx.bytes || sdp_zsink_busy(&ssk->conn.zcopy.sink) ||
+	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
+}
+
+static void sdp_sock_close_connected(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sdp_sock_must_abort(ssk) || sdp_in_state(sk, SDPF_CONNECTING)) {
+		sdp_conn_end(ssk, -ECONNABORTED);
+		return;
+	}
+	sdp_sock_queue_fin(ssk);
+	sdp_wait_close(sk, sdp_sock_linger(sk));
+}
+
+/**
+ * sdp_sock_close() - the last file descriptor is gone
+ * @sk: socket, not locked, which the caller holds
+ *
+ * Waits only if SO_LINGER says so.  Data that was written is delivered in the
+ * background.
+ */
+void sdp_sock_close(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	bool connecting, idle;
+
+	sdp_lock_sock(sk);
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	/* Between two attempts to connect there is nothing to tear down. */
+	if (sk->sk_state == TCP_LISTEN) {
+		sdp_listen_stop(sk);
+	} else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id) {
+		sdp_timer_disarm_all(ssk);
+		sdp_sock_set_state(sk, TCP_CLOSE);
+	}
+	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
+	if (sk->sk_state != TCP_CLOSE)
+		sdp_sock_close_connected(ssk);
+	sock_orphan(sk);
+	idle = sk->sk_state == TCP_CLOSE;
+	if (!idle)
+		sdp_sock_become_orphan(ssk);
+	sdp_release_sock(sk);
+
+	sdp_share_leave(ssk);
+	if (idle && ssk->conn.id)
+		sdp_conn_destroy_id(ssk);
+	/* As with TCP no request is on its way any more after close(). */
+	if (connecting)
+		sdp_conn_flush(ssk);
+}
+
+static bool sdp_sock_needs_reset(const struct sock *sk)
+{
+	return sdp_in_state(sk, SDPF_SEND | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2 |
+				SDPF_CONNECTING);
+}
+
+/* Ends whatever the socket does; returns when the last of it is gone. */
+static void sdp_sock_stop(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	bool retreats;
+
+	if (sk->sk_state == TCP_LISTEN) {
+		sdp_listen_stop(sk);
+		sdp_bind_keep(ssk);
+		return;
+	}
+	/* An attempt to connect that is just failing is not to be repeated. */
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	/*
+	 * A connection in this state has a device.  Without one it is somebody's who
+	 * retreats, and who has an id of it keeps that, see sdp_sock_retreat().
+	 */
+	retreats = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.dev;
+	if (ssk->conn.id && !retreats)
+		sdp_conn_end(ssk, -ECONNABORTED);
+	else if (sdp_in_state(sk, TCPF_SYN_SENT))
+		sdp_sock_ended(ssk, -ECONNRESET);
+	sdp_release_sock(sk);
+	sdp_conn_flush(ssk);
+	sdp_lock_sock(sk);
+}
+
+/**
+ * sdp_sock_forget() - prepare a socket without connection for another one
+ * @ssk: locked socket in state CLOSE
+ *
+ * What the program has chosen, options and a bound address, stays.  There is no
+ * peer any more.
+ */
+void sdp_sock_forget(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	sdp_rx_purge(ssk);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	ssk->done = false;
+	if (!ssk->bound_addr)
+		sdp_addr_set_any(&ssk->local, ssk->v6);
+	sdp_sock_forget_peer(ssk);
+}
+
+/**
+ * sdp_sock_disconnect() - make a socket one that is not connected
+ * @sock: locked socket
+ *
+ * That is what connect() to AF_UNSPEC asks for, and shutdown() of a socket that
+ * connects or listens.  Data in either direction is lost.  The lock is given
+ * up while the connection manager is waited for.
+ */
+void sdp_sock_disconnect(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	bool reset = sdp_sock_needs_reset(sk);
+
+	if (sk->sk_state != TCP_CLOSE)
+		sdp_sock_stop(sdp_sk(sk));
+	/* Another thread may have begun something new. */
+	if (sk->sk_state != TCP_CLOSE || sdp_fallback_tcp(sk))
+		return;
+	sock->state = SS_UNCONNECTED;
+	sdp_sock_forget(sdp_sk(sk));
+	if (reset)
+		WRITE_ONCE(sk->sk_err, ECONNRESET);
+	sk_error_report(sk);
+}
+
+static int sdp_shutdown_locked(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+
+	if (sdp_in_state(sk, TCPF_SYN_SENT) ||
+	    (sdp_in_state(sk, TCPF_LISTEN) && (how & RCV_SHUTDOWN))) {
+		sdp_sock_disconnect(sock);
+		return 0;
+	}
+	if (sk->sk_state == TCP_LISTEN)
+		return 0;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	if (how & SEND_SHUTDOWN)
+		sdp_sock_queue_fin(sdp_sk(sk));
+	return sdp_in_state(sk, SDPF_OVER) ? -ENOTCONN : 0;
+}
+
+/**
+ * sdp_shutdown() - close one direction, or both
+ * @sock: socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * A listener stops to listen if it is shut down for reading.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_get(sk);
+	int err;
+
+	if (tcp)
+		return sdp_fallback_shutdown(sk, tcp, how);
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	sdp_lock_sock(sk);
+	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
+	err = sdp_shutdown_locked(sock, how + 1);
+	/* Wake whoever sleeps in poll(). */
+	sk->sk_state_change(sk);
+	sdp_release_sock(sk);
+	return err;
+}

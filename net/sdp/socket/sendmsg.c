@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The application's writes: from user memory into the send ring.
+ */
+#include <linux/sched/signal.h>
+
+#include "conn/keepalive.h"
+#include "conn/conn.h"
+#include "base/mib.h"
+#include "rdma/rdmacg.h"
+#include "socket.h"
+#include "stream/tx.h"
+#include "stream/usercopy.h"
+
+/* How splice() and sendfile() promise more is the kernel's version's affair. */
+#define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
+
+/* sk_stream_error() turns this into the pending error, if there is one. */
+static int sdp_send_error(const struct sock *sk)
+{
+	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
+}
+
+/*
+ * While a writer has waited another thread may have dissolved the connection,
+ * and taken the error, and even begun another one.
+ */
+static int sdp_send_check(const struct sock *sk)
+{
+	if (!sdp_in_state(sk, SDPF_SEND))
+		return -EPIPE;
+	return sdp_send_error(sk);
+}
+
+/* Waits until a connection that is being set up can carry data. */
+static int sdp_send_wait_connected(struct sock *sk, long *timeo)
+{
+	if (likely(sdp_in_state(sk, SDPF_SEND)))
+		return 0;
+	return sdp_wait_connect(sk, timeo);
+}
+
+static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
+{
+	return sdp_tx_space(ssk) >= want || sdp_send_error(&ssk->sk) ||
+	       !sdp_in_state(&ssk->sk, SDPF_SEND);
+}
+
+/*
+ * Asks to be told of room.  Whoever is woken takes the word with him, so that a
+ * writer who finds too little for himself asks again: another one was quicker,
+ * and what that one has sent may not have asked for its completion.
+ */
+static void sdp_send_want_space(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Whoever waits for room must not hold back what takes it. */
+	sdp_tx_force(ssk);
+	sdp_tx_ask_for_room(ssk);
+}
+
+/*
+ * Waits for room.  A writer with much to say waits until a quarter of the
+ * ring is free: waking it for every message would cost more than it gains.
+ */
+static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 want = min_t(size_t, left, sdp_tx_limit(ssk) / 4);
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	sdp_send_want_space(sk);
+	if (!*timeo)
+		return -EAGAIN;
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
+	ssk->conn.stats.send_waits++;
+	sdp_alive_stalled(ssk);
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!sdp_send_may_go_on(ssk, want)) {
+		if (signal_pending(current))
+			err = sock_intr_errno(*timeo);
+		else if (!*timeo)
+			err = -EAGAIN;
+		if (err)
+			break;
+		sdp_send_want_space(sk);
+		sdp_wait_event(sk, timeo, sdp_send_may_go_on(ssk, want), &wait);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/*
+ * Copies one piece, @want is set to its length; returns bytes, or a negative
+ * errno.  A write that was cut short has no urgent byte: it is in the rest, for
+ * which the program has to ask again.
+ */
+static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 *want)
+{
+	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
+	void *to = sdp_tx_reserve(ssk, &len);
+
+	if (!to)
+		return len ? -ENOBUFS : 0;
+	*want = len;
+	if (!sdp_copy_in(to, len, &msg->msg_iter))
+		return -EFAULT;
+	sdp_tx_append(ssk, len,
+		      (msg->msg_flags & MSG_OOB) && !msg_data_left(msg));
+	return len;
+}
+
+/*
+ * Copies until the ring is full or the program's bytes are in it; or returns
+ * -EFAULT if the next @want bytes are not there.
+ */
+static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
+			 size_t *done, u32 *want)
+{
+	int ret = 0;
+
+	sdp_tx_write_begins(ssk);
+	while (msg_data_left(msg)) {
+		ret = sdp_send_piece(ssk, msg, want);
+		if (ret <= 0)
+			break;
+		*done += ret;
+		/* The end of the write is looked at when it is known as such. */
+		if (msg_data_left(msg) && !sdp_tx_may_append(ssk))
+			sdp_tx_push(ssk);
+	}
+	return min(ret, 0);
+}
+
+/* The last bytes of a write are in the ring: do they leave, or wait? */
+static void sdp_send_end(struct sdp_sock *ssk, const struct msghdr *msg)
+{
+	bool more = msg->msg_flags & SDP_SEND_MORE;
+
+	if (more)
+		sdp_tx_promised(ssk);
+	else
+		sdp_tx_close_message(ssk);
+	ssk->conn.tx.hold = more;
+}
+
+/* As TCP does: only what is known is accepted, and all of it is ignored. */
+static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
+{
+	struct sockcm_cookie sockc;
+
+	if (likely(!msg->msg_controllen))
+		return 0;
+	sockcm_init(&sockc, sk);
+	if (sock_cmsg_send(sk, msg, &sockc))
+		return -EINVAL;
+	return 0;
+}
+
+static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
+					 const struct msghdr *msg,
+					 const struct sdp_zmsg *zm, long timeo)
+{
+	if (!sdp_zcopy_wanted(ssk, msg))
+		return SDP_ZCOPY_OFF;
+	if (sdp_zasync_possible(ssk, zm))
+		return sdp_zasync_is_dear(ssk, msg, zm) ? SDP_ZCOPY_OFF :
+							  SDP_ZCOPY_ASYNC;
+	return sdp_zsync_possible(ssk, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+}
+
+/*
+ * Sends the next bytes as the mode says, if that can be done; returns how many.
+ * The rest of the write is not tried in a mode that has failed once.
+ */
+static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
+			  struct sdp_zmsg *zm, long *timeo,
+			  enum sdp_zcopy_mode *mode)
+{
+	u32 sent;
+
+	if (*mode == SDP_ZCOPY_ASYNC) {
+		sent = sdp_zasync_send(ssk, msg, zm, timeo);
+		if (!sent)
+			*mode = sdp_zsync_possible(ssk, *timeo) ?
+				SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+		return sent;
+	}
+	sent = sdp_zsync_send(ssk, msg, timeo);
+	zm->sent += sent;
+	if (!sent || ssk->conn.zcopy.unread.skip)
+		*mode = SDP_ZCOPY_OFF;
+	return sent;
+}
+
+static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
+			   struct sdp_zmsg *zm, long timeo, size_t *done)
+{
+	enum sdp_zcopy_mode mode = SDP_ZCOPY_OFF;
+	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 want = 0;
+	int err;
+
+	err = sdp_send_wait_connected(sk, &timeo);
+	if (!err)
+		err = sdp_rdmacg_use(ssk);
+	if (!err)
+		err = sdp_send_cmsg(sk, msg);
+	if (!err)
+		mode = sdp_send_mode(ssk, msg, zm, timeo);
+	while (!err && msg_data_left(msg)) {
+		err = sdp_turn_wait(sk, &ssk->write_turn) ?
+		      sock_intr_errno(timeo) : sdp_send_check(sk);
+		if (err)
+			break;
+		if (mode != SDP_ZCOPY_OFF) {
+			*done += sdp_send_zcopy(ssk, msg, zm, &timeo, &mode);
+			continue;
+		}
+		err = sdp_send_fill(ssk, msg, done, &want);
+		if (!msg_data_left(msg))
+			sdp_send_end(ssk, msg);
+		sdp_tx_write_ends(ssk);
+		if (err == -EFAULT)
+			err = sdp_fault_in(sk, &msg->msg_iter, want,
+					   &ssk->write_turn);
+		else if (!err && msg_data_left(msg))
+			err = sdp_send_wait_space(sk, msg_data_left(msg),
+						  &timeo);
+	}
+	return err;
+}
+
+/**
+ * sdp_sendmsg() - send data on a stream
+ * @sock: socket
+ * @msg: what to send, with flags
+ * @len: bytes
+ *
+ * Return: bytes taken, fewer than @len only if an error, a signal or the
+ * timeout cut it short; a negative errno if none was taken.
+ */
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+	struct sdp_zmsg zm;
+	size_t done = 0;
+	int err;
+
+	/*
+	 * As TCP says where fast open is disabled.  It would connect, and security
+	 * modules, who know only our socket, would not be asked.
+	 */
+	if (msg->msg_flags & MSG_FASTOPEN)
+		return -EOPNOTSUPP;
+	tcp = sdp_fallback_settle(sk, sock_sndtimeo(sk, msg->msg_flags &
+							MSG_DONTWAIT));
+	if (IS_ERR(tcp))
+		return PTR_ERR(tcp);
+	if (tcp)
+		return sdp_fallback_sendmsg(sk, tcp, msg, len);
+	sdp_lock_sock(sk);
+	if (!sdp_send_check(sk) && !sdp_sk(sk)->write_turn &&
+	    sdp_tx_join(sdp_sk(sk), msg, len)) {
+		sdp_release_sock(sk);
+		return len;
+	}
+	err = sdp_zmsg_begin(&zm, sk, msg, len);
+	if (!err)
+		err = sdp_send_error(sk);
+	if (!err)
+		err = sdp_send_locked(sk, msg, &zm,
+				      sock_sndtimeo(sk, msg->msg_flags &
+							MSG_DONTWAIT),
+				      &done);
+	if (done)
+		SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESOUT, done);
+	else if (err)
+		err = sk_stream_error(sk, msg->msg_flags, err);
+	sdp_zmsg_end(&zm, done);
+	sdp_release_sock(sk);
+	return done ? done : err;
+}
+
+/**
+ * sdp_splice_eof() - sendfile() has promised more than its file had
+ * @sock: socket
+ */
+void sdp_splice_eof(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp = sdp_fallback_get(sk);
+
+	if (tcp) {
+		sdp_fallback_splice_eof(sk, tcp);
+		return;
+	}
+	sdp_lock_sock(sk);
+	sdp_tx_flush(sdp_sk(sk));
+	sdp_release_sock(sk);
+}

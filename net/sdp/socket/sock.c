@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life and death of a socket.  Documentation/architecture.rst has the states,
+ * the lock order and the owners of references.
+ */
+#include <linux/jiffies.h>
+#include <net/inet_common.h>
+#include <net/proto_memory.h>
+
+#include "accept.h"
+#include "conn/keepalive.h"
+#include "conn/cm.h"
+#include "fallback/gate.h"
+#include "base/mem.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "stream/rx.h"
+#include "socket.h"
+#include "stream/tx.h"
+
+/* How soon a busy listener is asked again: doubled from the first to the last. */
+#define SDP_BACKOFF_MIN		(HZ / 50)
+#define SDP_BACKOFF_MAX		HZ
+
+/*
+ * The kernel's headers name 27 after a family without sockets; lockdep shall
+ * show whose locks these are.
+ */
+static struct lock_class_key sdp_sk_slock_key;
+static struct lock_class_key sdp_sk_lock_key;
+
+/**
+ * sdp_sock_catch_up() - do what softirq has left to the owner
+ * @ssk: socket that the caller owns
+ *
+ * Context: softirqs disabled, sdp_lock::slock held.
+ */
+void sdp_sock_catch_up(struct sdp_sock *ssk)
+{
+	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.flags))
+		sdp_conn_process(ssk);
+}
+
+/* The number is not used again soon, so that readers of /proc can go on at it. */
+static int sdp_sock_hash(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+	int err;
+
+	err = xa_alloc_cyclic_bh(&sn->sockets, &sdp_sk(sk)->number, sk,
+				 xa_limit_31b, &sn->last_number, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
+	return 0;
+}
+
+static void sdp_sock_unhash(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	if (!ssk->number)
+		return;
+	xa_erase_bh(&sdp_net(sock_net(sk))->sockets, ssk->number);
+	ssk->number = 0;
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
+}
+
+static void sdp_sock_destruct(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	/* What was never read may settle a debt. */
+	sdp_rx_purge(ssk);
+	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
+		     ssk->conn.pd || ssk->share || ssk->mem_debt);
+	if (ssk->orphan)
+		atomic_dec(&sdp_net(sock_net(sk))->orphans);
+	sdp_sock_unhash(sk);
+	sk_sockets_allocated_dec(sk);
+	ssk->destruct(sk);
+}
+
+/* Wakes writers once enough room is free to be worth it. */
+static void sdp_sock_write_space(struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	if (!sdp_tx_writeable(sdp_sk(sk)))
+		return;
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)) {
+		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		if (skwq_has_sleeper(wq))
+			wake_up_interruptible_poll(&wq->wait,
+						   EPOLLOUT | EPOLLWRNORM |
+						   EPOLLWRBAND);
+		sk_wake_async(sk, SOCK_WAKE_SPACE, POLL_OUT);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * Makes an SDP socket of a generic one, as the inet families ask for it behind
+ * their own initialisation; so do we.
+ */
+static int sdp_sock_init(struct sock *sk)
+{
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+	struct sdp_sock *ssk = sdp_sk(sk);
+	u32 bytes;
+
+	/* See sdp_create(). */
+	if (sk->sk_kern_sock)
+		return -EOPNOTSUPP;
+	sock_lock_init_class_and_name(sk, "slock-AF_SDP",
+				      &sdp_sk_slock_key, "sk_lock-AF_SDP",
+				      &sdp_sk_lock_key);
+	sdp_lock_init(&ssk->lock);
+	ssk->mib = sn->mib;
+	ssk->destruct = sk->sk_destruct;
+	sk->sk_destruct = sdp_sock_destruct;
+	sk->sk_write_space = sdp_sock_write_space;
+	bytes = READ_ONCE(sn->num_buffers) * READ_ONCE(sn->buffer_size);
+	sk->sk_sndbuf = bytes;
+	sk->sk_rcvbuf = bytes;
+
+	sdp_conn_init(&ssk->conn);
+	sdp_options_init(&ssk->opt);
+	sdp_timer_init(ssk);
+	sdp_fallback_init(ssk);
+	spin_lock_init(&ssk->accept_lock);
+	INIT_LIST_HEAD(&ssk->accept_pending);
+	INIT_LIST_HEAD(&ssk->accept_ready);
+	INIT_LIST_HEAD(&ssk->accept_node);
+	INIT_LIST_HEAD(&ssk->share_node);
+	ssk->v6 = sk->sk_family == AF_INET6;
+	ssk->v6only = ssk->v6 && sk->sk_ipv6only;
+	if (!ssk->v6) {
+		ipv6_addr_set_v4mapped(0, &ssk->local.ip);
+		ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
+	}
+	if (sk->sk_socket)
+		sdp_sock_flags(sk->sk_socket);
+	sk_sockets_allocated_inc(sk);
+	return sdp_sock_hash(sk);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* Where older kernels, which are not told the offset, look for it. */
+static_assert(offsetofend(struct sdp_sock, inet6) == sizeof(struct sdp_sock));
+#endif
+
+/* One protocol behind all three families. */
+struct proto sdp_prot = {
+	.name = "SDP",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct sdp_sock),
+	PROTO_IPV6_PINFO_OFFSET(struct sdp_sock, inet6)
+	.init = sdp_sock_init,
+	.unhash = sdp_sock_unhash,
+	.release_cb = sdp_mem_settle,
+	.keepalive = sdp_alive_set_keepalive,
+	.enter_memory_pressure = sdp_mem_enter_pressure,
+	.memory_allocated = &sdp_memory_allocated,
+	.per_cpu_fw_alloc = &sdp_memory_fw_alloc,
+	.memory_pressure = &sdp_memory_pressure,
+	.sockets_allocated = &sdp_sockets_allocated,
+	.sysctl_mem = sdp_sysctl_mem,
+	.sysctl_wmem = &sdp_mem_guaranteed,
+	.sysctl_rmem = &sdp_mem_guaranteed,
+};
+
+/**
+ * sdp_sock_alloc() - create a socket of family AF_SDP
+ * @net: its namespace
+ * @sock: its file's socket
+ * @gfp: how to allocate
+ * @kern: it belongs to the kernel
+ *
+ * Return: the socket in state CLOSE, or NULL.
+ */
+struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
+			    int kern)
+{
+	struct sock *sk;
+
+	sk = sk_alloc(net, AF_SDP, gfp, &sdp_prot, kern);
+	if (!sk)
+		return NULL;
+	sock_init_data(sock, sk);
+	sk->sk_destruct = inet_sock_destruct;
+	sk->sk_txrehash = READ_ONCE(net->core.sysctl_txrehash);
+	if (!sdp_sock_init(sk))
+		return sk;
+	sk_common_release(sk);
+	return NULL;
+}
+
+/* Gives a listener's child the listener's options. */
+static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
+{
+	static const enum sock_flags flags[] = {
+		SOCK_LINGER, SOCK_KEEPOPEN, SOCK_URGINLINE, SOCK_DBG, SOCK_ZEROCOPY,
+		SOCK_LOCALROUTE, SOCK_BROADCAST, SOCK_RCVTSTAMP,
+		SOCK_RCVTSTAMPNS, SOCK_TSTAMP_NEW, SOCK_RXQ_OVFL,
+		SOCK_WIFI_STATUS, SOCK_NOFCS, SOCK_SELECT_ERR_QUEUE,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		sock_valbool_flag(child, flags[i], sock_flag(parent, flags[i]));
+	child->sk_type = parent->sk_type;
+	child->sk_protocol = parent->sk_protocol;
+	child->sk_lingertime = parent->sk_lingertime;
+	child->sk_sndbuf = parent->sk_sndbuf;
+	child->sk_rcvbuf = parent->sk_rcvbuf;
+	child->sk_userlocks = parent->sk_userlocks;
+	child->sk_rcvlowat = parent->sk_rcvlowat;
+	child->sk_peek_off = READ_ONCE(parent->sk_peek_off);
+	child->sk_rcvtimeo = parent->sk_rcvtimeo;
+	child->sk_sndtimeo = parent->sk_sndtimeo;
+	child->sk_mark = parent->sk_mark;
+	child->sk_tsflags = parent->sk_tsflags;
+	child->sk_reuse = parent->sk_reuse;
+	child->sk_reuseport = parent->sk_reuseport;
+	child->sk_txrehash = parent->sk_txrehash;
+	child->sk_max_pacing_rate = parent->sk_max_pacing_rate;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	child->sk_ll_usec = parent->sk_ll_usec;
+	child->sk_prefer_busy_poll = parent->sk_prefer_busy_poll;
+	child->sk_busy_poll_budget = parent->sk_busy_poll_budget;
+#endif
+	child->sk_bound_dev_if = parent->sk_bound_dev_if;
+	sdp_sk(child)->opt = sdp_sk(parent)->opt;
+	/* This one is the listener's alone. */
+	sdp_sk(child)->opt.defer_accept = 0;
+	sdp_sk(child)->bound_addr = sdp_sk(parent)->bound_addr;
+	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
+	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
+}
+
+/*
+ * What the inet families set up themselves when they create a socket, and what
+ * sdp_inet_setsockopt() has them change: values only.  What hangs on pointers is the
+ * parent's: a security module that labels sockets may have put options there.
+ */
+static void sdp_sock_inherit_inet(struct sdp_sock *child,
+				  const struct sdp_sock *parent)
+{
+	const size_t from = sizeof(struct sock);
+
+	child->sk.sk_destruct = parent->destruct;
+	child->sk.sk_ipv6only = parent->sk.sk_ipv6only;
+	memcpy((void *)&child->inet + from, (void *)&parent->inet + from,
+	       sizeof(child->inet) - from);
+	RCU_INIT_POINTER(child->inet.inet_opt, NULL);
+	RCU_INIT_POINTER(child->inet.mc_list, NULL);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (child->sk.sk_family != AF_INET6)
+		return;
+	child->inet6 = parent->inet6;
+	child->inet.pinet6 = &child->inet6;
+	RCU_INIT_POINTER(child->inet6.opt, NULL);
+	RCU_INIT_POINTER(child->inet6.ipv6_mc_list, NULL);
+	child->inet6.ipv6_ac_list = NULL;
+	child->inet6.pktoptions = NULL;
+	child->inet6.rxpmtu = NULL;
+#endif
+}
+
+/**
+ * sdp_sock_alloc_child() - create a socket of a listener's family and options
+ * @parent: listener
+ * @gfp: how to allocate
+ *
+ * Return: the socket in state CLOSE, or NULL.
+ */
+struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
+{
+	struct sock *sk;
+
+	sk = sk_alloc(sock_net(parent), parent->sk_family, gfp, &sdp_prot, 0);
+	if (!sk)
+		return NULL;
+	sock_init_data(NULL, sk);
+	sdp_sock_inherit_inet(sdp_sk(sk), sdp_sk(parent));
+	if (sdp_sock_init(sk)) {
+		sk_common_release(sk);
+		return NULL;
+	}
+	sdp_sock_inherit(sk, parent);
+	sdp_mem_join_cgroup(sk, parent);
+	sdp_gate_inherit(sk, parent);
+	return sk;
+}
+
+/**
+ * sdp_sock_set_state() - enter a state
+ * @sk: locked socket
+ * @state: one of TCP's states, or SDP_TIME_WAIT
+ */
+void sdp_sock_set_state(struct sock *sk, int state)
+{
+	/* Pairs with READ_ONCE() in poll() and /proc. */
+	WRITE_ONCE(sk->sk_state, state);
+}
+
+/**
+ * sdp_sock_closed() - enter state CLOSE
+ * @ssk: locked socket
+ *
+ * As with TCP a port that the kernel has chosen is free again, while
+ * getsockname() still shows it.
+ */
+void sdp_sock_closed(struct sdp_sock *ssk)
+{
+	ssk->era++;
+	sdp_sock_set_state(&ssk->sk, TCP_CLOSE);
+	sdp_sock_free_port(ssk);
+}
+
+/**
+ * sdp_sock_retreat() - go back to state CLOSE without a connection to end
+ * @sk: locked socket; the lock is given up for a while
+ * @undo: takes back what was asked of the connection manager, for which the
+ *	lock must not be held
+ *
+ * Meanwhile state CLOSING keeps others away; who came nevertheless waits for it
+ * to change.  It may have changed already, if a device has taken the socket's
+ * identifier with it, and may then be that of something new.
+ *
+ * Context: process context.
+ */
+void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
+{
+	sdp_sock_set_state(sk, TCP_CLOSING);
+	sdp_release_sock(sk);
+	undo(sdp_sk(sk));
+	sdp_lock_sock(sk);
+	if (sk->sk_state == TCP_CLOSING)
+		sdp_sock_set_state(sk, TCP_CLOSE);
+	sk->sk_state_change(sk);
+}
+
+/**
+ * sdp_sock_settle() - wait until a connection that is over has gone
+ * @sk: socket, not locked
+ *
+ * The program has been told, and may use the socket for something else, which
+ * must find what the connection has used free.
+ *
+ * Context: process context.
+ */
+void sdp_sock_settle(struct sock *sk)
+{
+	if (sdp_in_state(sk, SDPF_TIME_WAIT))
+		sdp_conn_flush(sdp_sk(sk));
+}
+
+/**
+ * sdp_sock_connected() - a connection carries data from now on
+ * @ssk: locked socket in state SYN_SENT or SYN_RECV
+ */
+void sdp_sock_connected(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	/* A quick peer may have said all it has to say before that. */
+	sdp_sock_set_state(sk, ssk->fin_received ? TCP_CLOSE_WAIT :
+						   TCP_ESTABLISHED);
+	sdp_timer_disarm(ssk, SDP_TIMER_SYN);
+	sdp_alive_start(ssk);
+	sdp_rx_ring_want(ssk);
+	sk->sk_state_change(sk);
+	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+}
+
+/**
+ * sdp_sock_connect_again() - ask a listener again that was full
+ * @ssk: locked socket
+ */
+void sdp_sock_connect_again(struct sdp_sock *ssk)
+{
+	int err;
+
+	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.id)
+		return;
+	err = sdp_cm_connect(ssk);
+	if (err && ssk->conn.id)
+		sdp_conn_end(ssk, err);
+	else if (err)
+		sdp_sock_ended(ssk, err);
+}
+
+/**
+ * sdp_sock_connect_timeout() - the time to connect is over
+ * @ssk: locked socket
+ */
+void sdp_sock_connect_timeout(struct sdp_sock *ssk)
+{
+	if (ssk->sk.sk_state != TCP_SYN_SENT ||
+	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
+		return;
+	if (ssk->conn.id)
+		sdp_conn_end(ssk, -ETIMEDOUT);
+	else
+		sdp_sock_ended(ssk, -ETIMEDOUT);
+}
+
+/**
+ * sdp_sock_start_connect() - leave state CLOSE towards the peer
+ * @ssk: locked socket with its peer set; the lock is given up for a while if
+ *	this fails
+ * @era: set to the socket's when this fails: if that is another one by now, what the
+ *	socket does is somebody else's
+ *
+ * Return: 0 when the connection manager is at work, or a negative errno.
+ */
+int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_net *sn = sdp_net(sock_net(sk));
+	unsigned long timeout = sdp_option_connect_timeout(ssk);
+	int err;
+
+	sdp_rx_purge(ssk);
+	WRITE_ONCE(sk->sk_shutdown, 0);
+	/* What has ended the last connection is not said of this one. */
+	WRITE_ONCE(sk->sk_err, 0);
+	ssk->done = false;
+	ssk->fin_sent = false;
+	ssk->fin_acked = false;
+	ssk->fin_received = false;
+	ssk->fin_queued = false;
+	ssk->backoff = SDP_BACKOFF_MIN;
+	ssk->deadline = jiffies + timeout;
+	sdp_sock_set_state(sk, TCP_SYN_SENT);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
+	if (sdp_fallback_ready(ssk))
+		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK,
+			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
+	err = sdp_cm_connect(ssk);
+	if (!err) {
+		sdp_timer_arm(ssk, SDP_TIMER_SYN, timeout);
+		return 0;
+	}
+	/* The id is bound at most, and has seen no event that we act upon. */
+	sdp_timer_disarm_all(ssk);
+	*era = ssk->era;
+	/* What it has fixed, a family and a port, is not for the next attempt. */
+	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
+					  sdp_conn_destroy_id);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
+	if (*era == ssk->era && !ssk->bound_addr)
+		sdp_addr_set_any(&ssk->local, ssk->v6);
+	return err;
+}
+
+/* Whether a full listener is to be asked again, and if so, when. */
+static bool sdp_sock_retry(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (!ssk->conn.retry)
+		return false;
+	ssk->conn.retry = false;
+	if (sk->sk_state != TCP_SYN_SENT || sk->sk_shutdown ||
+	    time_after(jiffies + ssk->backoff, ssk->deadline))
+		return false;
+	sdp_rx_purge(ssk);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
+	/* It has answered: this is a peer that speaks SDP. */
+	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
+	sdp_timer_arm(ssk, SDP_TIMER_CONNECT, ssk->backoff);
+	ssk->backoff = min_t(unsigned long, 2 * ssk->backoff, SDP_BACKOFF_MAX);
+	return true;
+}
+
+static void sdp_sock_count_end(const struct sdp_sock *ssk, int reason)
+{
+	struct net *net = sock_net(&ssk->sk);
+
+	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+		SDP_INC_STATS(net, SDP_MIB_CONNECTFAILS);
+	else if (ssk->fin_sent && ssk->fin_received)
+		SDP_INC_STATS(net, SDP_MIB_ORDERLYCLOSES);
+	else if (reason == -ETIMEDOUT)
+		SDP_INC_STATS(net, SDP_MIB_TIMEOUTS);
+	else if (reason == -ENETDOWN)
+		SDP_INC_STATS(net, SDP_MIB_DEVICEREMOVALS);
+	else
+		SDP_INC_STATS(net, SDP_MIB_RESETS);
+}
+
+/* The errno that the program sees, which is the one that TCP would give. */
+static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
+{
+	if (ssk->fin_sent && ssk->fin_received)
+		return 0;
+	if (reason == -ECONNRESET && ssk->sk.sk_state == TCP_CLOSE_WAIT)
+		return EPIPE;
+	return reason == -ECONNABORTED ? ECONNRESET : -reason;
+}
+
+/**
+ * sdp_sock_failed() - tell the program that its connection is over
+ * @ssk: locked socket that was connected
+ * @reason: why, as given to sdp_conn_end()
+ *
+ * Giving back what the connection has used may take the provider a while, and
+ * the program need not wait for that.
+ */
+void sdp_sock_failed(struct sdp_sock *ssk, int reason)
+{
+	struct sock *sk = &ssk->sk;
+
+	/* After an orderly end all have been told: nothing changes for them. */
+	bool told = sdp_in_state(sk, SDPF_TIME_WAIT) &&
+		    sk->sk_shutdown == SHUTDOWN_MASK;
+
+	WRITE_ONCE(sk->sk_err, sdp_sock_end_errno(ssk, reason));
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	if (!told || sk->sk_err)
+		sk->sk_state_change(sk);
+	if (sk->sk_err)
+		sk_error_report(sk);
+}
+
+/* Whether TCP goes on with the attempt to connect. */
+static bool sdp_sock_fall_back(struct sdp_sock *ssk, int *reason)
+{
+	struct sock *sk = &ssk->sk;
+
+	if (sk->sk_shutdown || !sdp_fallback_connect(ssk, reason))
+		return false;
+	sdp_sock_set_state(sk, TCP_CLOSE);
+	sk->sk_state_change(sk);
+	return true;
+}
+
+/**
+ * sdp_sock_ended() - the connection is gone, and all that belonged to it
+ * @ssk: locked socket, which the caller holds
+ * @reason: why, as given to sdp_conn_end()
+ *
+ * Whoever finds a socket in state CLOSE therefore finds no device, queue pair
+ * or teardown any more.
+ */
+void sdp_sock_ended(struct sdp_sock *ssk, int reason)
+{
+	struct sock *sk = &ssk->sk;
+	bool full = ssk->conn.retry;
+	int old = sk->sk_state;
+
+	if (sdp_sock_retry(ssk))
+		return;
+	sdp_sock_count_end(ssk, reason);
+	if (old == TCP_LISTEN && sdp_fallback_listen_alone(ssk))
+		return;
+	sdp_timer_disarm_all(ssk);
+	if (old == TCP_SYN_SENT && !full && sdp_sock_fall_back(ssk, &reason))
+		return;
+	/* The program has given up before the network did. */
+	if (old == TCP_SYN_SENT && sk->sk_shutdown)
+		reason = -ECONNRESET;
+	sdp_sock_closed(ssk);
+	if (old == TCP_LISTEN)
+		sdp_accept_purge(ssk);
+	sdp_accept_unlink(ssk);
+	/* The others have been told by sdp_sock_failed(). */
+	if (old == TCP_LISTEN || ((1 << old) & SDPF_CONNECTING))
+		sdp_sock_failed(ssk, reason);
+	else if (old != SDP_TIME_WAIT)
+		sk->sk_state_change(sk);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * struct sdp_sock: states, life and death, references.
+ */
+#ifndef _SDP_SOCK_H
+#define _SDP_SOCK_H
+
+#include <linux/ipv6.h>
+#include <linux/sdp.h>
+#include <linux/socket.h>
+#include <net/inet_sock.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
+
+#include "base/addr.h"
+#include "conn/conn.h"
+#include "fallback/fallback.h"
+#include "base/lock.h"
+#include "base/settings.h"
+#include "base/timer.h"
+
+/*
+ * Who holds a reference to a socket besides its file.  Each of them holds at
+ * most one at a time, so that a bit for each catches a reference taken or
+ * dropped twice.
+ */
+enum sdp_ref {
+	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
+	SDP_REF_CM_OTHER,	/* likewise of the one for the other family */
+	SDP_REF_TEARDOWN,	/* queued or running teardown work */
+};
+
+/**
+ * struct sdp_sock - an SDP socket
+ * @sk: the generic socket, first
+ * @inet: the same as the inet families' code sees it, which creates sockets of
+ *	IPPROTO_SDP and takes every socket of its families for one of these
+ * @destruct: what the creating family wants done when the socket dies
+ * @mib: counters of its namespace, which it holds
+ * @lock: the socket lock, see base/lock.c
+ * @conn: the RDMA connection
+ * @local: own address, as bound or as found by the route
+ * @peer: the other end's address
+ * @bound: bind() was called or a port was taken
+ * @bound_addr: the program has chosen the address
+ * @bound_port: it has chosen the port
+ * @done: the stream's end has been received, and is there to be read
+ * @v6: addresses are shown to the program as AF_INET6
+ * @v6only: IPV6_V6ONLY
+ * @opt: other options below SOL_SOCKET
+ * @fin_sent: our DisConn was posted
+ * @fin_acked: our DisConn arrived at the peer
+ * @fin_received: the peer's DisConn arrived here
+ * @fin_queued: DisConn is due as soon as all data has been posted
+ * @orphan: it counts among its namespace's orphans
+ * @read_turn: reads that wait for their memory, see stream/usercopy.c
+ * @write_turn: likewise writes
+ * @era: counts connections, listeners and ports that have ended, wraps: who has given
+ *	up the lock learns whether what he had is gone
+ * @last_bind_err: for SDP_LAST_BIND_ERR
+ * @mem_debt: bytes that base/mem.c has to charge, or to give back if negative (slock of
+ *	sock::sk_lock)
+ * @deadline: jiffies when connect() stops to ask a busy listener again, when
+ *	a pending child is old, or when an orphan that stands still is given up
+ * @backoff: jiffies until it asks the next time
+ * @timers: all that becomes due
+ * @progress: bytes that had left when an orphan was looked at last
+ * @refs: bits of enum sdp_ref
+ * @number: place among the sockets of the namespace, 0 = none
+ * @dev_name: RDMA device of the current or last connection
+ * @listener: socket on whose pending list this one is, held (socket lock)
+ * @share: sockets with which it shares a port, or for which it owns one; set and
+ *	cleared below share_mutex
+ * @share_node: place among these
+ * @accept_lock: protects the two lists of a listener, and what counts them
+ * @accept_waits: children on or about to be on the pending list; those on the
+ *	other one are in sk_ack_backlog
+ * @accept_put_off: requests that found no room because of these, wraps
+ * @accept_pending: children that are being connected
+ * @accept_ready: children that accept() may take
+ * @accept_node: place on one of the parent's lists
+ * @fallback: the TCP socket beside this one
+ * @inet6: for an AF_INET6 socket, where @inet points; last, since older kernels
+ *	look for it at the end
+ */
+struct sdp_sock {
+	union {
+		struct sock sk;
+		struct inet_sock inet;
+	};
+	void (*destruct)(struct sock *sk);
+	struct sdp_mib __percpu *mib;
+	struct sdp_lock lock;
+	struct sdp_conn conn;
+
+	struct sdp_addr local;
+	struct sdp_addr peer;
+	bool bound;
+	bool bound_addr;
+	bool bound_port;
+	bool done;
+	bool v6;
+	bool v6only;
+	bool fin_sent;
+	bool fin_acked;
+	bool fin_received;
+	bool fin_queued;
+	bool orphan;
+	struct sdp_options opt;
+	unsigned int read_turn;
+	unsigned int write_turn;
+	u32 era;
+	int last_bind_err;
+	int mem_debt;
+	unsigned long deadline;
+	unsigned long backoff;
+	struct sdp_timers timers;
+	u32 progress;
+	unsigned long refs;
+	u32 number;
+	char dev_name[IB_DEVICE_NAME_MAX];
+
+	struct sock *listener;
+	struct sdp_share *share;
+	struct list_head share_node;
+	spinlock_t accept_lock; /* protects the two lists and their counts */
+	u32 accept_waits;
+	u32 accept_put_off;
+	struct list_head accept_pending;
+	struct list_head accept_ready;
+	struct list_head accept_node;
+	struct sdp_fallback fallback;
+#if IS_ENABLED(CONFIG_IPV6)
+	struct ipv6_pinfo inet6;
+#endif
+};
+
+extern struct proto sdp_prot;
+
+static inline struct sdp_sock *sdp_sk(const struct sock *sk)
+{
+	return (struct sdp_sock *)sk;
+}
+
+static inline void sdp_sock_hold(struct sdp_sock *ssk, enum sdp_ref who)
+{
+	WARN_ON_ONCE(test_and_set_bit(who, &ssk->refs));
+	sock_hold(&ssk->sk);
+}
+
+/* For a reference that is dropped by sock_put() later. */
+static inline void sdp_sock_unname(struct sdp_sock *ssk, enum sdp_ref who)
+{
+	WARN_ON_ONCE(!test_and_clear_bit(who, &ssk->refs));
+}
+
+static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
+{
+	sdp_sock_unname(ssk, who);
+	sock_put(&ssk->sk);
+}
+
+/*
+ * The connection is over, and what it has used is being given back.  Programs see
+ * TIME_WAIT.  TCP's state of that name is for sockets without a file, which the code
+ * of the inet families takes for something smaller (sk_fullsock()), while ours has
+ * its options.
+ */
+#define SDP_TIME_WAIT	15
+#define SDPF_TIME_WAIT	BIT(SDP_TIME_WAIT)
+
+static_assert(SDP_TIME_WAIT >= TCP_MAX_STATES);
+
+/* The state as programs see it, one of TCP's. */
+static inline int sdp_state_shown(int state)
+{
+	return state == SDP_TIME_WAIT ? TCP_TIME_WAIT : state;
+}
+
+/* States in which the program may still send, or receive, in order. */
+#define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
+#define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
+/* For the program the connection is gone, if there ever was one. */
+#define SDPF_OVER	(TCPF_CLOSE | SDPF_TIME_WAIT)
+
+static inline bool sdp_in_state(const struct sock *sk, u32 states)
+{
+	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
+/* The TCP socket that carries the connection; NULL if none does. */
+static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
+{
+	const struct sdp_fallback *fb = &sdp_sk(sk)->fallback;
+
+	/* Pairs with the release in sdp_fallback_connect(). */
+	return smp_load_acquire(&fb->active) ? READ_ONCE(fb->tcp) : NULL;
+}
+
+/* Whether the unspecified address, if it is bound to it, stands for IPv4, too. */
+static inline bool sdp_sock_is_dual(const struct sdp_sock *ssk)
+{
+	return ssk->v6 && !sdp_addr_is_v4(&ssk->local);
+}
+
+/* Whether RDMA has a port for it, of its own or shared. */
+static inline bool sdp_sock_has_port(const struct sdp_sock *ssk)
+{
+	return sdp_conn_is_bound(&ssk->conn) || ssk->share;
+}
+
+/* Whether small writes leave at once. */
+static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
+{
+	return ssk->opt.nodelay && !ssk->opt.cork;
+}
+
+/* As with TCP a port that the kernel has chosen is for one use only. */
+static inline void sdp_sock_free_port(struct sdp_sock *ssk)
+{
+	if (!ssk->bound_port)
+		ssk->bound = false;
+}
+
+/* getsockname() shows a port that was given back, but nobody may use it. */
+static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
+{
+	if (!ssk->bound)
+		ssk->local.port = 0;
+}
+
+/* Nor has a socket that is not connected a peer's name. */
+static inline void sdp_sock_forget_peer(struct sdp_sock *ssk)
+{
+	sdp_addr_set_any(&ssk->peer, ssk->v6);
+	ssk->peer.port = 0;
+}
+
+/* io_uring may ask not to copy; and some options at SOL_SOCKET are ours. */
+static inline void sdp_sock_flags(struct socket *sock)
+{
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+}
+
+void sdp_sock_catch_up(struct sdp_sock *ssk);
+struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
+			    int kern);
+struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
+void sdp_sock_set_state(struct sock *sk, int state);
+void sdp_sock_closed(struct sdp_sock *ssk);
+void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
+void sdp_sock_settle(struct sock *sk);
+void sdp_sock_connected(struct sdp_sock *ssk);
+int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era);
+void sdp_sock_failed(struct sdp_sock *ssk, int reason);
+void sdp_sock_ended(struct sdp_sock *ssk, int reason);
+void sdp_sock_connect_again(struct sdp_sock *ssk);
+void sdp_sock_connect_timeout(struct sdp_sock *ssk);
+
+/* close.c */
+void sdp_sock_fin_received(struct sdp_sock *ssk);
+void sdp_sock_fin_acked(struct sdp_sock *ssk);
+void sdp_sock_check_orphan(struct sdp_sock *ssk);
+void sdp_sock_close(struct sock *sk);
+void sdp_sock_forget(struct sdp_sock *ssk);
+void sdp_sock_disconnect(struct socket *sock);
+int sdp_shutdown(struct socket *sock, int how);
+
+/* sockopt.c */
+int sdp_setsockopt(struct socket *sock, int level, int optname,
+		   sockptr_t optval, unsigned int optlen);
+int sdp_getsockopt(struct socket *sock, int level, int optname,
+		   char __user *optval, int __user *optlen);
+int sdp_set_rcvlowat(struct sock *sk, int val);
+int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+
+#endif /* _SDP_SOCK_H */

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fallback to TCP: when a socket has a TCP socket beside its RDMA side, and
+ * when that takes over.
+ *
+ *	listener	listens on both; accept() takes from either
+ *	connect()	asks RDMA first; if that is refused, impossible or not
+ *			answered in time, goes on over TCP before it completes
+ *
+ * What carries a connection is decided once.  From then on the RDMA side is in
+ * state CLOSE and stays there, and calls are handed to TCP.
+ */
+#include <linux/net.h>
+#include <net/inet_common.h>
+
+#include "conn/bind.h"
+#include "conn/cm.h"
+#include "fallback/fallback.h"
+#include "fallback/lsm.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "conn/port.h"
+#include "socket.h"
+
+/* How many ports bind() tries until it has one that is free on both sides. */
+#define SDP_FALLBACK_PORTS	32
+
+/**
+ * sdp_fallback_init() - whether a new socket may fall back
+ * @ssk: socket
+ */
+void sdp_fallback_init(struct sdp_sock *ssk)
+{
+	bool on = READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback);
+
+	ssk->fallback.wanted = on && sdp_lsm_known() ? SDP_FALLBACK_ON :
+						       SDP_FALLBACK_OFF;
+}
+
+/**
+ * sdp_fallback_ready() - whether TCP can take what RDMA refuses
+ * @ssk: locked socket
+ *
+ * A TCP socket that was used stays even if it shall not be used any more.
+ */
+bool sdp_fallback_ready(const struct sdp_sock *ssk)
+{
+	return ssk->fallback.tcp && ssk->fallback.wanted;
+}
+
+/**
+ * sdp_fallback_alone() - whether TCP has to do without RDMA
+ * @ssk: locked socket
+ *
+ * Return: true if RDMA cannot use the local address or shall not be used.
+ */
+bool sdp_fallback_alone(const struct sdp_sock *ssk)
+{
+	return ssk->fallback.wanted == SDP_FALLBACK_ONLY ||
+	       (ssk->fallback.wanted && ssk->fallback.alone);
+}
+
+/**
+ * sdp_fallback_drop() - close the TCP socket if nobody but us has used it
+ * @ssk: locked socket
+ *
+ * Then it need not wait for close().
+ */
+void sdp_fallback_drop(struct sdp_sock *ssk)
+{
+	if (ssk->fallback.used)
+		return;
+	sdp_fallback_release_tcp(ssk);
+	WRITE_ONCE(ssk->fallback.alone, false);
+}
+
+/**
+ * sdp_fallback_want() - set SDP_TCP_FALLBACK
+ * @ssk: locked socket
+ * @mode: SDP_FALLBACK_OFF, SDP_FALLBACK_ON or SDP_FALLBACK_ONLY
+ *
+ * What bind() has reserved for a transport that is not used any more is kept or
+ * given back, and what it has not reserved for the other one is made up for by
+ * connect() or listen().
+ *
+ * Return: 0; -EINVAL for another mode; -EISCONN once the transport is chosen or
+ * being chosen; -EOPNOTSUPP if security modules cannot be asked about TCP.
+ */
+int sdp_fallback_want(struct sdp_sock *ssk, int mode)
+{
+	if (ssk->sk.sk_state != TCP_CLOSE || ssk->fallback.active)
+		return -EISCONN;
+	if (mode < SDP_FALLBACK_OFF || mode > SDP_FALLBACK_ONLY)
+		return -EINVAL;
+	if (mode != SDP_FALLBACK_OFF && !sdp_lsm_known())
+		return -EOPNOTSUPP;
+	WRITE_ONCE(ssk->fallback.wanted, mode);
+	if (mode == SDP_FALLBACK_OFF)
+		sdp_fallback_drop(ssk);
+	return 0;
+}
+
+/* One that an attempt for the other family has left serves nobody. */
+static int sdp_fallback_want_tcp(struct sdp_sock *ssk, int family)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+
+	if (fb->tcp && fb->tcp->sk->sk_family != family)
+		sdp_fallback_discard_tcp(ssk);
+	return fb->tcp ? 0 : sdp_fallback_create_tcp(ssk, family);
+}
+
+/* Makes a TCP socket for the address that ours has, or is about to have. */
+static int sdp_fallback_have_tcp(struct sdp_sock *ssk, bool dual,
+				 struct sockaddr_storage *addr)
+{
+	int err;
+
+	sdp_addr_to_rdma(&ssk->local, dual, addr);
+	err = sdp_fallback_want_tcp(ssk, addr->ss_family);
+	/* A kernel may be without IPv6. */
+	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->local)) {
+		sdp_addr_to_rdma(&ssk->local, false, addr);
+		err = sdp_fallback_want_tcp(ssk, addr->ss_family);
+	}
+	return err;
+}
+
+/**
+ * sdp_fallback_ask_bind() - ask security modules before TCP is bound
+ * @ssk: locked socket, whose local address says what is wanted
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * They judge the call that the program made: a port that bind() has chosen for
+ * it, because any would do, is none that it has asked for.
+ *
+ * Context: the program's.
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
+{
+	struct sockaddr_storage addr;
+	int err;
+
+	err = sdp_fallback_have_tcp(ssk, dual, &addr);
+	/* The port of AF_INET6 is in the same place. */
+	if (ssk->bound && !ssk->bound_port)
+		((struct sockaddr_in *)&addr)->sin_port = 0;
+	if (!err)
+		err = sdp_lsm_bind(ssk->fallback.tcp, &addr,
+				   addr.ss_family == AF_INET6 ?
+					   sizeof(struct sockaddr_in6) :
+					   sizeof(struct sockaddr_in));
+	if (err)
+		sdp_fallback_drop(ssk);
+	return err;
+}
+
+/* Whether TCP has the port that the socket is bound to, and not one from before. */
+static bool sdp_fallback_has_port(const struct sdp_sock *ssk)
+{
+	const struct socket *tcp = ssk->fallback.tcp;
+
+	return ssk->bound && tcp && tcp->sk->sk_num &&
+	       tcp->sk->sk_num == ntohs(ssk->local.port);
+}
+
+static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	struct sockaddr_storage addr;
+	struct sdp_addr got;
+	int err;
+
+	/* connect() may have got it one. */
+	if (fb->tcp && fb->tcp->sk->sk_num && !sdp_fallback_has_port(ssk))
+		sdp_fallback_discard_tcp(ssk);
+	err = sdp_fallback_have_tcp(ssk, dual, &addr);
+	if (err)
+		return err;
+	sdp_fallback_carry_to_bind(ssk);
+	sdp_fallback_sync(ssk);
+	if (fb->tcp->sk->sk_num)
+		return 0;
+	err = sdp_port_bind_tcp(fb->tcp, &addr);
+	if (err)
+		return err;
+	sdp_addr_from_rdma(&addr, &got);
+	ssk->local.port = got.port;
+	return 0;
+}
+
+/* Whatever RDMA refuses TCP serves alone, but a port must be free on both. */
+static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
+{
+	int err;
+
+	/* It was bound before it was to fall back. */
+	if (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk))
+		return 0;
+	err = sdp_cm_bind(ssk, dual);
+	if (err == -EADDRINUSE)
+		return err;
+	WRITE_ONCE(ssk->fallback.alone, err);
+	return 0;
+}
+
+/* A port that RDMA has not got shall not be TCP's either. */
+static void sdp_fallback_unbind(struct sdp_sock *ssk)
+{
+	if (ssk->bound) {
+		sdp_fallback_drop(ssk);
+		return;
+	}
+	sdp_fallback_discard_tcp(ssk);
+	WRITE_ONCE(ssk->fallback.alone, false);
+}
+
+/*
+ * Whether bind() was for RDMA alone, and nobody was asked about TCP.  An unbound
+ * socket that listens gets any port, about which TCP does not ask either.
+ */
+static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
+{
+	return ssk->bound && !sdp_fallback_has_port(ssk);
+}
+
+/**
+ * sdp_fallback_bind() - reserve the local address on both sides
+ * @ssk: locked socket, whose local address says what is wanted
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * If any port will do, one is chosen that is free on both.
+ *
+ * Context: the program's.
+ * Return: 0 with the port in the socket's local address, or a negative errno.
+ */
+int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
+{
+	__be16 port = ssk->local.port;
+	int tries = port ? 1 : SDP_FALLBACK_PORTS;
+	int err;
+
+	/* An attempt that has failed may have cost TCP its port. */
+	if (sdp_fallback_has_port(ssk) &&
+	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk)))
+		return 0;
+	if (sdp_fallback_bind_is_late(ssk)) {
+		err = sdp_fallback_ask_bind(ssk, dual);
+		if (err)
+			return err;
+	}
+	do {
+		ssk->local.port = port;
+		err = sdp_fallback_bind_tcp(ssk, dual);
+		if (!err)
+			err = sdp_fallback_bind_rdma(ssk, dual);
+		if (err)
+			sdp_fallback_unbind(ssk);
+	} while (err == -EADDRINUSE && --tries && !ssk->fallback.tcp);
+	return err;
+}
+
+/* An address that the program has chosen stays when its port has gone. */
+static int sdp_fallback_family(const struct sdp_sock *ssk)
+{
+	return sdp_addr_is_v4(ssk->bound_addr ? &ssk->local : &ssk->peer) ?
+	       AF_INET : AF_INET6;
+}
+
+/* Any port will do: bind() has asked for none. */
+static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+	struct sdp_addr local = ssk->local;
+	struct sockaddr_storage addr;
+	int err;
+
+	if (!ssk->bound_addr || tcp->sk->sk_userlocks & SOCK_BINDADDR_LOCK)
+		return 0;
+	local.port = 0;
+	sdp_addr_to_rdma(&local, false, &addr);
+	err = sdp_lsm_bind(tcp, &addr,
+			   addr.ss_family == AF_INET6 ?
+				   sizeof(struct sockaddr_in6) :
+				   sizeof(struct sockaddr_in));
+	if (err)
+		return err;
+	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
+	return sdp_port_bind_tcp(tcp, &addr);
+}
+
+/**
+ * sdp_fallback_prepare() - have a TCP socket ready before connecting
+ * @ssk: locked socket with its peer set
+ *
+ * This is done in the program's own context, since the socket shall belong to
+ * the program, whoever connects it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int sdp_fallback_prepare(struct sdp_sock *ssk)
+{
+	int err;
+
+	if (!ssk->fallback.wanted)
+		return 0;
+	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
+	if (ssk->bound) {
+		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
+	} else {
+		sdp_fallback_drop(ssk);
+		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk)) ?:
+		      sdp_fallback_bind_addr(ssk);
+	}
+	/* It would be asked about as one of IPv4. */
+	if (!err && ssk->fallback.tcp->sk->sk_family == AF_INET &&
+	    !sdp_addr_is_v4(&ssk->peer))
+		err = -EAFNOSUPPORT;
+	if (err)
+		return err;
+	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
+	return 0;
+}
+
+static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
+{
+	switch (err) {
+	case -ENETUNREACH:
+	case -EADDRNOTAVAIL:
+	case -ENODEV:
+	case -ENETDOWN:
+		return SDP_FALLBACK_NO_DEVICE;
+	case -EHOSTUNREACH:
+		return SDP_FALLBACK_UNREACHABLE;
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+	case -EPROTO:
+	case -EPROTONOSUPPORT:
+		return SDP_FALLBACK_REFUSED;
+	case -ETIMEDOUT:
+		return SDP_FALLBACK_TIMEOUT;
+	default:
+		return SDP_FALLBACK_RESOURCES;
+	}
+}
+
+/**
+ * sdp_fallback_count() - TCP carries a connection
+ * @ssk: socket, locked or new
+ * @reason: why
+ */
+void sdp_fallback_count(struct sdp_sock *ssk, enum sdp_fallback_reason reason)
+{
+	WRITE_ONCE(ssk->fallback.reason, reason);
+	SDP_INC_STATS(sock_net(&ssk->sk),
+		      SDP_MIB_FALLBACKNODEVICE + reason -
+		      SDP_FALLBACK_NO_DEVICE);
+}
+
+/*
+ * The program has been let connect by those whom sdp_gate_connect() has asked.
+ * TCP's connect() would ask the control group's programs again, who would take the
+ * worker that may be calling for the one who wants to connect.
+ */
+static int sdp_fallback_connect_tcp(struct sdp_sock *ssk)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+	struct sock *tsk = tcp->sk;
+	struct sockaddr_storage to;
+	int err = -EISCONN;
+	int len;
+
+	len = sdp_addr_to_user(&ssk->peer, tsk->sk_family == AF_INET6, &to);
+	lock_sock(tsk);
+	if (tcp->state == SS_UNCONNECTED && tsk->sk_state == TCP_CLOSE)
+		err = tsk->sk_prot->connect(tsk, (void *)&to, len);
+	if (!err)
+		tcp->state = SS_CONNECTING;
+	release_sock(tsk);
+	return err;
+}
+
+/**
+ * sdp_fallback_connect() - go on over TCP
+ * @ssk: locked socket with its peer set and nothing of RDMA left
+ * @err: why RDMA does not do; changed to TCP's error if that fails at once
+ *
+ * Never waits, since no call is in the TCP socket.  The socket's state is the
+ * caller's to change, afterwards: whoever sees the new one then also sees that TCP
+ * has taken over.
+ *
+ * Context: the program's, or the work item that ended the attempt over RDMA.
+ * Return: whether TCP has taken over.
+ */
+bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
+{
+	struct sdp_fallback *fb = &ssk->fallback;
+	int ret;
+
+	if (!sdp_fallback_ready(ssk))
+		return false;
+	sdp_fallback_count(ssk, fb->wanted == SDP_FALLBACK_ONLY ?
+				SDP_FALLBACK_CHOSEN :
+				sdp_fallback_reason_of(*err));
+	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(ssk);
+	/* What has ended the last connection is not said of this one. */
+	WRITE_ONCE(fb->err, 0);
+	WRITE_ONCE(ssk->sk.sk_err, 0);
+	sdp_fallback_attach_tcp(ssk);
+	ret = sdp_fallback_connect_tcp(ssk);
+	if (ret) {
+		sdp_fallback_detach_tcp(ssk);
+		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
+		*err = ret;
+		return false;
+	}
+	sdp_fallback_open(ssk);
+	/* Pairs with the barrier in sdp_poll(). */
+	smp_wmb();
+	return true;
+}
+
+/**
+ * sdp_fallback_undo() - let an attempt to connect that has failed over TCP, too,
+ *	be followed by another one that starts anew
+ * @sock: socket, locked; nothing happens if it is connected or connecting
+ */
+void sdp_fallback_undo(struct socket *sock)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	struct sdp_fallback *fb = &ssk->fallback;
+
+	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
+		return;
+	sdp_fallback_detach_tcp(ssk);
+	/* Of the next attempt it would be said anew. */
+	xchg(&fb->tcp->sk->sk_err, 0);
+	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
+	sdp_fallback_shut(ssk);
+	sdp_sock_forget(ssk);
+	sock->state = SS_UNCONNECTED;
+}
+
+/**
+ * sdp_fallback_disconnect() - dissolve a connection over TCP
+ * @sock: socket, not locked
+ * @tcp: its TCP socket, from sdp_fallback_get()
+ *
+ * Return: what TCP says to connect() to AF_UNSPEC.
+ */
+int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp)
+{
+	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
+	int err;
+
+	err = READ_ONCE(tcp->ops)->connect(tcp,
+					   (struct sockaddr_unsized *)&none,
+					   sizeof(struct sockaddr), 0);
+	sdp_lock_sock(sock->sk);
+	sdp_fallback_undo(sock);
+	sdp_release_sock(sock->sk);
+	sdp_fallback_put(sock->sk);
+	return err;
+}
+
+/* Another thread may have seen the attempt fail, and undone it, by now. */
+static int sdp_fallback_join_connect(struct socket *tcp, int flags)
+{
+	struct sock *tsk = tcp->sk;
+	int err = -ECONNABORTED;
+
+	lock_sock(tsk);
+	if (tcp->state != SS_UNCONNECTED)
+		err = __inet_stream_connect(tcp, NULL, 0, flags, 0);
+	release_sock(tsk);
+	return err;
+}
+
+/**
+ * sdp_fallback_wait_connect() - connect() on a socket that TCP is connecting,
+ *	or has connected
+ * @sock: socket
+ * @tcp: its TCP socket, from sdp_fallback_get()
+ * @flags: O_NONBLOCK
+ * @first: it is the call that has begun to connect
+ *
+ * Return: what TCP's connect() returns.
+ */
+int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
+			      int flags, bool first)
+{
+	struct sdp_sock *ssk = sdp_sk(sock->sk);
+	int err;
+
+	sdp_fallback_sync(ssk);
+	sdp_fallback_settle_error(ssk);
+	err = sdp_fallback_join_connect(tcp, flags);
+	sdp_fallback_settle_error(ssk);
+	if (err) {
+		sdp_lock_sock(sock->sk);
+		sdp_fallback_undo(sock);
+		sdp_release_sock(sock->sk);
+	}
+	sdp_fallback_put(sock->sk);
+	/* TCP has been asked before the program's call came to it. */
+	return err == -EALREADY && first ? -EINPROGRESS : err;
+}
+
+/**
+ * sdp_fallback_not_needed() - RDMA has connected the socket
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * The TCP socket goes as soon as there is somebody who may sleep.
+ */
+void sdp_fallback_not_needed(struct sdp_sock *ssk)
+{
+	if (ssk->fallback.tcp)
+		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK, 0);
+}
+
+/**
+ * sdp_fallback_timeout() - RDMA has had its time, or has connected the socket
+ * @ssk: locked socket
+ *
+ * A peer without RDMA does not answer at all, and the connection manager would
+ * ask it for a minute.
+ */
+void sdp_fallback_timeout(struct sdp_sock *ssk)
+{
+	if (ssk->sk.sk_state != TCP_SYN_SENT)
+		sdp_fallback_drop(ssk);
+	else if (ssk->conn.id &&
+		 !test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
+		sdp_conn_end(ssk, -ETIMEDOUT);
+}
+
+/**
+ * sdp_fallback_release() - the last file descriptor is gone
+ * @ssk: closed socket, not locked, which the caller holds
+ *
+ * Waits only if SO_LINGER says so.
+ */
+void sdp_fallback_release(struct sdp_sock *ssk)
+{
+	/* The timer closes a TCP socket that is not needed: from here on we do. */
+	sdp_lock_sock(&ssk->sk);
+	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
+	sdp_release_sock(&ssk->sk);
+	if (!ssk->fallback.tcp)
+		return;
+	/* The file is gone, and with it all calls. */
+	WARN_ON_ONCE(atomic_read(&ssk->fallback.users) > ssk->fallback.active);
+	sdp_fallback_sync(ssk);
+	sdp_fallback_detach_tcp(ssk);
+	sdp_fallback_release_tcp(ssk);
+}

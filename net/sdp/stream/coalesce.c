@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Small writes of a burst: all but the first join a message that waits, and
+ * leave with it.
+ */
+#include <linux/net.h>
+#include <linux/uio.h>
+
+#include "conn/conn.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "socket/socket.h"
+#include "tx.h"
+#include "usercopy.h"
+
+/* What such a write may say; it does not matter whether it would wait. */
+#define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
+
+/**
+ * sdp_tx_waits_by_itself() - whether what joins a message need not look after it
+ * @conn: connection with a message that waits
+ *
+ * Return: whether it waits for something that comes by itself, and not for the
+ * program's next call or for what that has promised.
+ */
+bool sdp_tx_waits_by_itself(const struct sdp_conn *conn)
+{
+	const struct sdp_tx *tx = &conn->tx;
+
+	return tx->out.size && !tx->hold && (conn->flow->async || !tx->stalled);
+}
+
+/**
+ * sdp_tx_count_joined() - a write joins a message that waits
+ * @ssk: locked socket
+ */
+void sdp_tx_count_joined(struct sdp_sock *ssk)
+{
+	ssk->conn.stats.coalesced++;
+	SDP_SOCK_INC_STATS(ssk, SDP_MIB_COALESCEDWRITES);
+	sdp_burst_joined(&ssk->conn.tx.burst);
+}
+
+/* Whether no limit that the program or the system has set is near. */
+static bool sdp_tx_join_fits(const struct sdp_sock *ssk, u32 len)
+{
+	const struct sdp_ring *ring = &ssk->conn.tx.ring;
+	u32 limit = READ_ONCE(ssk->sk.sk_sndbuf);
+
+	return limit <= ring->size && sdp_ring_used(ring) + len <= limit &&
+	       !ssk->conn.tx.starved && !READ_ONCE(ssk->opt.notsent_lowat) &&
+	       !ssk->opt.user_timeout;
+}
+
+/**
+ * sdp_tx_join() - add a write to a message that goes on waiting
+ * @ssk: locked socket whose program may write
+ * @msg: what the program writes
+ * @len: bytes
+ *
+ * This is what sdp_send_locked() comes to for a few bytes behind others in the
+ * ring's memory, when none of what that takes care of has to be: neither is the
+ * message full afterwards nor is there anything to look for or to wait for.
+ * Then two thirds of its instructions are questions whose answer is known.
+ *
+ * Context: process context; does not wait for the program's memory.
+ * Return: whether the bytes were taken; if not, nothing has happened.
+ */
+bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_ring *ring = &tx->ring;
+	struct sdp_tx_msg *last = sdp_tx_msg(tx, tx->wait_head - 1);
+	u32 at = sdp_ring_offset(ring, ring->head);
+
+	if (!len || len >= SDP_MIN_ZCOPY_THRESHOLD ||
+	    (msg->msg_flags & ~SDP_JOIN_FLAGS) || msg->msg_controllen ||
+	    tx->wait_head == tx->wait_tail ||
+	    !sdp_tx_waits_by_itself(&ssk->conn) || !sdp_tx_join_fits(ssk, len))
+		return false;
+	/* The chunk has memory if the byte before is in it, and still waits. */
+	if (!last->open || last->len + len >= tx->max_payload || !at ||
+	    at + len > ring->chunk ||
+	    !sdp_copy_in(tx->chunks[sdp_ring_chunk(ring, ring->head)] + at, len,
+			 &msg->msg_iter))
+		return false;
+	last->len += len;
+	WRITE_ONCE(ring->head, ring->head + len);
+	sdp_tx_count_joined(ssk);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_BYTESOUT, len);
+	return true;
+}

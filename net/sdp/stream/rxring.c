@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The receive ring: its memory, how the peer is allowed to write to it, and
+ * what has arrived in it.  What is decided is decided in flow/rdma.c and
+ * flow/nic.c.
+ *
+ * A connection starts with receive buffers and credits.  When these do not
+ * suffice, and both ends have offered an engine with rings, a ring takes the
+ * place of more and larger buffers.
+ */
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include "conn/conn.h"
+#include "rdma/device.h"
+#include "base/mem.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "rdma/region.h"
+#include "rx.h"
+#include "socket/socket.h"
+
+/*
+ * Pieces of a ring: long ones, of which a long read copies few, or what the page
+ * allocator gives readily.
+ */
+#define SDP_RING_CHUNK_LONG	(64U * 1024)
+#define SDP_RING_CHUNK		(16U * 1024)
+/* More at once only makes a sender wait for it. */
+#define SDP_RING_PIECE_MAX	(128U * 1024)
+
+/**
+ * sdp_rx_ring_size() - decide how large a ring would be
+ * @ssk: locked socket without any receive buffers
+ *
+ * The program's wish counts if it stated one, else the sysctl.  Either may
+ * change later, when the queue pair has room only for what was decided now.
+ *
+ * Return: how many receive buffers the ring may need.
+ */
+u32 sdp_rx_ring_size(struct sdp_sock *ssk)
+{
+	u32 size = READ_ONCE(sdp_net(sock_net(&ssk->sk))->ring_size);
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_inring in;
+
+	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
+		size = READ_ONCE(ssk->sk.sk_rcvbuf);
+	ring->size = rounddown_pow_of_two(clamp(size, SDP_MIN_RING_SIZE,
+						SDP_MAX_RING_SIZE));
+	sdp_inring_init(&in, ring->size, ring->size / SDP_RING_PIECES);
+	/* Virtual windows are fewer, but for two that are kept from data. */
+	return sdp_rdma_buffers(&in) + SDP_PEER_BUFS_MIN;
+}
+
+/**
+ * sdp_rx_ring_want() - a ring may take the place of more buffers
+ * @ssk: locked socket that has just been connected
+ */
+void sdp_rx_ring_want(struct sdp_sock *ssk)
+{
+	ssk->conn.rx.ring.wanted = ssk->conn.flow->fit;
+}
+
+/* How much space the peer is told of at least. */
+static u32 sdp_rx_ring_piece(const struct sdp_sock *ssk, u32 size)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+
+	if (ssk->conn.flow->id == SDP_FLOW_NIC)
+		return sdp_nic_window(size, READ_ONCE(sn->window_size));
+	return min(size / SDP_RING_PIECES, SDP_RING_PIECE_MAX);
+}
+
+static void sdp_rx_ring_free_memory(struct sdp_rx_ring *ring)
+{
+	u32 i;
+
+	for (i = 0; i < ring->nr_sg && sg_page(&ring->sg[i]); i++)
+		__free_pages(sg_page(&ring->sg[i]), get_order(ring->chunk));
+	kvfree(ring->sg);
+	ring->sg = NULL;
+}
+
+static int sdp_rx_ring_alloc_chunks(struct sdp_rx_ring *ring, u32 size,
+				    u32 chunk)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY | __GFP_ZERO;
+	struct page *page;
+	u32 i;
+
+	ring->size = size;
+	ring->chunk = min(size, chunk);
+	ring->nr_sg = size / ring->chunk;
+	ring->sg = kvcalloc(ring->nr_sg, sizeof(*ring->sg),
+			    SDP_GFP_TABLE);
+	if (!ring->sg)
+		return -ENOMEM;
+	sg_init_table(ring->sg, ring->nr_sg);
+	for (i = 0; i < ring->nr_sg; i++) {
+		page = alloc_pages(gfp, get_order(ring->chunk));
+		if (!page) {
+			sdp_rx_ring_free_memory(ring);
+			return -ENOMEM;
+		}
+		sg_set_page(&ring->sg[i], page, ring->chunk, 0);
+	}
+	return 0;
+}
+
+static int sdp_rx_ring_alloc_memory(struct sdp_rx_ring *ring, u32 size)
+{
+	int err = sdp_rx_ring_alloc_chunks(ring, size, SDP_RING_CHUNK_LONG);
+
+	return err ? sdp_rx_ring_alloc_chunks(ring, size, SDP_RING_CHUNK) : 0;
+}
+
+static void sdp_rx_ring_unmap_pieces(struct sdp_sock *ssk, u32 count)
+{
+	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	while (count--)
+		ib_dma_unmap_page(ssk->conn.dev->ibdev,
+				  sg_dma_address(&ring->sg[count]),
+				  ring->chunk, DMA_FROM_DEVICE);
+}
+
+/* Each piece by itself, so that each has an address to be synchronised by. */
+static int sdp_rx_ring_map_pieces(struct sdp_sock *ssk)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct scatterlist *sg;
+	u32 i;
+
+	for (i = 0; i < ring->nr_sg; i++) {
+		sg = &ring->sg[i];
+		sg_dma_len(sg) = ring->chunk;
+		sg_dma_address(sg) = ib_dma_map_page(ibdev, sg_page(sg), 0,
+						     ring->chunk,
+						     DMA_FROM_DEVICE);
+		if (ib_dma_mapping_error(ibdev, sg_dma_address(sg))) {
+			sdp_rx_ring_unmap_pieces(ssk, i);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The peer gets a key to the ring and to nothing else. */
+static struct ib_mr *sdp_rx_ring_alloc_mr(const struct sdp_sock *ssk)
+{
+	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct ib_mr *mr;
+
+	mr = sdp_region_alloc(&ssk->conn, ring->size / PAGE_SIZE);
+	if (!mr || sdp_region_map(mr, ring->sg, ring->nr_sg, ring->size))
+		return mr;
+	ib_dereg_mr(mr);
+	return NULL;
+}
+
+static int sdp_rx_ring_map(struct sdp_sock *ssk)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	if (sdp_rx_ring_map_pieces(ssk))
+		return -ENOMEM;
+	ring->mr = sdp_rx_ring_alloc_mr(ssk);
+	if (ring->mr)
+		return 0;
+	sdp_rx_ring_unmap_pieces(ssk, ring->nr_sg);
+	return -ENOMEM;
+}
+
+static bool sdp_rx_ring_try(struct sdp_sock *ssk, u32 size)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	if (size / PAGE_SIZE >
+	    ssk->conn.dev->ibdev->attrs.max_fast_reg_page_list_len ||
+	    !sdp_mem_grow(&ssk->sk, size))
+		return false;
+	if (!sdp_rx_ring_alloc_memory(ring, size)) {
+		if (!sdp_rx_ring_map(ssk)) {
+			atomic_add(size, &ssk->sk.sk_rmem_alloc);
+			return true;
+		}
+		sdp_rx_ring_free_memory(ring);
+	}
+	sdp_mem_uncharge(&ssk->sk, size);
+	return false;
+}
+
+/**
+ * sdp_rx_ring_alloc() - get memory for a ring that is wanted
+ * @ssk: locked socket with a queue pair
+ *
+ * A smaller ring is better than none; without any the connection goes on with
+ * credits in this direction.
+ *
+ * Context: process context, may sleep.
+ * Return: whether there is a ring now, of which the peer is to be told.
+ */
+bool sdp_rx_ring_alloc(struct sdp_sock *ssk)
+{
+	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx_ring *ring = &rx->ring;
+	u32 size = ring->size;
+
+	if (!ring->wanted)
+		return false;
+	ring->wanted = false;
+	if (sdp_rx_slots_alloc(ssk, &ring->slots,
+			       rx->slots - rx->first.count))
+		return false;
+	for (; size >= SDP_MIN_RING_SIZE; size /= 2) {
+		if (!sdp_rx_ring_try(ssk, size))
+			continue;
+		sdp_rx_slots_use(rx, &ring->slots);
+		return true;
+	}
+	sdp_rx_slots_unmap(ssk, &ring->slots);
+	sdp_rx_slots_free(&ring->slots);
+	return false;
+}
+
+/* A receive buffer without memory; returns whether there is one. */
+static bool sdp_rx_ring_post(struct sdp_sock *ssk)
+{
+	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx_buf *buf;
+
+	if (rx->ring.spare) {
+		rx->ring.spare--;
+		return true;
+	}
+	buf = list_first_entry_or_null(&rx->unused, struct sdp_rx_buf, list);
+	if (!buf)
+		return false;
+	list_del_init(&buf->list);
+	if (!sdp_rx_post(ssk, buf))
+		return true;
+	sdp_conn_end(ssk, -ECONNRESET);
+	return false;
+}
+
+static void sdp_rx_ring_refill(struct sdp_sock *ssk)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	u32 want = conn->flow->buffers(&conn->rx.ring.pos);
+
+	while (conn->credit.rx_posted < want && sdp_rx_may_post(conn) &&
+	       sdp_rx_ring_post(ssk))
+		sdp_credit_posted(&conn->credit, 1);
+}
+
+/**
+ * sdp_rx_ring_start() - the peer is about to be told of the ring
+ * @ssk: locked socket whose ring has its memory
+ * @ravah: set to what to tell
+ *
+ * From the next message on that it sends after it was told, the peer writes.
+ * Receive buffers without memory are not posted before, because messages that
+ * need some are posted for take them in turn.
+ */
+void sdp_rx_ring_start(struct sdp_sock *ssk, struct sdp_ravah *ravah)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_inring *pos = &ring->pos;
+
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_RINGSTARTS);
+	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(ssk, ring->size));
+	sdp_credit_resize(&ssk->conn.credit, ssk->conn.flow->buffers(pos));
+	sdp_rx_ring_refill(ssk);
+	*ravah = (struct sdp_ravah){
+		.size = ring->size,
+		.piece = pos->piece,
+		.rkey = ring->mr->rkey,
+		.vaddr = ring->mr->iova,
+	};
+}
+
+/**
+ * sdp_rx_ring_release() - a message has taken a receive buffer
+ * @ssk: locked socket (by its owner or in softirq) with a ring in use
+ * @buf: the buffer, on no list, with nothing to read in it
+ */
+void sdp_rx_ring_release(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+{
+	if (buf->page)
+		sdp_rx_retire(ssk, buf);
+	else
+		list_add(&buf->list, &ssk->conn.rx.unused);
+	sdp_rx_ring_refill(ssk);
+}
+
+/* Where the byte at a position is. */
+static void *sdp_rx_ring_at(const struct sdp_rx_ring *ring, u32 pos)
+{
+	u32 offset = pos & (ring->size - 1);
+
+	return page_address(sg_page(&ring->sg[offset / ring->chunk])) +
+	       offset % ring->chunk;
+}
+
+/* What was written becomes visible to the processor; it has no wrap in it. */
+static void sdp_rx_ring_sync(struct sdp_sock *ssk, u32 at, u32 len)
+{
+	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	u32 part;
+
+	for (at &= ring->size - 1; len; at += part, len -= part) {
+		part = min(len, ring->chunk - at % ring->chunk);
+		ib_dma_sync_single_for_cpu(ssk->conn.dev->ibdev,
+					   sg_dma_address(&ring->sg[at / ring->chunk]) +
+					   at % ring->chunk, part,
+					   DMA_FROM_DEVICE);
+	}
+}
+
+static void sdp_rx_ring_stamp(struct sdp_rx_ring *ring, ktime_t time)
+{
+	if (!time)
+		return;
+	if (ring->stamp_head - ring->stamp_tail == SDP_RX_STAMPS)
+		ring->stamp_head--;
+	ring->stamps[ring->stamp_head++ % SDP_RX_STAMPS] =
+		(struct sdp_rx_stamp){ .end = ring->pos.head, .time = time };
+}
+
+/**
+ * sdp_rx_ring_receive() - the peer has written to the ring
+ * @ssk: locked socket (by its owner or in softirq)
+ * @len: bytes
+ * @time: when, 0 if nobody wants to know
+ *
+ * Return: 0; -EPROTO if the peer may not have done that.
+ */
+int sdp_rx_ring_receive(struct sdp_sock *ssk, u32 len, ktime_t time)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_inring *pos = &ring->pos;
+	int err;
+
+	if (!pos->size)
+		return -EPROTO;
+	err = sdp_inring_receive(pos, len);
+	if (err)
+		return err;
+	sdp_rx_ring_sync(ssk, pos->head - len, len);
+	ssk->conn.stats.fill[min(sdp_inring_used(pos) / (pos->size /
+							 SDP_FILL_STEPS),
+				 SDP_FILL_STEPS - 1U)]++;
+	sdp_rx_ring_stamp(ring, time);
+	return 0;
+}
+
+/**
+ * sdp_rx_ring_last() - the byte that has arrived last
+ * @rx: receive side with something in its ring
+ */
+u8 sdp_rx_ring_last(const struct sdp_rx *rx)
+{
+	return *(u8 *)sdp_rx_ring_at(&rx->ring, rx->ring.pos.head - 1);
+}
+
+/**
+ * sdp_rx_ring_peek() - unread bytes that lie together
+ * @ssk: locked socket
+ * @skip: unread bytes of the ring to pass over
+ * @from: set to where they are
+ *
+ * Return: how many; 0 if there are none.
+ */
+u32 sdp_rx_ring_peek(const struct sdp_sock *ssk, u32 skip, const void **from)
+{
+	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_inring *pos = &ring->pos;
+	u32 used = sdp_inring_used(pos);
+	u32 at = pos->tail + skip;
+	u32 len;
+
+	if (skip >= used)
+		return 0;
+	len = min(used - skip, ring->chunk - at % ring->chunk);
+	*from = sdp_rx_ring_at(ring, at);
+	return len;
+}
+
+/**
+ * sdp_rx_ring_time() - when a byte of the ring arrived
+ * @ssk: locked socket
+ * @skip: unread bytes of the ring before it
+ *
+ * Return: time, 0 if it was not noted.
+ */
+ktime_t sdp_rx_ring_time(const struct sdp_sock *ssk, u32 skip)
+{
+	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	u32 i;
+
+	for (i = ring->stamp_tail; i != ring->stamp_head; i++)
+		if ((s32)(ring->stamps[i % SDP_RX_STAMPS].end -
+			  (ring->pos.tail + skip)) > 0)
+			return ring->stamps[i % SDP_RX_STAMPS].time;
+	return 0;
+}
+
+static void sdp_rx_ring_free(struct sdp_sock *ssk)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	if (!ring->sg)
+		return;
+	/* The peer's key ends before. */
+	WARN_ON_ONCE(ring->mr);
+	sdp_rx_ring_free_memory(ring);
+	atomic_sub(ring->size, &ssk->sk.sk_rmem_alloc);
+	sdp_mem_uncharge(&ssk->sk, ring->size);
+}
+
+/**
+ * sdp_rx_ring_read() - the first unread bytes of the ring were read
+ * @ssk: locked socket (by its owner or in softirq)
+ * @len: bytes, not more than there are
+ */
+void sdp_rx_ring_read(struct sdp_sock *ssk, u32 len)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	sdp_inring_read(&ring->pos, len);
+	while (ring->stamp_tail != ring->stamp_head &&
+	       (s32)(ring->stamps[ring->stamp_tail % SDP_RX_STAMPS].end -
+		     ring->pos.tail) <= 0)
+		ring->stamp_tail++;
+	if (ssk->conn.dev)
+		sdp_rx_ring_refill(ssk);
+	else if (!sdp_inring_used(&ring->pos))
+		sdp_rx_ring_free(ssk);
+}
+
+/**
+ * sdp_rx_ring_tell() - the peer is about to be told what was read
+ * @ssk: locked socket (by its owner or in softirq)
+ *
+ * Return: the position to tell.
+ */
+u32 sdp_rx_ring_tell(struct sdp_sock *ssk)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	if (sdp_inring_untold(&ring->pos))
+		ring->told_at = ktime_get();
+	return sdp_inring_tell(&ring->pos);
+}
+
+/**
+ * sdp_rx_ring_unmap() - end the peer's access to the ring
+ * @ssk: locked socket whose queue pair is gone
+ *
+ * The memory stays if there is unread data in it.
+ *
+ * Context: process context.
+ */
+void sdp_rx_ring_unmap(struct sdp_sock *ssk)
+{
+	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+
+	ring->wanted = false;
+	if (!ring->mr)
+		return;
+	sdp_rx_slots_unmap(ssk, &ring->slots);
+	ib_dereg_mr(ring->mr);
+	ring->mr = NULL;
+	sdp_rx_ring_unmap_pieces(ssk, ring->nr_sg);
+	if (!sdp_inring_used(&ring->pos))
+		sdp_rx_ring_free(ssk);
+}
+
+/**
+ * sdp_rx_ring_purge() - drop the ring and what is in it
+ * @ssk: socket without connection, locked or known to nobody else
+ */
+void sdp_rx_ring_purge(struct sdp_sock *ssk)
+{
+	sdp_rx_ring_free(ssk);
+	sdp_rx_slots_free(&ssk->conn.rx.ring.slots);
+}

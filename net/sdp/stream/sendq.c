@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send ring: what the program has written, and the messages into which it is
+ * cut.
+ */
+#include <linux/jiffies.h>
+
+#include "conn/keepalive.h"
+#include "conn/conn.h"
+#include "rdma/device.h"
+#include "socket/socket.h"
+#include "tx.h"
+
+#define SDP_TX_RING_MIN		PAGE_SIZE
+#define SDP_TX_RING_MAX		(16U * 1024 * 1024)
+
+/**
+ * sdp_tx_limit() - how many bytes may be in the send ring
+ * @ssk: socket, locked or not
+ *
+ * Return: what SO_SNDBUF says now, within bounds.
+ */
+u32 sdp_tx_limit(const struct sdp_sock *ssk)
+{
+	return clamp_t(u32, READ_ONCE(ssk->sk.sk_sndbuf), SDP_TX_RING_MIN,
+		       SDP_TX_RING_MAX);
+}
+
+/* Whether so many times what waits to be posted is less than the option. */
+static bool sdp_tx_below_lowat(const struct sdp_sock *ssk, u32 times)
+{
+	u32 lowat = READ_ONCE(ssk->opt.notsent_lowat);
+	u64 unsent = sdp_ring_unsent(&ssk->conn.tx.ring);
+
+	return !lowat || unsent * times < lowat;
+}
+
+/**
+ * sdp_tx_space() - how many bytes a write could take now
+ * @ssk: socket, locked or not (then the answer is a snapshot)
+ *
+ * Return: bytes; 0 also when too many messages wait already, when more bytes
+ * wait than TCP_NOTSENT_LOWAT says, or when memory is short and what is in the
+ * ring has to leave first.
+ */
+u32 sdp_tx_space(const struct sdp_sock *ssk)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+	u32 used = sdp_ring_used(&tx->ring);
+	u32 limit = sdp_tx_limit(ssk);
+
+	if (!READ_ONCE(tx->ring.size) ||
+	    READ_ONCE(tx->wait_head) - READ_ONCE(tx->wait_tail) >=
+			SDP_TX_DEPTH ||
+	    (used && READ_ONCE(tx->starved)) || !sdp_tx_below_lowat(ssk, 1))
+		return 0;
+	return limit > used ? limit - used : 0;
+}
+
+/**
+ * sdp_tx_writeable() - whether poll() should say that writing is worthwhile
+ * @ssk: socket, locked or not
+ *
+ * As with TCP a third of the buffer must be free, so that a writer is not
+ * woken for every byte, and less than half of TCP_NOTSENT_LOWAT be unsent.
+ */
+bool sdp_tx_writeable(const struct sdp_sock *ssk)
+{
+	u32 space = sdp_tx_space(ssk);
+
+	return space && space >= sdp_tx_limit(ssk) / 3 &&
+	       sdp_tx_below_lowat(ssk, 2);
+}
+
+/**
+ * sdp_tx_outstanding() - bytes written that the peer has not acknowledged yet
+ * @ssk: socket, locked or not
+ */
+u32 sdp_tx_outstanding(const struct sdp_sock *ssk)
+{
+	return sdp_ring_used(&ssk->conn.tx.ring) +
+	       READ_ONCE(ssk->conn.zcopy.async_bytes);
+}
+
+/**
+ * sdp_tx_may_append() - whether what is written joins a message that waits
+ * @ssk: locked socket
+ */
+bool sdp_tx_may_append(const struct sdp_sock *ssk)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx_msg *msg;
+
+	if (tx->wait_head == tx->wait_tail)
+		return false;
+	msg = sdp_tx_msg(tx, tx->wait_head - 1);
+	return msg->open && msg->len < tx->max_payload;
+}
+
+/* A message that is longer than the peer's buffers is worth a question. */
+static void sdp_tx_want(struct sdp_tx *tx, u32 len)
+{
+	if (len <= tx->max_payload || tx->out.size)
+		return;
+	if (time_after(jiffies, tx->ask_again))
+		tx->peer.refused = 0;
+	sdp_peerbuf_want(&tx->peer, len);
+}
+
+/**
+ * sdp_tx_promised() - the program goes on behind what it has written
+ * @ssk: locked socket, to whose ring the write was added
+ *
+ * Parts that just fill a message, such as the pages of sendfile(), would never
+ * ask for longer ones.
+ */
+void sdp_tx_promised(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx_msg *msg;
+
+	if (tx->wait_head == tx->wait_tail)
+		return;
+	msg = sdp_tx_msg(tx, tx->wait_head - 1);
+	if (msg->open && msg->len >= tx->max_payload)
+		sdp_tx_want(tx, tx->max_payload + 1);
+}
+
+/* Whether a piece goes on in the next, in what was allocated as one. */
+static bool sdp_tx_goes_on(const struct sdp_tx *tx, u32 index)
+{
+	void *next = tx->chunks[index] + tx->ring.chunk;
+
+	return tx->chunks[index + 1] == next &&
+	       virt_to_head_page(next) == virt_to_head_page(tx->chunks[index]);
+}
+
+/* How many bytes from the ring's head on lie together in memory, at most @len. */
+static u32 sdp_tx_contig(const struct sdp_tx *tx, u32 len)
+{
+	const struct sdp_ring *ring = &tx->ring;
+	u32 index = sdp_ring_chunk(ring, ring->head);
+	u32 part = sdp_ring_contig(ring, ring->head, len);
+
+	for (; part < len && index + 1 < tx->nr_chunks; index++) {
+		if (!sdp_tx_goes_on(tx, index))
+			break;
+		part += sdp_ring_contig(ring, ring->head + part, len - part);
+	}
+	return part;
+}
+
+/* There is no memory to go on in: what is in the ring has to leave first. */
+static void *sdp_tx_starve(struct sdp_tx *tx, u32 *len)
+{
+	WRITE_ONCE(tx->starved, true);
+	*len = 0;
+	return NULL;
+}
+
+/**
+ * sdp_tx_reserve() - find room in the ring for the program's bytes
+ * @ssk: locked socket
+ * @len: in: bytes wanted; out: bytes that fit in one piece and one message
+ *
+ * Context: process context, may sleep for memory.
+ * Return: where to copy to; NULL if there is no room now (*len is 0) or no
+ * memory (*len is not).
+ */
+void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	u32 room = sdp_tx_space(ssk);
+	u32 used = 0;
+	u32 index;
+
+	/* Without a connection there is no ring, and no room in it. */
+	if (!room) {
+		*len = 0;
+		return NULL;
+	}
+	sdp_ring_rewind(&tx->ring);
+	if (tx->ring.size < sdp_tx_limit(ssk))
+		sdp_tx_enlarge(ssk);
+	if (sdp_tx_may_append(ssk))
+		used = sdp_tx_msg(tx, tx->wait_head - 1)->len;
+	sdp_tx_want(tx, used + *len);
+	room = min3(room, tx->max_payload - used, sdp_ring_free(&tx->ring));
+	if (!room)
+		return sdp_tx_starve(tx, len);
+	index = sdp_ring_chunk(&tx->ring, tx->ring.head);
+	if (!tx->chunks[index] && sdp_tx_alloc_chunks(ssk, index, *len))
+		return sdp_ring_used(&tx->ring) ? sdp_tx_starve(tx, len) : NULL;
+	*len = sdp_tx_contig(tx, min(*len, room));
+	return tx->chunks[index] + sdp_ring_offset(&tx->ring, tx->ring.head);
+}
+
+/**
+ * sdp_tx_append() - add copied bytes to the last waiting message or a new one
+ * @ssk: locked socket
+ * @len: bytes copied to where sdp_tx_reserve() said, not more than it said
+ * @urgent: the last of them is urgent, so that the message ends with it
+ */
+void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx_msg *msg;
+
+	if (!sdp_tx_may_append(ssk)) {
+		msg = sdp_tx_msg(tx, tx->wait_head);
+		msg->len = 0;
+		msg->open = true;
+		msg->urgent = false;
+		tx->joined = false;
+		WRITE_ONCE(tx->wait_head, tx->wait_head + 1);
+	}
+	msg = sdp_tx_msg(tx, tx->wait_head - 1);
+	msg->len += len;
+	if (!sdp_ring_used(&tx->ring))
+		tx->since = jiffies;
+	if (urgent) {
+		msg->open = false;
+		msg->urgent = true;
+		tx->urgent++;
+	}
+	sdp_alive_written(ssk);
+	if (WARN_ON_ONCE(!sdp_ring_produce(&tx->ring, len)))
+		sdp_conn_end(ssk, -EIO);
+}
+
+/**
+ * sdp_tx_close_message() - keep the next write out of the last message
+ * @ssk: locked socket
+ *
+ * In credit mode each write is a message of its own, as in the flow-control
+ * paper, section 2; only Nagle's rule lets small writes share one.  What goes
+ * into a ring of the peer is a stream, which may be cut anywhere.
+ */
+void sdp_tx_close_message(struct sdp_sock *ssk)
+{
+	struct sdp_tx *tx = &ssk->conn.tx;
+
+	if (tx->wait_head != tx->wait_tail && sdp_sock_nodelay(ssk) &&
+	    !tx->out.size)
+		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
+}
+
+/* A range of the ring's memory that one piece has, for the device. */
+static struct ib_sge sdp_tx_range(const struct sdp_sock *ssk, u32 pos, u32 len)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+
+	return (struct ib_sge){
+		.addr = tx->chunk_dma[sdp_ring_chunk(&tx->ring, pos)] +
+			sdp_ring_offset(&tx->ring, pos),
+		.length = sdp_ring_contig(&tx->ring, pos, len),
+		.lkey = ssk->conn.pd->local_dma_lkey,
+	};
+}
+
+/**
+ * sdp_tx_gatherable() - how much of a message one work request can gather
+ * @ssk: locked socket
+ * @len: bytes of the message, the first that are not sent
+ *
+ * Return: bytes, @len unless its memory is in too many pieces.
+ */
+u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len)
+{
+	const struct sdp_tx *tx = &ssk->conn.tx;
+	struct ib_sge range;
+	u64 end = 0;
+	u32 done = 0;
+	u32 n = 0;
+
+	if (likely(len <= (SDP_TX_MAX_SGE - 2) * tx->ring.chunk))
+		return len;
+	while (done < len) {
+		range = sdp_tx_range(ssk, tx->ring.sent + done, len - done);
+		if (range.addr != end && n++ == SDP_TX_MAX_SGE - 1)
+			break;
+		done += range.length;
+		end = range.addr + range.length;
+	}
+	return done;
+}
+
+/**
+ * sdp_tx_map() - describe unsent bytes of the ring to the device
+ * @ssk: locked socket
+ * @off: where they begin, counted from the ring's unsent position
+ * @len: how many, all written, and not more than sdp_tx_gatherable() says
+ * @sge: scatter elements to fill, SDP_TX_MAX_SGE - 1 suffice for a message, and
+ *	one more if it is cut in two
+ *
+ * Return: elements filled.
+ */
+int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge)
+{
+	u32 pos = ssk->conn.tx.ring.sent + off;
+	struct ib_sge range;
+	int n = 0;
+
+	for (; len; pos += range.length, len -= range.length) {
+		range = sdp_tx_range(ssk, pos, len);
+		ib_dma_sync_single_for_device(ssk->conn.dev->ibdev, range.addr,
+					      range.length, DMA_TO_DEVICE);
+		if (n && sge[n - 1].addr + sge[n - 1].length == range.addr)
+			sge[n - 1].length += range.length;
+		else
+			sge[n++] = range;
+	}
+	return n;
+}

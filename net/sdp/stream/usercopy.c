@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies between a program and a locked socket.
+ *
+ * A program decides when its memory is there (userfaultfd(), files of a file
+ * system that it serves itself), and so would decide for how long a lock is held
+ * under which the kernel waits for that memory.  The socket lock is waited for by
+ * work items, by the connection manager's handlers, and by whoever removes a
+ * device.  So nothing waits for a program's memory under it: a copy of what is not
+ * there fails, the lock is given up, the memory is got, and the caller looks anew.
+ *
+ * What one call writes, or reads, without having to wait for the peer lies together
+ * in the stream, as with TCP, whose calls keep the lock: programs whose threads share
+ * a socket count on it.  So other calls of the same direction, and nobody else, wait
+ * for one that waits for its memory.
+ */
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+#include <linux/wait_bit.h>
+#include <net/sock.h>
+
+#include "socket/socket.h"
+#include "usercopy.h"
+
+/**
+ * sdp_copy_in() - copy what a program writes
+ * @to: where to
+ * @len: bytes
+ * @from: the program's memory; advanced by @len if it succeeds
+ *
+ * Context: any that may sleep; does not wait for the program's memory.
+ * Return: whether all of it was copied; if not, sdp_fault_in() tells whether it
+ * is worth another attempt.
+ */
+bool sdp_copy_in(void *to, size_t len, struct iov_iter *from)
+{
+	bool all;
+
+	pagefault_disable();
+	all = copy_from_iter_full(to, len, from);
+	pagefault_enable();
+	return all;
+}
+
+/**
+ * sdp_copy_out() - copy what a program reads
+ * @from: where from
+ * @len: bytes
+ * @to: the program's memory; advanced by what was copied
+ *
+ * As with TCP all of it or nothing; but a pipe may be nearly full.
+ *
+ * Context: any that may sleep; does not wait for the program's memory.
+ * Return: bytes; if there are none, sdp_fault_in() tells whether it is worth
+ * another attempt.
+ */
+size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
+{
+	size_t copied;
+
+	pagefault_disable();
+	copied = copy_to_iter(from, len, to);
+	pagefault_enable();
+	if (likely(copied == len) || !user_backed_iter(to))
+		return copied;
+	iov_iter_revert(to, copied);
+	return 0;
+}
+
+/**
+ * sdp_turn_leave() - give up the socket lock amid what a call moves
+ * @sk: locked socket
+ * @turn: counts calls of this direction that do so; NULL for one that leaves the
+ *	stream as it is
+ *
+ * Not to wait for the peer, but for the program's memory: sdp_turn_enter() follows.
+ *
+ * Context: the program's.
+ */
+void sdp_turn_leave(struct sock *sk, unsigned int *turn)
+{
+	if (turn)
+		WRITE_ONCE(*turn, *turn + 1);
+	sdp_release_sock(sk);
+}
+
+/**
+ * sdp_turn_enter() - go on with a call that gave up the socket lock
+ * @sk: socket, which is locked again
+ * @turn: as sdp_turn_leave() was told
+ *
+ * Context: the program's.
+ */
+void sdp_turn_enter(struct sock *sk, unsigned int *turn)
+{
+	sdp_lock_sock(sk);
+	if (!turn)
+		return;
+	WRITE_ONCE(*turn, *turn - 1);
+	/* The other condition of who waits is the lock. */
+	if (*turn)
+		return;
+	/* Pairs with the barrier in prepare_to_wait_event(): see wake_up_bit(). */
+	smp_mb();
+	wake_up_var(turn);
+}
+
+/**
+ * sdp_fault_in() - wait for memory of the program that was not there
+ * @sk: locked socket; the lock is given up meanwhile
+ * @iter: where the program reads or writes
+ * @len: bytes that are to be copied
+ * @turn: counts calls of this direction that wait so; NULL for one that leaves the
+ *	stream as it is
+ *
+ * It may be gone again when this returns, so that the caller has to repeat this,
+ * and whatever the lock protects may be different.
+ *
+ * Context: the program's.
+ * Return: 0 if all of it was there; -EFAULT if the program has no such memory,
+ * or is killed.
+ */
+int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len,
+		 unsigned int *turn)
+{
+	size_t missing;
+
+	if (!user_backed_iter(iter) || fatal_signal_pending(current))
+		return -EFAULT;
+	sdp_turn_leave(sk, turn);
+	if (iov_iter_rw(iter) == WRITE)
+		missing = fault_in_iov_iter_readable(iter, len);
+	else
+		missing = fault_in_iov_iter_writeable(iter, len);
+	sdp_turn_enter(sk, turn);
+	return missing ? -EFAULT : 0;
+}
+
+/**
+ * sdp_turn_wait() - wait until no other call waits for its memory amid its bytes
+ * @sk: locked socket; the lock is given up meanwhile
+ * @turn: counts those calls
+ *
+ * As with TCP, where it would be the lock that is waited for, this is not a matter of
+ * O_NONBLOCK.
+ *
+ * Context: the program's.
+ * Return: 0 or -ERESTARTSYS.
+ */
+int sdp_turn_wait(struct sock *sk, unsigned int *turn)
+{
+	int err = 0;
+
+	while (!err && unlikely(*turn)) {
+		sdp_release_sock(sk);
+		err = wait_var_event_interruptible(turn, !READ_ONCE(*turn));
+		sdp_lock_sock(sk);
+	}
+	return err;
+}

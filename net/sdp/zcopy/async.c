@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Asynchronous zero copy (AZ-SDP, the zero-copy paper, section 4): the program
+ * goes on at once, and its memory is protected until the peer has read it.
+ *
+ * What does not fill a page is copied, so that a program may use the rest of
+ * that page for something else at no cost (section 4.3).
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "conn/keepalive.h"
+#include "conn/conn.h"
+#include "rdma/device.h"
+#include "guard/guard.h"
+#include "base/mem.h"
+#include "base/mib.h"
+#include "base/net.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+#include "stream/usercopy.h"
+#include "zcopy.h"
+
+/* So many bytes have a page to themselves wherever they begin. */
+#define SDP_ZASYNC_LEAST	(2 * PAGE_SIZE)
+
+/**
+ * sdp_zasync_possible() - whether a write may return before it is sent
+ * @ssk: locked socket; sdp_zcopy_wanted() said yes
+ * @zm: the write, with MSG_ZEROCOPY, which needs no protection, or without
+ */
+bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm)
+{
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
+}
+
+/**
+ * sdp_zasync_is_dear() - whether a write had better be copied
+ * @ssk: locked socket; sdp_zasync_possible() said yes
+ * @msg: what the program writes
+ * @zm: whether that is with MSG_ZEROCOPY
+ *
+ * A program that wrote to its memory too early is likely to do so again, and
+ * gets copies of it in any case, each by a page fault.  And of little memory
+ * there may be no whole page to protect.
+ */
+bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
+			const struct sdp_zmsg *zm)
+{
+	unsigned long addr;
+
+	if (sdp_zcopy_segment(&msg->msg_iter, &addr) < SDP_ZASYNC_LEAST)
+		return true;
+	return !zm->uarg && sdp_backoff_skips(&ssk->conn.zcopy.touched);
+}
+
+/* Adds a page with a copy of what does not fill one. */
+static bool sdp_zasync_copy(struct sdp_zpages *zp, struct page *page,
+			    unsigned long addr, u32 len)
+{
+	if (!page)
+		return false;
+	zp->pages[zp->nr++] = page;
+	return !copy_from_user(page_address(page) + offset_in_page(addr),
+			       (const void __user *)addr, len);
+}
+
+/* The copy of the first bytes leaves room before them, often for the last ones. */
+static struct page *sdp_zasync_tail_page(struct sdp_zpages *zp, u32 head_room,
+					 u32 tail)
+{
+	if (tail > head_room)
+		return alloc_page(SDP_GFP_TABLE);
+	get_page(zp->pages[0]);
+	return zp->pages[0];
+}
+
+/*
+ * Gets the pages of a range: copies of those at its ends that it does not fill,
+ * and the others protected.  Returns whether it has them all.
+ */
+static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
+{
+	u32 head_room = offset_in_page(addr);
+	unsigned long end = addr + zp->len;
+	u32 head = head_room ? PAGE_SIZE - head_room : 0;
+	u32 tail = offset_in_page(end);
+	u32 whole = (zp->len - head - tail) >> PAGE_SHIFT;
+
+	if (head && !sdp_zasync_copy(zp, alloc_page(SDP_GFP_TABLE), addr, head))
+		return false;
+	zp->first = zp->nr;
+	zp->guard = zp->guard_ops->protect(addr + head, whole,
+					   zp->pages + zp->first);
+	if (IS_ERR(zp->guard))
+		return false;
+	zp->guarded = whole;
+	zp->nr += whole;
+	return !tail ||
+	       sdp_zasync_copy(zp, sdp_zasync_tail_page(zp, head_room, tail),
+			       end - tail, tail);
+}
+
+/* The lock is given up meanwhile. */
+static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
+					     unsigned long addr, u32 len)
+{
+	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
+	bool got;
+
+	if (!zp)
+		return NULL;
+	zp->async = true;
+	zp->guard_ops = sdp_guard_wanted(ssk);
+	if (!mm_account_pinned_pages(&zp->mmp, len)) {
+		sdp_turn_leave(&ssk->sk, &ssk->write_turn);
+		got = sdp_zasync_get(zp, addr);
+		sdp_turn_enter(&ssk->sk, &ssk->write_turn);
+		if (got && sdp_zpages_list(ssk, zp, addr))
+			return zp;
+	}
+	sdp_zpages_free(zp);
+	return NULL;
+}
+
+static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
+{
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
+	const struct sock *sk = &ssk->sk;
+
+	return (sdp_zsend_may_add(z) && sdp_zsend_has_drained(z)) || sk->sk_err ||
+	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
+	       !sdp_in_state(sk, SDPF_SEND);
+}
+
+/*
+ * Waits for room as long as the peer reads on.  Otherwise it may be waiting for
+ * us to read, and the bytes go where others are, too, until that is full.
+ */
+static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &ssk->sk;
+	long time, left;
+	u32 seen;
+
+	z->writers++;
+	add_wait_queue(sk_sleep(sk), &wait);
+	do {
+		seen = sdp_zsend_passed(z);
+		time = min_t(long, sdp_zsend_patience(z), *timeo);
+		left = time;
+		while (left && !signal_pending(current) &&
+		       !sdp_zasync_may_go_on(ssk))
+			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
+				       &wait);
+		if (*timeo != MAX_SCHEDULE_TIMEOUT)
+			*timeo -= time - left;
+	} while (!left && *timeo && sdp_zsend_passed(z) != seen);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	z->writers--;
+}
+
+/*
+ * What was copied before and waits is to go first, and would be overtaken.  Asked
+ * anew whenever the lock was given up: the connection may be another one.
+ */
+static bool sdp_zasync_may_add(const struct sdp_sock *ssk,
+			       const struct sdp_zmsg *zm)
+{
+	const struct sdp_conn *conn = &ssk->conn;
+
+	return (zm->uarg ? conn->zcopy.on : conn->zcopy.async) &&
+	       !sdp_zsend_waited_for(&conn->zcopy) &&
+	       sdp_zsend_may_add(&conn->zcopy) && sdp_zsend_open(ssk) &&
+	       conn->tx.wait_head == conn->tx.wait_tail;
+}
+
+static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
+			     long *timeo)
+{
+	sdp_tx_force(ssk);
+	if (!sdp_zsend_may_add(&ssk->conn.zcopy) && *timeo) {
+		sdp_zasync_wait(ssk, timeo);
+		/* Another call may have begun to get its memory meanwhile. */
+		if (sdp_turn_wait(&ssk->sk, &ssk->write_turn))
+			return false;
+	}
+	return sdp_zasync_may_add(ssk, zm);
+}
+
+/* Nobody waits for the pages, so that timers look after them. */
+static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
+{
+	if (sdp_tx_outstanding(ssk) == len)
+		ssk->conn.tx.since = jiffies;
+	if (ssk->conn.zcopy.async_out == 1)
+		ssk->conn.zcopy.watched_at = jiffies;
+	sdp_alive_written(ssk);
+	sdp_alive_stalled(ssk);
+	sdp_timer_arm_once(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+}
+
+/**
+ * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
+ * @ssk: locked socket, connected; the lock may be given up meanwhile
+ * @msg: what the program writes; advanced by what is sent
+ * @zm: whether that is with MSG_ZEROCOPY
+ * @timeo: how long to wait for room; less by what it took
+ *
+ * Return: bytes; 0 if they are to take another path.
+ */
+u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
+		    struct sdp_zmsg *zm, long *timeo)
+{
+	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), SDP_ZASYNC_LEAST);
+	struct sdp_zpages *zp;
+	unsigned long addr;
+	u32 len;
+
+	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
+	if (len < least || !sdp_zasync_ready(ssk, zm, timeo))
+		return 0;
+	len = sdp_zsend_fit(ssk, addr, len);
+	if (!len)
+		return 0;
+	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, addr, len) :
+			sdp_zasync_protect(ssk, addr, len);
+	if (!zp || !sdp_zasync_may_add(ssk, zm) || !sdp_zsend_add(ssk, zp)) {
+		if (zp)
+			sdp_zpages_free(zp);
+		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_GUARDREFUSALS);
+		ssk->conn.stats.guard_refusals++;
+		return 0;
+	}
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ASYNCBYTESOUT, len);
+	ssk->conn.stats.async_out += len;
+	zm->sent += len;
+	iov_iter_advance(&msg->msg_iter, len);
+	sdp_zasync_begin(ssk, len);
+	sdp_tx_push(ssk);
+	return len;
+}
+
+/* Gives up what is offered, or was to be. */
+static void sdp_zasync_cancel(struct sdp_sock *ssk, struct sdp_zsend *s)
+{
+	struct sdp_zsource *source = &ssk->conn.zcopy.source;
+
+	if (source->cancelled || source->cancel_due ||
+	    s->state == SDP_ZSEND_DIRECT)
+		return;
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
+	ssk->conn.stats.zcopy_cancels++;
+	if (s->state == SDP_ZSEND_READY)
+		s->state = SDP_ZSEND_DIRECT;
+	else
+		sdp_zsource_cancel(source);
+}
+
+/**
+ * sdp_zasync_watch() - look after pages that nobody waits for
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing for too long
+ * gets the rest by copy, as far as it has buffers for that; so do those to which
+ * the pages could not even be offered.
+ */
+void sdp_zasync_watch(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	u32 now = sdp_zsend_passed(z) + z->send_tail;
+
+	if (!z->async_out || !ssk->conn.qp)
+		return;
+	if (now != z->watched)
+		z->watched_at = jiffies;
+	z->watched = now;
+	if (!sdp_zsend_nudge(ssk) &&
+	    time_after_eq(jiffies, z->watched_at + sdp_zsend_patience(z)))
+		sdp_zasync_cancel(ssk, sdp_zsend_oldest(z));
+	sdp_timer_arm(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+	sdp_tx_push(ssk);
+}
+
+/* Counts what the program did to its memory; returns pages that it touched. */
+static u32 sdp_zasync_count(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	struct sdp_conn_stats *stats = &ssk->conn.stats;
+	struct sdp_guard_count count =
+		zp->guard_ops->count(zp->guard, zp->pages + zp->first,
+				     zp->guarded);
+
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, count.touched);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDWAITS, count.waited);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDCOPIES, count.copied);
+	stats->guard_faults += count.touched;
+	stats->guard_waits += count.waited;
+	stats->guard_copies += count.copied;
+	return count.touched;
+}
+
+/* Whether the program is better off with copies. */
+static void sdp_zasync_learn(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	u32 touched = sdp_zasync_count(ssk, zp);
+
+	sdp_backoff_learn(&ssk->conn.zcopy.touched,
+			  touched * 100 <=
+				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
+}
+
+/**
+ * sdp_zasync_over() - the peer has all bytes of a write
+ * @ssk: locked socket (by its owner or in softirq)
+ * @zp: its pages, which are freed
+ *
+ * A program that writes to its memory too early too often is better off if that
+ * is copied: each page costs it a fault and a copy.
+ */
+void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	sdp_backoff_learn(&ssk->conn.zcopy.unread, zp->done == zp->len);
+	if (!zp->msg)
+		sdp_zasync_learn(ssk, zp);
+	sdp_zpages_free(zp);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zero copy: the program's pages, and what a connection has for transfers.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+
+#include "conn/conn.h"
+#include "rdma/device.h"
+#include "guard/guard.h"
+#include "base/mem.h"
+#include "base/net.h"
+#include "socket/socket.h"
+#include "stream/usercopy.h"
+#include "zcopy.h"
+
+/* How often who waits looks whether it is killed. */
+#define SDP_ZPAGES_NAP		max(HZ / 20, 2)
+/* How long it then goes on to wait, so that the stream stays whole. */
+#define SDP_ZPAGES_GRACE	(HZ / 2)
+
+/*
+ * Memory is registered by work requests, and read by the other end.  What iWARP
+ * wants beyond that, a registration of the memory that is read into, the RDMA
+ * core sees to (rdma_rw_ctx_init()).
+ */
+static bool sdp_zcopy_device(const struct sdp_device *dev)
+{
+	const struct ib_device_attr *attrs = &dev->ibdev->attrs;
+
+	return (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
+	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom;
+}
+
+/**
+ * sdp_zcopy_begin() - decide whether a connection takes part in zero copy
+ * @ssk: socket that nobody else can transmit on yet, whose device is known
+ */
+void sdp_zcopy_begin(struct sdp_sock *ssk)
+{
+	enum sdp_zcopy_mode mode = sdp_zcopy_wanted_mode(ssk);
+	struct sdp_conn *conn = &ssk->conn;
+	struct sdp_zcopy *z = &conn->zcopy;
+
+	memset_after(z, 0, reading);
+	z->read_cqe.done = sdp_zrecv_done;
+	z->epoch++;
+	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->dev);
+	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
+	if (z->on)
+		conn->features |= SDP_FEAT_MULTI_ADVERT;
+}
+
+/**
+ * sdp_zcopy_choose() - the peer's Hello or HelloAck has come
+ * @ssk: socket; the features of both ends are known
+ * @ours: the peer has our extension, so that it would say if it took part
+ * @cap: SDP_CAP_* that it says
+ * @max_adverts: advertisements that the peer says it holds
+ */
+void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u8 cap, u32 max_adverts)
+{
+	struct sdp_conn *conn = &ssk->conn;
+	bool several = conn->features & SDP_FEAT_MULTI_ADVERT;
+
+	if (!several)
+		max_adverts = ours ? 0 : min(max_adverts, 1U);
+	conn->zcopy.ends_keys = conn->zcopy.on && cap & SDP_CAP_INVALIDATE;
+	sdp_zsource_init(&conn->zcopy.source, max_adverts);
+	sdp_zsink_init(&conn->zcopy.sink, several ? SDP_ZCOPY_ADVERTS : 1);
+}
+
+/**
+ * sdp_zcopy_adverts() - what Hello and HelloAck are to say
+ * @conn: connection for which sdp_zcopy_begin() was called
+ *
+ * Return: advertisements that this end holds; a Hello may not say none.
+ */
+u32 sdp_zcopy_adverts(const struct sdp_conn *conn)
+{
+	return conn->zcopy.on ? SDP_ZCOPY_ADVERTS : 1;
+}
+
+/**
+ * sdp_zcopy_cap() - what else they are to say
+ * @conn: connection for which sdp_zcopy_begin() was called
+ *
+ * Return: SDP_CAP_*: devices that register memory by work requests let the peer
+ * invalidate it as well.
+ */
+u8 sdp_zcopy_cap(const struct sdp_conn *conn)
+{
+	return conn->zcopy.on ? SDP_CAP_INVALIDATE : 0;
+}
+
+/**
+ * sdp_zcopy_thresh() - from how many bytes on a transfer is worth its price
+ * @ssk: locked socket
+ *
+ * Return: bytes; U32_MAX for never.
+ */
+u32 sdp_zcopy_thresh(const struct sdp_sock *ssk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+
+	if (ssk->opt.zcopy_thresh < 0)
+		return READ_ONCE(sn->zcopy_threshold);
+	return ssk->opt.zcopy_thresh ?: U32_MAX;
+}
+
+/**
+ * sdp_zcopy_segment() - memory of the program that lies together
+ * @iter: what the program reads or writes
+ * @addr: set to the address of its next byte
+ *
+ * Return: bytes; 0 if it is none of the program's memory.
+ */
+u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
+{
+	size_t len;
+
+	if (!user_backed_iter(iter) || !iov_iter_count(iter))
+		return 0;
+	if (iter_is_ubuf(iter)) {
+		*addr = (unsigned long)iter->ubuf + iter->iov_offset;
+		len = iov_iter_count(iter);
+	} else {
+		*addr = (unsigned long)iter_iov_addr(iter);
+		len = min_t(size_t, iter_iov_len(iter), iov_iter_count(iter));
+	}
+	return min_t(size_t, len, INT_MAX);
+}
+
+/**
+ * sdp_zcopy_wanted() - whether a write is to be tried without a copy
+ * @ssk: locked socket that is connected
+ * @msg: what the program writes
+ */
+bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	unsigned long addr;
+
+	if (!z->on || !z->source.max || (msg->msg_flags & MSG_OOB) ||
+	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(ssk))
+		return false;
+	return !sdp_backoff_skips(&z->unread);
+}
+
+/* Lets go of copies, and of pages that are protected. */
+static void sdp_zpages_release(struct sdp_zpages *zp)
+{
+	u32 i;
+
+	for (i = 0; i < zp->nr; i++)
+		if (i - zp->first >= zp->guarded)
+			put_page(zp->pages[i]);
+	if (zp->guarded)
+		zp->guard_ops->release(zp->guard, zp->pages + zp->first,
+				       zp->guarded);
+}
+
+static void sdp_zpages_unpin(struct sdp_zpages *zp)
+{
+	if (zp->async && !zp->msg)
+		sdp_zpages_release(zp);
+	else if (zp->write)
+		unpin_user_pages_dirty_lock(zp->pages, zp->nr, true);
+	else
+		unpin_user_pages(zp->pages, zp->nr);
+}
+
+/**
+ * sdp_zpages_alloc() - begin with a transfer
+ * @ssk: socket
+ * @addr: address in the program
+ * @len: bytes
+ *
+ * Return: a description of the pages, which it does not have yet; NULL if there
+ * is no memory, or all transfers use as much as they may.
+ */
+struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
+				    u32 len)
+{
+	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
+	struct sdp_zpages *zp;
+
+	if (!sdp_zmem_charge(ssk, nr))
+		return NULL;
+	zp = kvzalloc(struct_size(zp, pages, nr), SDP_GFP_TABLE);
+	if (!zp) {
+		sdp_zmem_uncharge(nr);
+		return NULL;
+	}
+	init_completion(&zp->over);
+	zp->len = len;
+	zp->charged = nr;
+	return zp;
+}
+
+/**
+ * sdp_zpages_list() - describe the pages as the device sees them
+ * @ssk: locked socket, whose connection may be over
+ * @zp: pages, all of them there
+ * @addr: address in the program
+ *
+ * Return: whether there was memory for that, and a device.
+ */
+bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
+		     unsigned long addr)
+{
+	const struct sdp_device *dev = ssk->conn.dev;
+
+	return dev &&
+	       !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
+						  offset_in_page(addr), zp->len,
+						  ib_dma_max_seg_size(dev->ibdev),
+						  SDP_GFP_TABLE);
+}
+
+/*
+ * Whether the program may have pages back that the peer says it has read.  Those
+ * that are protected stay as they were until the device lets go of them, too.
+ */
+static bool sdp_zpages_may_pin(const struct sdp_sock *ssk,
+			       enum sdp_zpages_use use)
+{
+	const struct sdp_device *dev = ssk->conn.dev;
+
+	return use == SDP_ZPAGES_RECV ||
+	       !(dev && dev->quirks & SDP_QUIRK_SENDS_PAGES);
+}
+
+static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
+{
+	int got = pin_user_pages_fast(addr & PAGE_MASK, zp->charged,
+				      zp->write ? FOLL_WRITE : 0, zp->pages);
+
+	zp->nr = max(got, 0);
+	return zp->nr == zp->charged;
+}
+
+/**
+ * sdp_zpages_pin() - keep a program's pages where they are
+ * @ssk: locked socket with the device that is to use them; the lock is given up
+ *	meanwhile
+ * @addr: address in the program
+ * @len: bytes
+ * @use: what they are for
+ *
+ * Pinned as for direct I/O and not for long: how long it takes is limited by
+ * the device's retries, or by what the program is ready to wait.
+ *
+ * Context: the program's.
+ * Return: the pages, which are the caller's; NULL if the program has no such
+ * memory, may not have it pinned, or there is no memory; or if the device sends
+ * from pages that it does not use any more.
+ */
+struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
+				  u32 len, enum sdp_zpages_use use)
+{
+	/* Of readers only one at a time comes here, see sdp_zrecv_ready(). */
+	unsigned int *turn = use == SDP_ZPAGES_RECV ? NULL : &ssk->write_turn;
+	struct sdp_zpages *zp;
+	bool got;
+
+	if (!sdp_zpages_may_pin(ssk, use))
+		return NULL;
+	zp = sdp_zpages_alloc(ssk, addr, len);
+	if (!zp)
+		return NULL;
+	zp->write = use == SDP_ZPAGES_RECV;
+	if (use != SDP_ZPAGES_MSG && mm_account_pinned_pages(&zp->mmp, len)) {
+		sdp_zpages_free(zp);
+		return NULL;
+	}
+	sdp_turn_leave(&ssk->sk, turn);
+	got = sdp_zpages_get(zp, addr);
+	sdp_turn_enter(&ssk->sk, turn);
+	if (got && sdp_zpages_list(ssk, zp, addr))
+		return zp;
+	/* Others are not let in amid a write for pages that may be freed anywhere. */
+	if (zp->write)
+		sdp_zpages_drop(ssk, zp);
+	else
+		sdp_zpages_free(zp);
+	return NULL;
+}
+
+/**
+ * sdp_zpages_wait() - wait until the device does not use pages any more
+ * @ssk: locked socket; the lock is given up meanwhile
+ * @zp: pages that it uses
+ * @limit: how long that may take, jiffies
+ *
+ * Needs no program at the peer.  If it takes too long, or if the caller is
+ * killed, the connection ends: that ends all that the device does, and takes no
+ * peer.  So the memory is the program's own when this returns.
+ */
+void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
+		     unsigned long limit)
+{
+	unsigned long end = jiffies + limit;
+	bool killed = false;
+
+	while (!completion_done(&zp->over) && time_before(jiffies, end)) {
+		if (!killed && fatal_signal_pending(current)) {
+			killed = true;
+			end = jiffies + min_t(unsigned long, end - jiffies,
+					      SDP_ZPAGES_GRACE);
+		}
+		sdp_release_sock(&ssk->sk);
+		wait_for_completion_timeout(&zp->over, SDP_ZPAGES_NAP);
+		sdp_lock_sock(&ssk->sk);
+		sdp_zsend_nudge(ssk);
+	}
+	if (completion_done(&zp->over))
+		return;
+	sdp_conn_end(ssk, killed ? -ECONNABORTED : -ETIMEDOUT);
+	sdp_release_sock(&ssk->sk);
+	wait_for_completion(&zp->over);
+	sdp_lock_sock(&ssk->sk);
+}
+
+/**
+ * sdp_zpages_free() - let go of a program's pages
+ * @zp: pages that no device uses
+ *
+ * Context: process context; any, if they were not written to.
+ */
+void sdp_zpages_free(struct sdp_zpages *zp)
+{
+	sdp_zpages_unpin(zp);
+	sg_free_table(&zp->sgt);
+	mm_unaccount_pinned_pages(&zp->mmp);
+	sdp_zmem_uncharge(zp->charged);
+	/* The program hears of it last, when all of it is true. */
+	consume_skb(zp->msg);
+	kvfree(zp);
+}
+
+/**
+ * sdp_zpages_drop() - let go of pages that a program reads into
+ * @ssk: locked socket; the lock is given up meanwhile
+ * @zp: pages that no device uses
+ *
+ * Pages of files are locked for that, by a file system that may be a program's.
+ *
+ * Context: the program's.
+ */
+void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	sdp_release_sock(&ssk->sk);
+	sdp_zpages_free(zp);
+	sdp_lock_sock(&ssk->sk);
+}
+
+/**
+ * sdp_zcopy_free() - release what a connection had for transfers
+ * @ssk: locked socket whose queue pair is gone, with its device
+ *
+ * Context: process context.
+ */
+void sdp_zcopy_free(struct sdp_sock *ssk)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	sdp_zsend_free(ssk);
+	sdp_zrecv_free(ssk);
+	/* What the peer offered cannot be read any more. */
+	sdp_zsink_init(&z->sink, 0);
+	z->on = false;
+}

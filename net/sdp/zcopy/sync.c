@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Synchronous zero copy (ZSDP): the program waits until the peer has read its
+ * pages, or wants the bytes by copy.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+
+#include "conn/conn.h"
+#include "rdma/device.h"
+#include "base/mib.h"
+#include "socket/socket.h"
+#include "stream/tx.h"
+#include "zcopy.h"
+
+/*
+ * How long it may take to answer SrcAvailCancel, which needs no program, but
+ * has to wait for what the peer's device is reading.
+ */
+#define SDP_ZSYNC_ANSWER	(40 * HZ)
+
+/**
+ * sdp_zsync_possible() - whether a write may be sent without a copy
+ * @ssk: locked socket; sdp_zcopy_wanted() said yes
+ * @timeo: how long it may wait
+ *
+ * Who may not wait cannot: the pages are the program's until the peer has read
+ * them.
+ */
+bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo)
+{
+	return timeo && !sdp_zsend_busy(&ssk->conn.zcopy);
+}
+
+/* Asked anew whenever the lock was given up: the connection may be another one. */
+static bool sdp_zsync_may_add(const struct sdp_sock *ssk)
+{
+	const struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	return !sdp_zsend_busy(z) && sdp_zsend_may_add(z) &&
+	       sdp_zsend_open(ssk);
+}
+
+static struct sdp_zpages *sdp_zsync_prepare(struct sdp_sock *ssk,
+					    const struct msghdr *msg)
+{
+	struct sdp_zpages *zp;
+	unsigned long addr;
+	u32 len;
+
+	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
+	if (len < sdp_zcopy_thresh(ssk) || !sdp_zsync_may_add(ssk))
+		return NULL;
+	len = sdp_zsend_fit(ssk, addr, len);
+	if (!len)
+		return NULL;
+	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_SEND);
+	if (zp && !(sdp_zsync_may_add(ssk) && sdp_zsend_add(ssk, zp))) {
+		sdp_zpages_free(zp);
+		return NULL;
+	}
+	return zp;
+}
+
+/* Whether the pages are still the connection's. */
+static bool sdp_zsync_is_out(struct sdp_zcopy *z, const struct sdp_zpages *zp)
+{
+	return sdp_zsend_busy(z) && sdp_zsend_oldest(z)->zp == zp;
+}
+
+/* Waits as long as the peer reads on; returns whether the pages are free. */
+static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
+				long *timeo)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	unsigned long since = jiffies;
+	u32 seen = z->source.done;
+	long time, left;
+
+	do {
+		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
+		sdp_release_sock(&ssk->sk);
+		left = wait_for_completion_interruptible_timeout(&zp->over,
+								 time);
+		sdp_lock_sock(&ssk->sk);
+		if (*timeo != MAX_SCHEDULE_TIMEOUT)
+			*timeo -= time - max(left, 0L);
+		if (left > 0)
+			return true;
+		if (z->source.done != seen)
+			since = jiffies;
+		seen = z->source.done;
+		sdp_zsend_nudge(ssk);
+	} while (!left && *timeo && sdp_zsync_is_out(z, zp) &&
+		 time_before(jiffies, since + sdp_zsend_patience(z)));
+	return false;
+}
+
+/* As with TCP the program may limit how long nothing is acknowledged. */
+static unsigned long sdp_zsync_answer(const struct sdp_sock *ssk)
+{
+	unsigned long user = msecs_to_jiffies(ssk->opt.user_timeout);
+
+	return user ? min_t(unsigned long, user, SDP_ZSYNC_ANSWER) :
+		      SDP_ZSYNC_ANSWER;
+}
+
+static void sdp_zsync_count_cancel(struct sdp_sock *ssk)
+{
+	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
+	ssk->conn.stats.zcopy_cancels++;
+}
+
+/* Gets the pages back from a peer that does not read. */
+static void sdp_zsync_take_back(struct sdp_sock *ssk, struct sdp_zpages *zp)
+{
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+
+	if (sdp_zsync_is_out(z, zp) &&
+	    sdp_zsend_oldest(z)->state == SDP_ZSEND_READY) {
+		sdp_zsync_count_cancel(ssk);
+		sdp_zsend_finish(ssk);
+	} else if (sdp_zsync_is_out(z, zp) && sdp_zsource_busy(&z->source)) {
+		sdp_zsync_count_cancel(ssk);
+		sdp_zsource_cancel(&z->source);
+	}
+	sdp_tx_push(ssk);
+	sdp_zpages_wait(ssk, zp, sdp_zsync_answer(ssk));
+}
+
+/**
+ * sdp_zsync_send() - send the next bytes of a write without a copy
+ * @ssk: locked socket, connected; the lock is given up meanwhile
+ * @msg: what the program writes; advanced by what was sent
+ * @timeo: how long to wait; less by what it took
+ *
+ * Nobody reads the program's memory any more when this returns.
+ *
+ * Return: bytes; if they are fewer than a write of the threshold, the rest is
+ * to be copied.
+ */
+u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
+{
+	struct sdp_zpages *zp = sdp_zsync_prepare(ssk, msg);
+	u32 done;
+
+	if (!zp)
+		return 0;
+	sdp_tx_force(ssk);
+	if (!sdp_zsync_wait_read(ssk, zp, timeo))
+		sdp_zsync_take_back(ssk, zp);
+	done = zp->done;
+	sdp_backoff_learn(&ssk->conn.zcopy.unread, done == zp->len);
+	sdp_zpages_free(zp);
+	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESOUT, done);
+	iov_iter_advance(&msg->msg_iter, done);
+	return done;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Zero copy: the sender lets the peer read the program's pages, the receiver
+ * reads them straight into those of its own program.  The sender's call waits
+ * for that (ZSDP), or returns at once (AZ-SDP).
+ * Documentation/zero-copy.rst explains it.
+ */
+#ifndef _SDP_ZCOPY_H
+#define _SDP_ZCOPY_H
+
+#include <linux/completion.h>
+#include <linux/minmax.h>
+#include <linux/scatterlist.h>
+#include <linux/sdp.h>
+#include <linux/sizes.h>
+#include <linux/skbuff.h>
+#include <linux/sockptr.h>
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rw.h>
+
+#include "state.h"
+
+struct ib_device;
+struct iov_iter;
+struct sdp_guard;
+struct sdp_guard_ops;
+struct msghdr;
+struct sdp_conn;
+struct sdp_sock;
+struct seq_file;
+struct sock;
+struct ubuf_info;
+
+/* Bytes that are offered at once, and that one read brings. */
+#define SDP_ZCOPY_BYTES		SZ_1M
+#define SDP_ZCOPY_READ_BYTES	SZ_256K
+/* Pages that they may lie in: programs' memory seldom begins with one. */
+#define SDP_ZCOPY_PAGES		(SDP_ZCOPY_BYTES / PAGE_SIZE + 1)
+#define SDP_ZCOPY_READ_PAGES	(SDP_ZCOPY_READ_BYTES / PAGE_SIZE + 1)
+/* Reads that are under way at once. */
+#define SDP_ZCOPY_READS		4U
+/* Work requests for each, even if each page has a place of its own. */
+#define SDP_ZCOPY_READ_WRS	12U
+/* Pieces that one of them has where devices allow it: four do for a read then. */
+#define SDP_ZCOPY_READ_SGE	17U
+/* Those that register the memory to read to, where devices need that. */
+#define SDP_ZCOPY_REG_WRS	3U
+
+/*
+ * How long a peer may take to read some of what it is offered.  A program that
+ * is not there costs its peer this once; then writes are copied for a while.
+ * One that has taken longer, because it or its host has much else to do, gets
+ * more time, up to a limit.
+ */
+#define SDP_ZCOPY_PATIENCE	max(HZ / 20, 2)
+#define SDP_ZCOPY_PATIENCE_MAX	(10 * SDP_ZCOPY_PATIENCE)
+
+/**
+ * struct sdp_backoff - how long to leave alone what has failed
+ * @skip: chances that are passed over before the next is taken
+ * @step: what @skip was set to
+ */
+struct sdp_backoff {
+	u32 skip;
+	u32 step;
+};
+
+/* After a failure one chance is passed over, then two, and so on up to this. */
+#define SDP_BACKOFF_STEP_MAX	256U
+
+/* Whether this chance is to be passed over. */
+static inline bool sdp_backoff_skips(struct sdp_backoff *b)
+{
+	if (!b->skip)
+		return false;
+	b->skip--;
+	return true;
+}
+
+static inline void sdp_backoff_learn(struct sdp_backoff *b, bool good)
+{
+	b->step = good ? 0 : clamp(b->step * 2, 1U, SDP_BACKOFF_STEP_MAX);
+	b->skip = b->step;
+}
+
+/* What pages are for. */
+enum sdp_zpages_use {
+	SDP_ZPAGES_SEND,	/* the peer reads them */
+	SDP_ZPAGES_MSG,		/* likewise, and others charge the user */
+	SDP_ZPAGES_RECV,	/* the device writes to them */
+};
+
+/**
+ * struct sdp_zpages - a program's pages that a transfer uses
+ * @over: completed when the device does not use them any more; the call that
+ *	has pinned them waits for it, and frees them; not if they are @async
+ * @len: bytes
+ * @done: bytes that were transferred, valid once it is over
+ * @sent: bytes that were read, or sent as messages
+ * @write: the device writes to them
+ * @async: nobody waits for them: the connection frees them
+ * @msg: of MSG_ZEROCOPY, whose program is told by its end; NULL for others,
+ *	which are protected and not pinned if they are @async
+ * @guard_ops: what protects those pages of @pages that are protected
+ * @guard: what it needs for that
+ * @first: how many are before them, which are copies
+ * @guarded: how many they are
+ * @mmp: for RLIMIT_MEMLOCK
+ * @charged: pages, for net.sdp.zcopy_mem
+ * @sgt: the pages as the device sees them
+ * @nents: elements that are mapped, 0 = none
+ * @nr: number of pages
+ * @pages: the pages, pinned, or with a reference to each
+ */
+struct sdp_zpages {
+	struct completion over;
+	u32 len;
+	u32 done;
+	u32 sent;
+	bool write;
+	bool async;
+	struct sk_buff *msg;
+	const struct sdp_guard_ops *guard_ops;
+	struct sdp_guard *guard;
+	u32 first;
+	u32 guarded;
+	struct mmpin mmp;
+	u32 charged;
+	struct sg_table sgt;
+	u32 nents;
+	u32 nr;
+	struct page *pages[];
+};
+
+/* How far pages that are sent have come. */
+enum sdp_zsend_state {
+	SDP_ZSEND_READY,	/* to be advertised */
+	SDP_ZSEND_OUT,		/* the peer may read them */
+	SDP_ZSEND_REVOKED,	/* it may not any more, as soon as that is done */
+	SDP_ZSEND_DIRECT,	/* it wants the rest as messages */
+};
+
+/**
+ * struct sdp_zsend - pages that are sent
+ * @zp: the pages
+ * @mr: lets the peer read them, allocated when first used
+ * @state: how far they have come
+ * @keyed: the peer's key is registered, and not known to have ended
+ * @start: value of the source's counter before their first byte
+ * @since: when the program has written them, jiffies
+ */
+struct sdp_zsend {
+	struct sdp_zpages *zp;
+	struct ib_mr *mr;
+	enum sdp_zsend_state state;
+	bool keyed;
+	u32 start;
+	unsigned long since;
+};
+
+/**
+ * struct sdp_zread - pages that are being read into
+ * @zp: the pages
+ * @rw: the requests that do it
+ */
+struct sdp_zread {
+	struct sdp_zpages *zp;
+	struct rdma_rw_ctx rw;
+};
+
+/**
+ * struct sdp_zcopy - zero copy of a connection (socket lock)
+ * @readers: calls that sleep and could read without a copy; theirs, whatever
+ *	becomes of the connection
+ * @takers: calls that sleep until there is something to read, which they take;
+ *	likewise
+ * @writers: calls that sleep until more pages may be sent; likewise
+ * @epoch: counts the connections of the socket, wraps; likewise
+ * @reading: a call reads without a copy, or gets the memory for it; likewise
+ * @on: this end takes part
+ * @ends_keys: the peer wants its keys invalidated by who has read
+ * @source: what is advertised
+ * @sink: what the peer advertises
+ * @sends: pages that are sent, in the order of the stream; @send_head and
+ *	@send_tail count them.  Either all of them are asynchronous, or there is
+ *	one for which a call waits.
+ * @async_out: how many of them are asynchronous: data in the ring is behind them
+ * @async_bytes: their bytes
+ * @direct: bytes of them that were sent as messages in all, wraps
+ * @advertised: value of the source's counter when all that was advertised is read
+ * @reads: pages that are being read into, in the order of the stream, all of
+ *	them by one call; @read_head and @read_tail count them
+ * @read_cqe: their completion
+ * @reads_done: how many have completed; written by the completion handler only
+ * @pace: how long the peer took to read pages, jiffies
+ * @unread: large writes that are copied, because the peer did not read one
+ * @async: large writes return at once
+ * @watched: how far pages that nobody waits for had come at the last look
+ * @watched_at: when they were first seen there, jiffies
+ * @touched: those that are copied, because the program has written to its
+ *	memory before it was sent
+ * @unsent: reads to memory that is not looked at, because it was not sent before
+ */
+struct sdp_zcopy {
+	u32 readers;
+	u32 takers;
+	u32 writers;
+	u32 epoch;
+	bool reading;
+	bool on;
+	bool ends_keys;
+	struct sdp_zsource source;
+	struct sdp_zsink sink;
+	struct sdp_zsend sends[SDP_ZCOPY_ADVERTS];
+	u32 send_head;
+	u32 send_tail;
+	u32 async_out;
+	u32 async_bytes;
+	u32 direct;
+	u32 advertised;
+	struct sdp_zread reads[SDP_ZCOPY_READS];
+	u32 read_head;
+	u32 read_tail;
+	struct ib_cqe read_cqe;
+	u32 reads_done;
+	struct sdp_zpace pace;
+	struct sdp_backoff unread;
+	bool async;
+	u32 watched;
+	unsigned long watched_at;
+	struct sdp_backoff touched;
+	struct sdp_backoff unsent;
+};
+
+/* Whether there are pages that are being read into. */
+static inline bool sdp_zrecv_busy(const struct sdp_zcopy *z)
+{
+	return z->read_head != z->read_tail;
+}
+
+/* Whether a call could begin to read; no second one beside the first. */
+static inline bool sdp_zrecv_ready(const struct sdp_zcopy *z)
+{
+	return !z->reading && !sdp_zrecv_busy(z) &&
+	       sdp_zsink_readable(&z->sink);
+}
+
+/* Whether there are pages that are sent. */
+static inline bool sdp_zsend_busy(const struct sdp_zcopy *z)
+{
+	return z->send_head != z->send_tail;
+}
+
+/* How many bytes have left without the send ring, wraps. */
+static inline u32 sdp_zsend_passed(const struct sdp_zcopy *z)
+{
+	return z->source.done + z->direct;
+}
+
+/* Whether a call waits for them. */
+static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
+{
+	return sdp_zsend_busy(z) && !z->async_out;
+}
+
+/*
+ * Whether so many have left that a writer who waits for room is woken.  For each
+ * of them he would be woken, and the reader have to wait for him, in turns.
+ */
+static inline bool sdp_zsend_has_drained(const struct sdp_zcopy *z)
+{
+	return z->send_head - z->send_tail <= z->source.max / 2;
+}
+
+/* How long the peer may read nothing before it is asked to give up. */
+static inline u32 sdp_zsend_patience(const struct sdp_zcopy *z)
+{
+	return clamp_t(u32, sdp_zpace_bound(&z->pace), SDP_ZCOPY_PATIENCE,
+		       SDP_ZCOPY_PATIENCE_MAX);
+}
+
+/* Those that were sent first, if there are any. */
+static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
+{
+	return &z->sends[z->send_tail % SDP_ZCOPY_ADVERTS];
+}
+
+/**
+ * struct sdp_zmsg - a write that may be one with MSG_ZEROCOPY
+ * @uarg: what tells the program when its memory is free; NULL if it is none
+ * @borrowed: that is the caller's
+ * @sent: bytes that were sent without a copy
+ */
+struct sdp_zmsg {
+	struct ubuf_info *uarg;
+	bool borrowed;
+	size_t sent;
+};
+
+/* setup.c */
+void sdp_zcopy_begin(struct sdp_sock *ssk);
+void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u8 cap, u32 max_adverts);
+u8 sdp_zcopy_cap(const struct sdp_conn *conn);
+void sdp_zcopy_free(struct sdp_sock *ssk);
+u32 sdp_zcopy_adverts(const struct sdp_conn *conn);
+u32 sdp_zcopy_thresh(const struct sdp_sock *ssk);
+bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg);
+u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
+struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
+				    u32 len);
+bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
+		     unsigned long addr);
+struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
+				  u32 len, enum sdp_zpages_use use);
+void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
+		     unsigned long limit);
+void sdp_zpages_free(struct sdp_zpages *zp);
+void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp);
+
+/* mode.c */
+const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
+int sdp_zcopy_mode_find(const char *name);
+enum sdp_zcopy_mode sdp_zcopy_wanted_mode(const struct sdp_sock *ssk);
+enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_sock *ssk);
+int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
+			 unsigned int optlen);
+int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
+			 int __user *optlen);
+
+/* pages.c */
+bool sdp_zmem_charge(struct sdp_sock *ssk, u32 pages);
+void sdp_zmem_uncharge(u32 pages);
+void sdp_zmem_show(struct seq_file *seq);
+int __init sdp_zmem_init_module(void);
+void sdp_zmem_exit_module(void);
+
+/* advert.c */
+u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len);
+bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
+bool sdp_zsend_open(const struct sdp_sock *ssk);
+bool sdp_zsend_may_add(const struct sdp_zcopy *z);
+bool sdp_zsend_revoke(struct sdp_sock *ssk);
+bool sdp_zsend_push(struct sdp_sock *ssk);
+void sdp_zsend_key_ended(struct sdp_sock *ssk, u32 key);
+void sdp_zsend_revoked(struct sdp_sock *ssk);
+bool sdp_zsend_nudge(struct sdp_sock *ssk);
+void sdp_zsend_finish(struct sdp_sock *ssk);
+void sdp_zsend_free(struct sdp_sock *ssk);
+
+/* direct.c */
+u32 sdp_zdirect_left(const struct sdp_zcopy *z);
+u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
+int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge);
+bool sdp_zdirect_consume(struct sdp_zcopy *z, u32 len);
+
+/* sync.c */
+bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo);
+u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
+
+/* async.c */
+bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm);
+bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
+			const struct sdp_zmsg *zm);
+u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
+		    struct sdp_zmsg *zm, long *timeo);
+void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp);
+void sdp_zasync_watch(struct sdp_sock *ssk);
+
+/* msg.c */
+int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
+		   size_t len);
+void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done);
+struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_sock *ssk,
+				unsigned long addr, u32 len);
+int sdp_zmsg_recv(struct sdp_sock *ssk, struct msghdr *msg);
+
+/* read.c */
+void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc);
+void sdp_zrecv_reap(struct sdp_sock *ssk);
+void sdp_zrecv_unmap_all(struct sdp_sock *ssk);
+void sdp_zrecv_free(struct sdp_sock *ssk);
+void sdp_zrecv_offered(struct sdp_sock *ssk);
+void sdp_zrecv_asked(struct sdp_sock *ssk);
+void sdp_zrecv_answer(struct sdp_sock *ssk);
+u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want);
+bool sdp_zrecv_push(struct sdp_sock *ssk);
+
+#endif /* _SDP_ZCOPY_H */
