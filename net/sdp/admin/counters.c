@@ -5,9 +5,10 @@
 #include <linux/seq_file.h>
 #include <net/ip.h>
 
-#include "base/mem.h"
-#include "base/mib.h"
+#include "base/base.h"
 #include "zcopy/zcopy.h"
+#include "socket/socket.h"
+#include "admin.h"
 
 static const struct snmp_mib sdp_mib_list[] = {
 	/* connect() calls that reached the network */
@@ -106,6 +107,25 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("FallbackListens", SDP_MIB_FALLBACKLISTENS),
 	SNMP_MIB_SENTINEL
 };
+
+/* Exact, while what the limits are compared with lags behind on each CPU. */
+static long sdp_mem_pages(void)
+{
+	long pages = atomic_long_read(&sdp_memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += per_cpu(sdp_memory_fw_alloc, cpu);
+	return pages;
+}
+
+static void sdp_mem_show(struct seq_file *seq)
+{
+	seq_printf(seq, "Sockets %d\n",
+		   sock_prot_inuse_get(seq_file_single_net(seq), &sdp_prot));
+	seq_printf(seq, "MemPages %ld\n", sdp_mem_pages());
+	seq_printf(seq, "MemPressure %lu\n", READ_ONCE(sdp_memory_pressure));
+}
 
 /**
  * sdp_mib_show() - print the counters of a namespace, a name and value a line,

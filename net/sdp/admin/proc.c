@@ -6,10 +6,10 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
-#include "base/mib.h"
-#include "base/net.h"
+#include "base/base.h"
+#include "stream/stream.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
+#include "admin.h"
 
 #ifdef CONFIG_PROC_FS
 
@@ -139,7 +139,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	struct sock *sk = &ssk->sk;
 	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
-	bool live = READ_ONCE(ssk->conn.qp);
+	bool live = READ_ONCE(ssk->conn.link.qp);
 	int state = sdp_state_shown(READ_ONCE(sk->sk_state));
 	struct sdp_fallback_view view;
 	bool tcp = sdp_fallback_view(ssk, &view);

@@ -7,11 +7,11 @@
 #include <linux/string.h>
 #include <linux/sysctl.h>
 
+#include "base/base.h"
 #include "flow/flow.h"
 #include "guard/guard.h"
-#include "base/net.h"
-#include "base/settings.h"
 #include "zcopy/zcopy.h"
+#include "admin.h"
 
 static unsigned int sdp_min_num_buffers = SDP_MIN_BUFFERS;
 static unsigned int sdp_max_num_buffers = SDP_MAX_BUFFERS;

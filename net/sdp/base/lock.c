@@ -16,15 +16,14 @@
 #include <linux/mmap_lock.h>
 #include <linux/sched/signal.h>
 
-#include "lock.h"
-#include "socket/socket.h"
+#include "base.h"
 
 static struct lock_class_key sdp_slock_key;
 static struct lock_class_key sdp_lock_key;
 
 static struct sdp_lock *sdp_lock_of(const struct sock *sk)
 {
-	return &sdp_sk(sk)->lock;
+	return &sdp_base(sk)->lock;
 }
 
 /**
@@ -96,7 +95,7 @@ void sdp_release_sock(struct sock *sk)
 	struct sdp_lock *lock = sdp_lock_of(sk);
 
 	spin_lock_bh(&lock->slock);
-	sdp_sock_catch_up(sdp_sk(sk));
+	sdp_base(sk)->ops->catch_up(sk);
 	mutex_release(&lock->dep_map, _RET_IP_);
 	lock->owned = false;
 	/* Whoever waits has come to do so under the spinlock. */

@@ -16,17 +16,13 @@
 #include <linux/sysctl.h>
 #include <net/proto_memory.h>
 
-#include "mem.h"
-#include "mib.h"
-#include "flow/rcvbuf.h"
-#include "socket/socket.h"
-#include "stream/tx.h"
+#include "base.h"
 
 /* Shares of the memory that is not highmem, as TCP's: 4.7, 6.3 and 9.4 %. */
 #define SDP_MEM_SHARE		16
 #define SDP_MEM_MIN_PAGES	128UL
 
-int sdp_mem_guaranteed = SDP_RCVBUF_FIRST * PAGE_SIZE;
+int sdp_mem_guaranteed = SDP_MEM_BUFFERS * PAGE_SIZE;
 atomic_long_t sdp_memory_allocated;
 DEFINE_PER_CPU(int, sdp_memory_fw_alloc);
 struct percpu_counter sdp_sockets_allocated;
@@ -87,24 +83,24 @@ static bool sdp_mem_take(struct sock *sk, u32 bytes)
  */
 void sdp_mem_settle(struct sock *sk)
 {
-	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_base *base = sdp_base(sk);
 
 	lockdep_assert_held(&sk->sk_lock.slock);
-	if (likely(!ssk->mem_debt))
+	if (likely(!base->mem_debt))
 		return;
-	if (ssk->mem_debt < 0)
-		sk_mem_uncharge(sk, -ssk->mem_debt);
-	else if (!sdp_mem_take(sk, ssk->mem_debt))
+	if (base->mem_debt < 0)
+		sk_mem_uncharge(sk, -base->mem_debt);
+	else if (!sdp_mem_take(sk, base->mem_debt))
 		return;
-	ssk->mem_debt = 0;
+	base->mem_debt = 0;
 }
 
 /* Only what a connection begins with, so that no limit is evaded. */
-static bool sdp_mem_owe(struct sdp_sock *ssk, u32 bytes)
+static bool sdp_mem_owe(struct sdp_base *base, u32 bytes)
 {
-	if ((s64)ssk->mem_debt + bytes > sdp_mem_guaranteed + SDP_TX_CHUNK)
+	if ((s64)base->mem_debt + bytes > sdp_mem_guaranteed + SDP_MEM_CHUNK)
 		return false;
-	ssk->mem_debt += bytes;
+	base->mem_debt += bytes;
 	return true;
 }
 
@@ -142,7 +138,7 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes)
 	theirs = sock_owned_by_user_nocheck(sk);
 	if (!theirs && may_sleep && sk->sk_forward_alloc < (int)bytes)
 		return sdp_mem_take_slowly(sk, bytes);
-	ok = theirs ? sdp_mem_owe(sdp_sk(sk), bytes) : sdp_mem_take(sk, bytes);
+	ok = theirs ? sdp_mem_owe(sdp_base(sk), bytes) : sdp_mem_take(sk, bytes);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return ok;
 }
@@ -169,7 +165,7 @@ bool sdp_mem_grow(struct sock *sk, u32 bytes)
 void sdp_mem_uncharge(struct sock *sk, u32 bytes)
 {
 	spin_lock_bh(&sk->sk_lock.slock);
-	sdp_sk(sk)->mem_debt -= bytes;
+	sdp_base(sk)->mem_debt -= bytes;
 	if (likely(!sock_owned_by_user_nocheck(sk)))
 		sdp_mem_settle(sk);
 	spin_unlock_bh(&sk->sk_lock.slock);
@@ -228,29 +224,6 @@ void sdp_mem_account_end(struct mem_cgroup *old)
 		current->memcg_nr_pages_over_high = 0;
 #endif
 	set_active_memcg(old);
-}
-
-/* Exact, while what the limits are compared with lags behind on each CPU. */
-static long sdp_mem_pages(void)
-{
-	long pages = atomic_long_read(&sdp_memory_allocated);
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		pages += per_cpu(sdp_memory_fw_alloc, cpu);
-	return pages;
-}
-
-/**
- * sdp_mem_show() - print what is in use now, a name and value a line
- * @seq: file of a namespace
- */
-void sdp_mem_show(struct seq_file *seq)
-{
-	seq_printf(seq, "Sockets %d\n",
-		   sock_prot_inuse_get(seq_file_single_net(seq), &sdp_prot));
-	seq_printf(seq, "MemPages %ld\n", sdp_mem_pages());
-	seq_printf(seq, "MemPressure %lu\n", READ_ONCE(sdp_memory_pressure));
 }
 
 /**

@@ -23,7 +23,11 @@ struct mem_cgroup;
 struct seq_file;
 struct sock;
 
-/* Receive buffers that a socket gets even if memory is short, in bytes. */
+/* Receive buffers that a socket gets even if memory is short, a page each. */
+#define SDP_MEM_BUFFERS		8U
+/* And a piece of the send ring. */
+#define SDP_MEM_CHUNK		(16U * 1024)
+
 extern int sdp_mem_guaranteed;
 
 extern atomic_long_t sdp_memory_allocated;
@@ -41,7 +45,6 @@ void sdp_mem_settle(struct sock *sk);
 void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent);
 struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk);
 void sdp_mem_account_end(struct mem_cgroup *old);
-void sdp_mem_show(struct seq_file *seq);
 
 int __init sdp_mem_init_module(void);
 void sdp_mem_exit_module(void);

@@ -72,13 +72,9 @@ struct sdp_mib {
 #define SDP_INC_STATS(net, field)	\
 	SNMP_INC_STATS(sdp_net(net)->mib, field)
 /* What every call and message counts: looking for the namespace costs more. */
-#define SDP_SOCK_INC_STATS(ssk, field)	\
-	SNMP_INC_STATS((ssk)->mib, field)
-#define SDP_SOCK_ADD_STATS(ssk, field, n)	\
-	SNMP_ADD_STATS((ssk)->mib, field, n)
-
-struct seq_file;
-
-int sdp_mib_show(struct seq_file *seq, void *v);
+#define SDP_SOCK_INC_STATS(sk, field)	\
+	SNMP_INC_STATS(sdp_base(sk)->mib, field)
+#define SDP_SOCK_ADD_STATS(sk, field, n)	\
+	SNMP_ADD_STATS(sdp_base(sk)->mib, field, n)
 
 #endif /* _SDP_MIB_H */

@@ -146,36 +146,11 @@ struct sdp_net {
 	struct list_head shares;
 };
 
-/**
- * struct sdp_netns_visit - a task's stay in another network namespace
- * @proxy: what the task has for its namespaces meanwhile
- * @home: what it has else, NULL if it need not leave
- * @users: count of @proxy that is the task's own
- */
-struct sdp_netns_visit {
-	struct nsproxy proxy;
-	struct nsproxy *home;
-	unsigned int users;
-};
-
 extern unsigned int sdp_net_id;
 
 static inline struct sdp_net *sdp_net(const struct net *net)
 {
 	return net_generic(net, sdp_net_id);
 }
-
-void sdp_netns_enter(struct sdp_netns_visit *visit, struct net *net);
-void sdp_netns_leave(struct sdp_netns_visit *visit);
-
-int sdp_sysctl_init(struct net *net);
-void sdp_sysctl_exit(struct net *net);
-int sdp_proc_init(struct net *net);
-void sdp_proc_exit(struct net *net);
-int sdp_mib_init(struct net *net);
-void sdp_mib_exit(struct net *net);
-
-int __init sdp_netns_init_module(void);
-void sdp_netns_exit_module(void);
 
 #endif /* _SDP_NETNS_H */

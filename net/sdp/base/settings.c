@@ -6,9 +6,7 @@
 #include <linux/jiffies.h>
 #include <net/tcp.h>
 
-#include "net.h"
-#include "settings.h"
-#include "socket/socket.h"
+#include "base.h"
 
 /* TCP doubles its retransmission timeout, a second at first, up to this. */
 #define SDP_RTO_MAX_SECS	120U
@@ -48,54 +46,54 @@ unsigned int sdp_option_retrans_to_secs(unsigned int retrans)
 
 /**
  * sdp_option_keepidle() - how long a connection is idle before it is probed
- * @ssk: socket
+ * @sk: socket
  *
  * Return: seconds.
  */
-unsigned int sdp_option_keepidle(const struct sdp_sock *ssk)
+unsigned int sdp_option_keepidle(const struct sock *sk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return ssk->opt.keepidle ?: READ_ONCE(sn->keepalive_time);
+	return sdp_base(sk)->opt.keepidle ?: READ_ONCE(sn->keepalive_time);
 }
 
 /**
  * sdp_option_keepintvl() - how long one probe may stay unanswered
- * @ssk: socket
+ * @sk: socket
  *
  * Return: seconds.
  */
-unsigned int sdp_option_keepintvl(const struct sdp_sock *ssk)
+unsigned int sdp_option_keepintvl(const struct sock *sk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return ssk->opt.keepintvl ?: READ_ONCE(sn->keepalive_intvl);
+	return sdp_base(sk)->opt.keepintvl ?: READ_ONCE(sn->keepalive_intvl);
 }
 
 /**
  * sdp_option_keepcnt() - how many times that may happen
- * @ssk: socket
+ * @sk: socket
  */
-unsigned int sdp_option_keepcnt(const struct sdp_sock *ssk)
+unsigned int sdp_option_keepcnt(const struct sock *sk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return ssk->opt.keepcnt ?: READ_ONCE(sn->keepalive_probes);
+	return sdp_base(sk)->opt.keepcnt ?: READ_ONCE(sn->keepalive_probes);
 }
 
 /**
  * sdp_option_connect_timeout() - how long connect() tries
- * @ssk: socket
+ * @sk: socket
  *
  * TCP gives up when the timeout after the last of TCP_SYNCNT repetitions has
  * passed, or after TCP_USER_TIMEOUT.
  *
  * Return: jiffies.
  */
-unsigned long sdp_option_connect_timeout(const struct sdp_sock *ssk)
+unsigned long sdp_option_connect_timeout(const struct sock *sk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	const struct sdp_options *opt = &ssk->opt;
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
+	const struct sdp_options *opt = &sdp_base(sk)->opt;
 	unsigned long timeout;
 
 	if (opt->syncnt)
@@ -111,13 +109,91 @@ unsigned long sdp_option_connect_timeout(const struct sdp_sock *ssk)
 
 /**
  * sdp_option_linger2() - how long an orphan waits for the peer's DisConn
- * @ssk: socket
+ * @sk: socket
  *
  * Return: seconds; -1 if it does not wait.
  */
-int sdp_option_linger2(const struct sdp_sock *ssk)
+int sdp_option_linger2(const struct sock *sk)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return ssk->opt.linger2 ?: (int)READ_ONCE(sn->fin_timeout);
+	return sdp_base(sk)->opt.linger2 ?: (int)READ_ONCE(sn->fin_timeout);
+}
+
+/**
+ * sdp_name_get() - take the value of an option that is a name
+ * @name: set to it
+ * @optval: the name
+ * @optlen: its length
+ *
+ * As with TCP_CONGESTION a name may be cut off anywhere, and need not end in a
+ * zero.
+ *
+ * Return: 0; -EINVAL without a name; -EFAULT.
+ */
+int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
+		 unsigned int optlen)
+{
+	long len;
+
+	if (optlen < 1)
+		return -EINVAL;
+	len = strncpy_from_sockptr(name, optval,
+				   min_t(long, SDP_NAME_MAX - 1, optlen));
+	if (len < 0)
+		return -EFAULT;
+	name[len] = 0;
+	return 0;
+}
+
+/**
+ * sdp_name_put() - give the value of an option that is a name
+ * @name: name
+ * @len: room for it, not negative
+ * @optval: where to put it, with zeros behind it up to SDP_NAME_MAX
+ * @optlen: set to what was written
+ *
+ * Return: 0 or -EFAULT.
+ */
+int sdp_name_put(const char *name, int len, char __user *optval,
+		 int __user *optlen)
+{
+	char buf[SDP_NAME_MAX];
+
+	strscpy_pad(buf, name, sizeof(buf));
+	len = min_t(unsigned int, len, sizeof(buf));
+	if (put_user(len, optlen) || copy_to_user(optval, buf, len))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * sdp_option_flow() - which engine of flow control a new connection is to use
+ * @sk: socket, locked or not
+ */
+const struct sdp_flow_ops *sdp_option_flow(const struct sock *sk)
+{
+	return sdp_base(sk)->opt.flow ?: READ_ONCE(sdp_net(sock_net(sk))->flow_control);
+}
+
+/**
+ * sdp_option_guard() - what protects the memory of a socket's next write
+ * @sk: socket, locked or not
+ */
+const struct sdp_guard_ops *sdp_option_guard(const struct sock *sk)
+{
+	return READ_ONCE(sdp_base(sk)->opt.guard) ?: READ_ONCE(sdp_net(sock_net(sk))->zcopy_fault);
+}
+
+/**
+ * sdp_option_zcopy() - which mode of zero copy a new connection is to use
+ * @sk: socket, locked or not
+ *
+ * Return: enum sdp_zcopy_mode.
+ */
+unsigned int sdp_option_zcopy(const struct sock *sk)
+{
+	const struct sdp_options *opt = &sdp_base(sk)->opt;
+
+	return opt->zcopy >= 0 ? opt->zcopy : READ_ONCE(sdp_net(sock_net(sk))->zcopy);
 }

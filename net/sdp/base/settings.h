@@ -92,47 +92,21 @@ void sdp_options_init(struct sdp_options *opt);
 unsigned int sdp_option_retrans_to_secs(unsigned int retrans);
 
 /* Values of a socket, its namespace's where it has none of its own. */
-unsigned int sdp_option_keepidle(const struct sdp_sock *ssk);
-unsigned int sdp_option_keepintvl(const struct sdp_sock *ssk);
-unsigned int sdp_option_keepcnt(const struct sdp_sock *ssk);
-unsigned long sdp_option_connect_timeout(const struct sdp_sock *ssk);
-int sdp_option_linger2(const struct sdp_sock *ssk);
+unsigned int sdp_option_keepidle(const struct sock *sk);
+unsigned int sdp_option_keepintvl(const struct sock *sk);
+unsigned int sdp_option_keepcnt(const struct sock *sk);
+unsigned long sdp_option_connect_timeout(const struct sock *sk);
+int sdp_option_linger2(const struct sock *sk);
+const struct sdp_flow_ops *sdp_option_flow(const struct sock *sk);
+const struct sdp_guard_ops *sdp_option_guard(const struct sock *sk);
+unsigned int sdp_option_zcopy(const struct sock *sk);
 
 /* Room for the name of an engine, a mode or a guard, its end included. */
 #define SDP_NAME_MAX	16
 
-/* socket/sockopt.c */
 int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
 		 unsigned int optlen);
 int sdp_name_put(const char *name, int len, char __user *optval,
-		 int __user *optlen);
-
-/* socket/sockopt_tcp.c */
-int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
-		       unsigned int optlen);
-int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val);
-
-/* socket/sockopt_ip.c */
-int sdp_ip_read(int level, sockptr_t optval, unsigned int optlen, int *val);
-int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
-		      sockptr_t optval, unsigned int optlen);
-int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
-		      char __user *optval, int __user *optlen);
-int sdp_ip_service_type(const struct sdp_sock *ssk);
-
-/* socket/sockopt_inet.c */
-int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
-			sockptr_t optval, unsigned int optlen);
-int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
-			char __user *optval, int __user *optlen);
-void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
-		    struct socket *to);
-int sdp_inet_mtu(struct sock *sk);
-
-/* socket/info.c */
-int sdp_tcp_info(struct sock *sk, int len, char __user *optval,
-		 int __user *optlen);
-int sdp_sdp_info(struct sock *sk, int len, char __user *optval,
 		 int __user *optlen);
 
 #endif /* _SDP_OPTIONS_H */

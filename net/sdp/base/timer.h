@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-struct sdp_sock;
+struct sock;
 
 /* What can become due.  Handlers are in the order of this list. */
 enum sdp_timer {
@@ -48,12 +48,12 @@ struct sdp_timers {
 	unsigned long expires[__SDP_TIMER_MAX];
 };
 
-void sdp_timer_init(struct sdp_sock *ssk);
-void sdp_timer_arm(struct sdp_sock *ssk, enum sdp_timer which,
+void sdp_timer_init(struct sock *sk);
+void sdp_timer_arm(struct sock *sk, enum sdp_timer which,
 		   unsigned long delay);
-void sdp_timer_arm_once(struct sdp_sock *ssk, enum sdp_timer which,
+void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
 			unsigned long delay);
-void sdp_timer_disarm(struct sdp_sock *ssk, enum sdp_timer which);
-void sdp_timer_disarm_all(struct sdp_sock *ssk);
+void sdp_timer_disarm(struct sock *sk, enum sdp_timer which);
+void sdp_timer_disarm_all(struct sock *sk);
 
 #endif /* _SDP_TIMER_H */

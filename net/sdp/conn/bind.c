@@ -8,14 +8,14 @@
 #include <linux/netdevice.h>
 #include <rdma/rdma_cm.h>
 
+#include "base/base.h"
+#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
-#include "base/net.h"
 #include "port.h"
 #include "route.h"
 #include "share.h"
-#include "socket/socket.h"
 
 /**
  * sdp_bind_check_scope() - whether the interface of a link-local address exists
@@ -50,7 +50,7 @@ static int sdp_bind_errno(const struct sdp_sock *ssk, int err)
 		return -EADDRNOTAVAIL;
 	if (err == -EADDRNOTAVAIL &&
 	    (sdp_addr_is_any(&ssk->local) ||
-	     ssk->conn.id->route.addr.dev_addr.dev_type))
+	     ssk->conn.link.id->route.addr.dev_addr.dev_type))
 		return -EADDRINUSE;
 	return err;
 }
@@ -58,7 +58,7 @@ static int sdp_bind_errno(const struct sdp_sock *ssk, int err)
 /* An earlier attempt has left an address' device, and options, behind. */
 static void sdp_bind_prepare_id(const struct sdp_sock *ssk, int family)
 {
-	struct rdma_cm_id *id = ssk->conn.id;
+	struct rdma_cm_id *id = ssk->conn.link.id;
 
 	id->route.addr.dev_addr.dev_type = 0;
 	id->route.addr.dev_addr.bound_dev_if = 0;
@@ -75,12 +75,12 @@ static int sdp_bind_id(struct sdp_sock *ssk, bool dual)
 	sdp_addr_to_rdma(&ssk->local, dual, &addr);
 	sdp_bind_prepare_id(ssk, addr.ss_family);
 	if (ssk->local.port)
-		err = rdma_bind_addr(ssk->conn.id, (struct sockaddr *)&addr);
+		err = rdma_bind_addr(ssk->conn.link.id, (struct sockaddr *)&addr);
 	else
-		err = sdp_port_bind_any(ssk, ssk->conn.id, &addr);
+		err = sdp_port_bind_any(ssk, ssk->conn.link.id, &addr);
 	if (err)
 		return sdp_bind_errno(ssk, err);
-	sdp_addr_from_rdma(&ssk->conn.id->route.addr.src_addr, &got);
+	sdp_addr_from_rdma(&ssk->conn.link.id->route.addr.src_addr, &got);
 	ssk->local.port = got.port;
 	ssk->conn.id_bound = true;
 	return 0;
@@ -133,7 +133,7 @@ void sdp_bind_keep(struct sdp_sock *ssk)
 	int last = ssk->last_bind_err;
 
 	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
-	    !ssk->bound_port || ssk->conn.id ||
+	    !ssk->bound_port || ssk->conn.link.id ||
 	    ssk->share || sdp_fallback_tcp(sk) || sdp_fallback_alone(ssk))
 		return;
 	/* The address was the route's choice, and may be another next time. */
@@ -150,7 +150,7 @@ void sdp_bind_keep(struct sdp_sock *ssk)
  */
 bool sdp_bind_is_shared(const struct sdp_sock *ssk)
 {
-	const struct rdma_cm_id *id = ssk->conn.id;
+	const struct rdma_cm_id *id = ssk->conn.link.id;
 
 	return !ssk->v6only && sdp_addr_is_any(&ssk->local) &&
 	       id->route.addr.src_addr.ss_family == AF_INET6;
@@ -160,7 +160,7 @@ bool sdp_bind_is_shared(const struct sdp_sock *ssk)
  * sdp_bind_split() - give each family an identifier of its own
  * @ssk: locked socket that has its port for both families
  *
- * conn.id is that of IPv6 from now on, and conn.id_other that of IPv4.
+ * conn.link.id is that of IPv6 from now on, and conn.id_other that of IPv4.
  *
  * Context: process context.
  * Return: 0 or a negative errno; sdp_bind_join() or sdp_bind_end_other() is due
@@ -176,7 +176,7 @@ int sdp_bind_split(struct sdp_sock *ssk)
 
 	sdp_sock_owned_by_me(&ssk->sk);
 	/* Until now it has kept the port for both. */
-	rdma_set_afonly(ssk->conn.id, 1);
+	rdma_set_afonly(ssk->conn.link.id, 1);
 	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk, RDMA_PS_IB,
 			    IB_QPT_RC);
 	if (IS_ERR(id))
@@ -214,12 +214,12 @@ void sdp_bind_join(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (conn->id->route.addr.src_addr.ss_family != AF_INET6 &&
+	if (conn->link.id->route.addr.src_addr.ss_family != AF_INET6 &&
 	    conn->id_other)
-		swap(conn->id, conn->id_other);
+		swap(conn->link.id, conn->id_other);
 	sdp_bind_end_other(ssk);
 	if (sdp_bind_is_shared(ssk))
-		rdma_set_afonly(conn->id, 0);
+		rdma_set_afonly(conn->link.id, 0);
 }
 
 /**
@@ -239,7 +239,7 @@ int sdp_bind_for_peer(struct sdp_sock *ssk)
 		return 0;
 	err = sdp_bind_split(ssk);
 	if (!err)
-		swap(ssk->conn.id, ssk->conn.id_other);
+		swap(ssk->conn.link.id, ssk->conn.id_other);
 	return err;
 }
 

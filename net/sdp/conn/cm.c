@@ -10,18 +10,15 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include "socket/accept.h"
+#include "base/base.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
+#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
-#include "rdma/device.h"
-#include "stream/immediate.h"
-#include "base/mib.h"
-#include "base/net.h"
 #include "route.h"
 #include "share.h"
-#include "socket/socket.h"
-#include "stream/tx.h"
 
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
@@ -62,7 +59,7 @@ static bool sdp_cm_on_bound_netdev(const struct sdp_sock *ssk,
 /* Has the connection manager find the way that the socket's options say. */
 static void sdp_cm_prepare_route(struct sdp_sock *ssk)
 {
-	struct rdma_cm_id *id = ssk->conn.id;
+	struct rdma_cm_id *id = ssk->conn.link.id;
 	int tos = sdp_ip_service_type(ssk);
 
 	/* An address that the program chose has an interface already. */
@@ -106,11 +103,11 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 		return err;
 	sdp_cm_prepare_route(ssk);
 	sdp_addr_to_rdma(&ssk->peer, false, &dst);
-	err = rdma_resolve_addr(ssk->conn.id, NULL, (struct sockaddr *)&dst,
+	err = rdma_resolve_addr(ssk->conn.link.id, NULL, (struct sockaddr *)&dst,
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
 		return err;
-	sdp_cm_local_addr(ssk->conn.id, &got);
+	sdp_cm_local_addr(ssk->conn.link.id, &got);
 	ssk->local.port = got.port;
 	if (sdp_addr_is_any(&ssk->local))
 		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
@@ -189,14 +186,14 @@ static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
 void sdp_cm_hello(struct work_struct *work)
 {
 	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.hello);
-	struct rdma_cm_id *id = ssk->conn.id;
+	struct rdma_cm_id *id = ssk->conn.link.id;
 	int err = 0;
 
 	rdma_lock_handler(id);
-	if (!test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+	if (!test_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags))
 		err = sdp_cm_route_resolved(ssk, id);
 	if (err)
-		sdp_conn_end(ssk, err);
+		sdp_link_end(&ssk->conn.link, err);
 	rdma_unlock_handler(id);
 	sock_put(&ssk->sk);
 }
@@ -232,7 +229,7 @@ static void sdp_cm_use_ack(struct sdp_sock *ssk)
  */
 void sdp_cm_check_answered(struct sdp_sock *ssk)
 {
-	const unsigned long *flags = &ssk->conn.flags;
+	const unsigned long *flags = &ssk->conn.link.flags;
 	int err;
 
 	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT)) {
@@ -242,13 +239,13 @@ void sdp_cm_check_answered(struct sdp_sock *ssk)
 			return;
 		sdp_cm_use_ack(ssk);
 	} else {
-		if (!test_bit(SDP_CONN_SETTLED, flags) || ssk->conn.dev->iwarp)
+		if (!test_bit(SDP_CONN_SETTLED, flags) || ssk->conn.link.dev->iwarp)
 			return;
 		sdp_accept_established(ssk);
 	}
-	err = sdp_conn_check_flushed(ssk);
+	err = sdp_link_check_flushed(&ssk->conn.link);
 	if (err)
-		sdp_conn_end(ssk, err);
+		sdp_link_end(&ssk->conn.link, err);
 }
 
 /*
@@ -263,7 +260,7 @@ static int sdp_cm_established(struct sdp_sock *ssk,
 
 	/* An answer that comes when the attempt was given up is too late. */
 	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT) &&
-	    !test_bit(SDP_CONN_BROKEN, &conn->flags)) {
+	    !test_bit(SDP_CONN_BROKEN, &conn->link.flags)) {
 		err = sdp_hello_ack_parse(event->param.conn.private_data,
 					  event->param.conn.private_data_len,
 					  &conn->ack);
@@ -271,10 +268,10 @@ static int sdp_cm_established(struct sdp_sock *ssk,
 			return err;
 		/* Pairs with the barrier in sdp_cm_use_ack(). */
 		smp_mb__before_atomic();
-		set_bit(SDP_CONN_ANSWERED, &conn->flags);
+		set_bit(SDP_CONN_ANSWERED, &conn->link.flags);
 	}
 	local_bh_disable();
-	sdp_conn_kick(ssk);
+	sdp_link_kick(&ssk->conn.link);
 	local_bh_enable();
 	return 0;
 }
@@ -298,9 +295,9 @@ void sdp_cm_heard(struct sdp_sock *ssk)
 	int err;
 
 	sdp_accept_established(ssk);
-	err = sdp_conn_check_flushed(ssk);
+	err = sdp_link_check_flushed(&ssk->conn.link);
 	if (err)
-		sdp_conn_end(ssk, err);
+		sdp_link_end(&ssk->conn.link, err);
 }
 
 /*
@@ -310,7 +307,7 @@ void sdp_cm_heard(struct sdp_sock *ssk)
 static void sdp_cm_await_greeting(struct sdp_sock *child)
 {
 	sdp_lock_sock(&child->sk);
-	sdp_timer_arm(child, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
+	sdp_timer_arm(&child->sk, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
 	sdp_release_sock(&child->sk);
 }
 
@@ -321,7 +318,7 @@ static void sdp_cm_await_greeting(struct sdp_sock *child)
 void sdp_cm_check_greeting(struct sdp_sock *ssk)
 {
 	if (sdp_in_state(&ssk->sk, TCPF_SYN_RECV))
-		sdp_conn_end(ssk, -ETIMEDOUT);
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 }
 
 static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
@@ -329,7 +326,7 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 {
 	/* The listener went after its HelloAck, and before we could tell. */
 	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT) ||
-	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
+	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
 		return -ECONNRESET;
 	/*
 	 * Not by rdma_consumer_reject_data(): an iWARP provider says "reset"
@@ -361,7 +358,7 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
  */
 static int sdp_cm_unreachable(const struct sdp_sock *ssk)
 {
-	const unsigned long *flags = &ssk->conn.flags;
+	const unsigned long *flags = &ssk->conn.link.flags;
 
 	if (test_bit(SDP_CONN_ANSWERED, flags) ||
 	    test_bit(SDP_CONN_SETTLED, flags) ||
@@ -451,7 +448,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
 	/* iWARP's connection manager does that. */
-	if (!conn->dev->iwarp)
+	if (!conn->link.dev->iwarp)
 		sdp_cm_limit_reads(&param, peer);
 	return rdma_accept(id, &param);
 }
@@ -502,7 +499,7 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	}
 	if (err) {
 		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
-		sdp_conn_end(child, err);
+		sdp_link_end(&child->conn.link, err);
 	}
 	return 0;
 }
@@ -542,13 +539,13 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		sdp_conn_told(ssk);
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		sdp_conn_lost(ssk);
-	if (test_bit(SDP_CONN_DYING, &ssk->conn.flags))
+	if (test_bit(SDP_CONN_DYING, &ssk->conn.link.flags))
 		return 0;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-		set_bit(SDP_CONN_SETTLED, &ssk->conn.flags);
+		set_bit(SDP_CONN_SETTLED, &ssk->conn.link.flags);
 	err = sdp_cm_event(ssk, id, event);
 	if (err)
-		sdp_conn_end(ssk, err);
+		sdp_link_end(&ssk->conn.link, err);
 	return 0;
 }
 

@@ -12,15 +12,19 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-#include "flow/flow.h"
-#include "flow/credit.h"
-#include "flow/nic.h"
-#include "flow/rdma.h"
-#include "stream/oob.h"
-#include "flow/rcvbuf.h"
-#include "base/ring.h"
 #include "wire/wire.h"
+#include "base/base.h"
+#include "flow/flow.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
 #include "zcopy/zcopy.h"
+#include "bind.h"
+#include "cm.h"
+#include "keepalive.h"
+#include "port.h"
+#include "route.h"
+#include "share.h"
+#include "siw_netns.h"
 
 struct rdma_cgroup;
 struct sdp_device;
@@ -55,24 +59,6 @@ struct sdp_sock;
 #define SDP_RETRY_COUNT		6
 /* Credits make "receiver not ready" impossible; this is the safety net. */
 #define SDP_RNR_RETRY_COUNT	7
-
-/* Bits of sdp_conn::flags. */
-enum sdp_conn_flag {
-	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
-	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
-	SDP_CONN_PAUSE,		/* so does what has waited for company */
-	SDP_CONN_ASKED,		/* a program looks whether there is data */
-	SDP_CONN_ANSWERED,	/* the peer's HelloAck has come */
-	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
-	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
-	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
-	SDP_CONN_DYING,		/* teardown has begun, events are ignored */
-	SDP_CONN_TOLD,		/* the peer knows that the connection is over */
-	SDP_CONN_PARTING,	/* waits for that, or for SDP_TIMER_PART */
-	SDP_CONN_KEEPALIVE,	/* SO_KEEPALIVE has changed */
-	SDP_CONN_UNSHARED,	/* a shared port has gone with its device */
-	SDP_CONN_GONE,		/* the id's device goes, which waits for the id */
-};
 
 /**
  * struct sdp_rx_buf - one receive buffer
@@ -393,19 +379,9 @@ struct sdp_conn_stats {
 
 /**
  * struct sdp_conn - one RDMA connection, part of its socket
- * @id: the connection's identifier in rdma_cm, NULL when there is none
+ * @link: the RDMA side: identifier, device, queue pair
  * @id_other: a second identifier for the other family, see sdp_bind_split()
- * @id_bound: @id, if there is one, has the socket's port
- * @dev: what we keep for the device, NULL until the route is known
- * @dev_node: place in the device's list of connections
- * @pd: protection domain of this connection alone, NULL until the route is known
- * @rdmacg: control group that is charged for it, NULL until a program has it
- * @qp: queue pair, likewise
- * @cq: completion queue, shared with other connections
- * @rx_cqe: completion entry of all receive work requests
- * @tx_cqe: completion entry of all send work requests
- * @flags: bits of enum sdp_conn_flag
- * @reason: why the connection ends, a negative errno; 0 = no failure yet
+ * @id_bound: the identifier in @link, if there is one, has the socket's port
  * @features: what this side's Hello offers, and once the peer's has come, what
  *	both do, SDP_FEAT_*
  * @flow: engine of flow control; before the peer's Hello the one that is wanted
@@ -425,19 +401,9 @@ struct sdp_conn_stats {
  * @zcopy: transfers without a copy
  */
 struct sdp_conn {
-	struct rdma_cm_id *id;
+	struct sdp_link link;
 	struct rdma_cm_id *id_other;
 	bool id_bound;
-	struct sdp_device *dev;
-	struct list_head dev_node;
-	struct ib_pd *pd;
-	struct rdma_cgroup *rdmacg;
-	struct ib_qp *qp;
-	struct ib_cq *cq;
-	struct ib_cqe rx_cqe;
-	struct ib_cqe tx_cqe;
-	unsigned long flags;
-	int reason;
 	u16 features;
 	const struct sdp_flow_ops *flow;
 	enum sdp_flow_reason flow_reason;
@@ -465,37 +431,33 @@ static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)
 /* An identifier that is there may be one that could not be bound. */
 static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
 {
-	return conn->id && conn->id_bound;
+	return conn->link.id && conn->id_bound;
 }
 
-void sdp_conn_init(struct sdp_conn *conn);
+void sdp_conn_init(struct sdp_sock *ssk);
 int sdp_conn_create_id(struct sdp_sock *ssk);
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_free(struct sdp_sock *ssk);
-void sdp_conn_kick(struct sdp_sock *ssk);
 void sdp_conn_process(struct sdp_sock *ssk);
 void sdp_conn_grow(struct sdp_sock *ssk);
-void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc);
-int sdp_conn_check_flushed(struct sdp_sock *ssk);
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param);
 
 /* teardown.c */
 void sdp_conn_teardown(struct work_struct *work);
 void sdp_conn_farewell(struct work_struct *work);
-void sdp_conn_end(struct sdp_sock *ssk, int reason);
 void sdp_conn_part(struct sdp_sock *ssk);
 void sdp_conn_told(struct sdp_sock *ssk);
 void sdp_conn_lost(struct sdp_sock *ssk);
 void sdp_conn_flush(struct sdp_sock *ssk);
 void sdp_conn_destroy_id(struct sdp_sock *ssk);
 void sdp_conn_retreat(struct sdp_sock *ssk);
+void sdp_conn_broken(struct sock *sk);
 
-extern struct workqueue_struct *sdp_wq;
-extern struct workqueue_struct *sdp_share_wq;
+/* negotiate.c */
+void sdp_flow_begin(struct sdp_sock *ssk);
+void sdp_flow_choose(struct sdp_sock *ssk, u16 peer);
 
-int __init sdp_conn_init_module(void);
-void sdp_conn_exit_module(void);
 
 #endif /* _SDP_CONN_H */

@@ -10,10 +10,10 @@
  */
 #include <linux/jiffies.h>
 
-#include "keepalive.h"
-#include "base/settings.h"
+#include "base/base.h"
+#include "stream/stream.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
+#include "keepalive.h"
 
 /* How often a peer that grants no credits is asked whether it is there. */
 #define SDP_PERSIST_PERIOD	(5 * HZ)
@@ -24,7 +24,7 @@
 
 static bool sdp_alive_connected(const struct sdp_sock *ssk)
 {
-	return ssk->conn.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+	return ssk->conn.link.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
 }
 
 /**
@@ -35,7 +35,7 @@ static bool sdp_alive_connected(const struct sdp_sock *ssk)
  */
 void sdp_alive_stalled(struct sdp_sock *ssk)
 {
-	sdp_timer_arm_once(ssk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
+	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
 }
 
 /**
@@ -48,19 +48,19 @@ void sdp_alive_stalled(struct sdp_sock *ssk)
  */
 void sdp_alive_persist(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.id || !sdp_tx_waiting(ssk))
+	if (!ssk->conn.link.id || !sdp_tx_waiting(ssk))
 		return;
 	if (sdp_tx_probe_overdue(ssk)) {
-		sdp_conn_end(ssk, -ETIMEDOUT);
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 		return;
 	}
 	sdp_tx_probe(ssk);
-	sdp_timer_arm(ssk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
 }
 
 static unsigned long sdp_alive_user_limit(const struct sdp_sock *ssk)
 {
-	return max_t(unsigned long, msecs_to_jiffies(ssk->opt.user_timeout),
+	return max_t(unsigned long, msecs_to_jiffies(ssk->base.opt.user_timeout),
 		     SDP_USER_TIMEOUT_MIN);
 }
 
@@ -70,8 +70,8 @@ static unsigned long sdp_alive_user_limit(const struct sdp_sock *ssk)
  */
 void sdp_alive_written(struct sdp_sock *ssk)
 {
-	if (ssk->opt.user_timeout)
-		sdp_timer_arm_once(ssk, SDP_TIMER_USER,
+	if (ssk->base.opt.user_timeout)
+		sdp_timer_arm_once(&ssk->sk, SDP_TIMER_USER,
 				   sdp_alive_user_limit(ssk) / 2);
 }
 
@@ -88,29 +88,29 @@ void sdp_alive_user_timeout(struct sdp_sock *ssk)
 	unsigned long limit = sdp_alive_user_limit(ssk);
 	unsigned long waited = jiffies - ssk->conn.tx.since;
 
-	if (!ssk->opt.user_timeout || !sdp_alive_connected(ssk) ||
+	if (!ssk->base.opt.user_timeout || !sdp_alive_connected(ssk) ||
 	    !sdp_tx_outstanding(ssk))
 		return;
 	if (waited >= limit) {
-		sdp_conn_end(ssk, -ETIMEDOUT);
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 		return;
 	}
 	if (waited >= limit / 2)
 		sdp_tx_probe(ssk);
 	else
 		limit /= 2;
-	sdp_timer_arm(ssk, SDP_TIMER_USER, limit - waited);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_USER, limit - waited);
 }
 
 /* How long a probe of an idle connection may be unanswered. */
 static unsigned long sdp_alive_keep_limit(const struct sdp_sock *ssk)
 {
-	unsigned long intvl = sdp_option_keepintvl(ssk) * HZ;
-	unsigned long idle = sdp_option_keepidle(ssk) * HZ;
-	unsigned long user = msecs_to_jiffies(ssk->opt.user_timeout);
+	unsigned long intvl = sdp_option_keepintvl(&ssk->sk) * HZ;
+	unsigned long idle = sdp_option_keepidle(&ssk->sk) * HZ;
+	unsigned long user = msecs_to_jiffies(ssk->base.opt.user_timeout);
 
 	if (!user)
-		return sdp_option_keepcnt(ssk) * intvl;
+		return sdp_option_keepcnt(&ssk->sk) * intvl;
 	return user > idle + intvl ? user - idle : intvl;
 }
 
@@ -119,7 +119,7 @@ static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
 {
 	const struct sdp_tx *tx = &ssk->conn.tx;
 	unsigned long limit = sdp_alive_keep_limit(ssk);
-	unsigned long intvl = sdp_option_keepintvl(ssk) * HZ;
+	unsigned long intvl = sdp_option_keepintvl(&ssk->sk) * HZ;
 	unsigned long waited;
 
 	sdp_tx_probe(ssk);
@@ -127,7 +127,7 @@ static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
 		return SDP_PROBE_RETRY;
 	waited = jiffies - tx->probe_at;
 	if (waited >= limit) {
-		sdp_conn_end(ssk, -ETIMEDOUT);
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 		return intvl;
 	}
 	return min(intvl, limit - waited);
@@ -142,9 +142,9 @@ static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
 void sdp_alive_keepalive(struct sdp_sock *ssk)
 {
 	unsigned long idle = jiffies - ssk->conn.stats.last_heard;
-	unsigned long next = sdp_option_keepidle(ssk) * HZ;
+	unsigned long next = sdp_option_keepidle(&ssk->sk) * HZ;
 
-	if (!ssk->opt.keepalive || !sdp_alive_connected(ssk))
+	if (!ssk->base.opt.keepalive || !sdp_alive_connected(ssk))
 		return;
 	if (!sdp_tx_outstanding(ssk)) {
 		if (idle < next)
@@ -152,7 +152,7 @@ void sdp_alive_keepalive(struct sdp_sock *ssk)
 		else
 			next = sdp_alive_keep_probe(ssk);
 	}
-	sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, next);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_KEEPALIVE, next);
 }
 
 /**
@@ -161,11 +161,11 @@ void sdp_alive_keepalive(struct sdp_sock *ssk)
  */
 void sdp_alive_keep(struct sdp_sock *ssk)
 {
-	if (!ssk->opt.keepalive)
-		sdp_timer_disarm(ssk, SDP_TIMER_KEEPALIVE);
+	if (!ssk->base.opt.keepalive)
+		sdp_timer_disarm(&ssk->sk, SDP_TIMER_KEEPALIVE);
 	else if (sdp_alive_connected(ssk))
-		sdp_timer_arm_once(ssk, SDP_TIMER_KEEPALIVE,
-				   sdp_option_keepidle(ssk) * HZ);
+		sdp_timer_arm_once(&ssk->sk, SDP_TIMER_KEEPALIVE,
+				   sdp_option_keepidle(&ssk->sk) * HZ);
 }
 
 /**
@@ -191,10 +191,10 @@ void sdp_alive_set_keepalive(struct sock *sk, int on)
 
 	local_bh_disable();
 	sdp_bh_lock_sock(sk);
-	ssk->opt.keepalive = on;
+	ssk->base.opt.keepalive = on;
 	if (sdp_sock_owned(sk)) {
-		set_bit(SDP_CONN_KEEPALIVE, &ssk->conn.flags);
-		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+		set_bit(SDP_CONN_KEEPALIVE, &ssk->conn.link.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags);
 	} else {
 		sdp_alive_keep(ssk);
 	}
@@ -211,7 +211,7 @@ void sdp_alive_options_changed(struct sdp_sock *ssk)
 	if (!sdp_alive_connected(ssk))
 		return;
 	/* They find out by themselves what is due when. */
-	if (ssk->opt.keepalive)
-		sdp_timer_arm(ssk, SDP_TIMER_KEEPALIVE, 0);
-	sdp_timer_arm(ssk, SDP_TIMER_USER, 0);
+	if (ssk->base.opt.keepalive)
+		sdp_timer_arm(&ssk->sk, SDP_TIMER_KEEPALIVE, 0);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_USER, 0);
 }

@@ -4,11 +4,11 @@
  */
 #include <rdma/rdma_cm.h>
 
+#include "base/base.h"
+#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
-#include "base/net.h"
-#include "socket/socket.h"
 
 /*
  * The program's backlog limits the children, and there is one as soon as a
@@ -45,11 +45,11 @@ int sdp_listen_begin(struct sdp_sock *ssk)
 	int err;
 
 	if (!sdp_bind_is_shared(ssk))
-		return sdp_listen_on(ssk->conn.id, net);
+		return sdp_listen_on(ssk->conn.link.id, net);
 	err = sdp_bind_split(ssk);
 	if (!err)
 		err = sdp_listen_on(ssk->conn.id_other, net);
 	if (!err)
-		err = sdp_listen_on(ssk->conn.id, net);
+		err = sdp_listen_on(ssk->conn.link.id, net);
 	return err;
 }

@@ -6,16 +6,12 @@
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 
-#include "keepalive.h"
-#include "conn.h"
-#include "rdma/device.h"
-#include "stream/immediate.h"
-#include "base/mib.h"
-#include "base/net.h"
-#include "stream/oob.h"
-#include "stream/rx.h"
+#include "base/base.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
+#include "conn.h"
+#include "keepalive.h"
 
 /* As with TCP, what the program holds back leaves by itself after a while. */
 #define SDP_HOLD_TIME	(HZ / 5)
@@ -93,13 +89,13 @@ static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 		return true;
 	if (ssk->fin_queued)
 		return false;
-	if (ssk->opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
+	if (ssk->base.opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
 		return true;
 	if (tx->out.size && sdp_burst_hold(&tx->burst)) {
 		sdp_tx_wait_burst(ssk);
 		return true;
 	}
-	return !ssk->opt.nodelay && sdp_tx_is_small(tx, msg->len) &&
+	return !ssk->base.opt.nodelay && sdp_tx_is_small(tx, msg->len) &&
 	       sdp_tx_posted(tx) && !tx->since_signal &&
 	       credit->tx_acked != credit->tx_mseq;
 }
@@ -107,8 +103,8 @@ static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 /* What the program forgets does not wait for ever. */
 static void sdp_tx_held(struct sdp_sock *ssk)
 {
-	if (ssk->opt.cork || ssk->conn.tx.hold)
-		sdp_timer_arm_once(ssk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
+	if (ssk->base.opt.cork || ssk->conn.tx.hold)
+		sdp_timer_arm_once(&ssk->sk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
 }
 
 /* How much of a message the peer has room for; 0 = it has to wait. */
@@ -139,7 +135,7 @@ static void sdp_tx_count_flush(struct sdp_sock *ssk)
 		return;
 	tx->stalled = false;
 	sdp_tx_count_cause(ssk, tx->cause);
-	sdp_timer_disarm(ssk, SDP_TIMER_FLUSH);
+	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FLUSH);
 }
 
 /**
@@ -171,7 +167,7 @@ static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 	    sock_flag(&ssk->sk, SOCK_DEAD) || sdp_zsend_waited_for(&ssk->conn.zcopy) ||
 	    sdp_tx_has_sleeper(&ssk->sk))
 		return false;
-	sdp_timer_arm_once(ssk, SDP_TIMER_FLUSH,
+	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_FLUSH,
 			   msecs_to_jiffies(READ_ONCE(sn->flush_time)));
 	return true;
 }
@@ -212,12 +208,12 @@ static bool sdp_tx_post_first(struct sdp_sock *ssk, u32 len)
 	struct sdp_tx_msg *msg = sdp_tx_msg(tx, tx->wait_tail);
 	bool urgent = msg->urgent && len == msg->len;
 
-	sdp_timer_disarm(ssk, SDP_TIMER_HOLD);
+	sdp_timer_disarm(&ssk->sk, SDP_TIMER_HOLD);
 	sdp_tx_count_flush(ssk);
 	msg->len -= len;
 	if (!msg->len)
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
-	SDP_SOCK_INC_STATS(ssk, SDP_MIB_DATAOUT);
+	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_DATAOUT);
 	return sdp_tx_post(ssk, SDP_MID_DATA, len, sdp_oob_flags(tx, urgent),
 			   false);
 }
@@ -457,7 +453,7 @@ static bool sdp_tx_told_long_ago(struct sdp_sock *ssk)
 	if (ktime_us_delta(ktime_get(), ssk->conn.rx.ring.told_at) >=
 			SDP_TX_TELL_PERIOD_US)
 		return true;
-	sdp_timer_arm_once(ssk, SDP_TIMER_UPDATE, 1);
+	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_UPDATE, 1);
 	return false;
 }
 
@@ -479,7 +475,7 @@ static bool sdp_tx_want_update(struct sdp_sock *ssk)
 /* Whether there is a connection that messages can be sent on. */
 static bool sdp_tx_may_post(const struct sdp_sock *ssk)
 {
-	return ssk->conn.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) &&
+	return ssk->conn.link.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags) &&
 	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
 }
 

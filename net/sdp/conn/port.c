@@ -10,9 +10,9 @@
 #include <net/sock.h>
 #include <rdma/rdma_cm.h>
 
-#include "rdma/device.h"
-#include "port.h"
+#include "rdma/rdma.h"
 #include "socket/socket.h"
+#include "port.h"
 
 /* How often TCP is asked for another port, if RDMA has the one that it names. */
 #define SDP_PORT_TRIES	32

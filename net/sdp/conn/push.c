@@ -6,10 +6,10 @@
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 
-#include "conn.h"
-#include "base/mib.h"
+#include "base/base.h"
+#include "stream/stream.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
+#include "conn.h"
 
 /* A program that has been quiet for so long begins a new burst. */
 #define SDP_TX_QUIET_WRITER	(HZ / 100)
@@ -163,8 +163,8 @@ enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
 
 	sdp_bh_lock_sock(sk);
 	if (sdp_sock_owned(sk)) {
-		set_bit(SDP_CONN_PAUSE, &ssk->conn.flags);
-		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
+		set_bit(SDP_CONN_PAUSE, &ssk->conn.link.flags);
+		set_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags);
 	} else {
 		ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
 		sdp_tx_end_wait(ssk);

@@ -5,7 +5,7 @@
 #ifndef _SDP_ROUTE_H
 #define _SDP_ROUTE_H
 
-#include "base/addr.h"
+#include "base/base.h"
 
 struct net;
 

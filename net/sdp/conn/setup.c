@@ -5,44 +5,60 @@
  */
 #include <linux/slab.h>
 
-#include "keepalive.h"
+#include "base/base.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
+#include "socket/socket.h"
 #include "cm.h"
 #include "conn.h"
-#include "rdma/device.h"
-#include "stream/immediate.h"
-#include "rdma/provider.h"
-#include "base/mem.h"
-#include "base/mib.h"
-#include "rdma/rdmacg.h"
-#include "stream/rx.h"
-#include "socket/socket.h"
-#include "stream/tx.h"
+#include "keepalive.h"
 
 /* Work requests beyond the messages: the ones that mark a drained queue. */
 #define SDP_DRAIN_WR		1
 
 /* For what has to be done in process context. */
-struct workqueue_struct *sdp_wq;
-/* Its items wait for those of sdp_wq. */
-struct workqueue_struct *sdp_share_wq;
+
+static void sdp_conn_interrupt(struct sock *sk)
+{
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+	sdp_conn_process(ssk);
+	ssk->conn.tx.cause = SDP_FLUSH_CALL;
+}
+
+static void sdp_conn_probe(struct sock *sk)
+{
+	sdp_tx_probe(sdp_sk(sk));
+}
+
+static const struct sdp_link_ops sdp_conn_link_ops = {
+	.interrupt = sdp_conn_interrupt,
+	.probe = sdp_conn_probe,
+	.broken = sdp_conn_broken,
+};
 
 /**
  * sdp_conn_init() - prepare a new socket's connection
- * @conn: connection, zeroed
+ * @ssk: socket, zeroed
  */
-void sdp_conn_init(struct sdp_conn *conn)
+void sdp_conn_init(struct sdp_sock *ssk)
 {
+	struct sdp_conn *conn = &ssk->conn;
+
+	conn->link.sk = &ssk->sk;
+	conn->link.ops = &sdp_conn_link_ops;
 	INIT_WORK(&conn->hello, sdp_cm_hello);
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
 	INIT_WORK(&conn->farewell, sdp_conn_farewell);
-	INIT_LIST_HEAD(&conn->dev_node);
+	INIT_LIST_HEAD(&conn->link.dev_node);
 	INIT_WORK(&conn->grow, sdp_rx_grow);
 	INIT_LIST_HEAD(&conn->rx.queue);
 	INIT_LIST_HEAD(&conn->rx.unused);
 	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	conn->rx_cqe.done = sdp_rx_done;
-	conn->tx_cqe.done = sdp_tx_done;
+	conn->link.rx_cqe.done = sdp_rx_done;
+	conn->link.tx_cqe.done = sdp_tx_done;
 }
 
 /**
@@ -59,14 +75,14 @@ int sdp_conn_create_id(struct sdp_sock *ssk)
 	struct sdp_conn *conn = &ssk->conn;
 	struct rdma_cm_id *id;
 
-	if (conn->id)
+	if (conn->link.id)
 		return 0;
 	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk,
 			    RDMA_PS_IB, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	sdp_sock_hold(ssk, SDP_REF_CM);
-	conn->id = id;
+	conn->link.id = id;
 	conn->id_bound = false;
 	return 0;
 }
@@ -86,7 +102,7 @@ static void sdp_conn_qp_event(struct ib_event *event, void *context)
 	if (event->event == IB_EVENT_QP_FATAL ||
 	    event->event == IB_EVENT_QP_REQ_ERR ||
 	    event->event == IB_EVENT_QP_ACCESS_ERR)
-		sdp_conn_end(ssk, -ECONNRESET);
+		sdp_link_end(&ssk->conn.link, -ECONNRESET);
 }
 
 /*
@@ -96,11 +112,11 @@ static void sdp_conn_qp_event(struct ib_event *event, void *context)
  */
 static int sdp_conn_alloc_pd(struct sdp_conn *conn)
 {
-	struct ib_pd *pd = ib_alloc_pd(conn->dev->ibdev, 0);
+	struct ib_pd *pd = ib_alloc_pd(conn->link.dev->ibdev, 0);
 
 	if (IS_ERR(pd))
 		return -ENOBUFS;
-	conn->pd = pd;
+	conn->link.pd = pd;
 	return 0;
 }
 
@@ -126,7 +142,7 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 			    IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
-	conn->cq = cq;
+	conn->link.cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	if (conn->zcopy.on) {
@@ -137,12 +153,12 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
 		attr.port_num = id->port_num;
 	}
-	err = rdma_create_qp(id, conn->pd, &attr);
+	err = rdma_create_qp(id, conn->link.pd, &attr);
 	if (err)
 		return err;
-	conn->qp = id->qp;
-	if (conn->dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
-		err = conn->dev->ulp->hold(conn->qp);
+	conn->link.qp = id->qp;
+	if (conn->link.dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
+		err = conn->link.dev->ulp->hold(conn->link.qp);
 	return err;
 }
 
@@ -198,13 +214,13 @@ void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (conn->dev)
-		sdp_device_unlink(ssk);
+	if (conn->link.dev)
+		sdp_device_unlink(&ssk->conn.link);
 	if (id->qp)
 		rdma_destroy_qp(id);
-	if (conn->cq)
-		ib_cq_pool_put(conn->cq, sdp_conn_cqes(conn));
-	conn->cq = NULL;
+	if (conn->link.cq)
+		ib_cq_pool_put(conn->link.cq, sdp_conn_cqes(conn));
+	conn->link.cq = NULL;
 }
 
 /**
@@ -216,18 +232,18 @@ void sdp_conn_free(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (!conn->dev)
+	if (!conn->link.dev)
 		return;
 	sdp_zcopy_free(ssk);
 	sdp_rx_unmap(ssk);
 	sdp_tx_free(ssk);
 	/* No region is left in it, and no queue pair. */
-	if (conn->pd)
-		ib_dealloc_pd(conn->pd);
-	conn->pd = NULL;
-	sdp_rdmacg_uncharge(conn);
-	sdp_device_put(conn->dev);
-	conn->dev = NULL;
+	if (conn->link.pd)
+		ib_dealloc_pd(conn->link.pd);
+	conn->link.pd = NULL;
+	sdp_rdmacg_uncharge(&conn->link);
+	sdp_device_put(conn->link.dev);
+	conn->link.dev = NULL;
 }
 
 static void sdp_conn_reset_stats(struct sdp_conn *conn)
@@ -245,15 +261,15 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
  * @id: its cm_id, with a device
  *
  * Context: under the handler mutex of @id; may sleep.
- * Return: 0, or a negative errno; sdp_conn_end() is due in both cases.
+ * Return: 0, or a negative errno; sdp_link_end() is due in both cases.
  */
 int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	int err;
 
-	conn->dev = sdp_device_get(id->device);
-	if (!conn->dev)
+	conn->link.dev = sdp_device_get(id->device);
+	if (!conn->link.dev)
 		return -ENETDOWN;
 	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
 	sdp_conn_reset_stats(conn);
@@ -268,7 +284,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	if (err)
 		return err;
 	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
-	return sdp_device_link(conn->dev, ssk) ? 0 : -ENETDOWN;
+	return sdp_device_link(conn->link.dev, &ssk->conn.link) ? 0 : -ENETDOWN;
 }
 
 /**
@@ -279,7 +295,7 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param)
 {
-	const struct ib_device_attr *attrs = &conn->dev->ibdev->attrs;
+	const struct ib_device_attr *attrs = &conn->link.dev->ibdev->attrs;
 
 	param->responder_resources = min(attrs->max_qp_rd_atom, 4);
 	param->initiator_depth = min(attrs->max_qp_init_rd_atom, 4);
@@ -288,52 +304,16 @@ void sdp_conn_fill_param(const struct sdp_conn *conn,
 }
 
 /**
- * sdp_conn_wc_error() - a work request has failed
- * @ssk: socket
- * @wc: work completion with an error status
- *
- * Providers differ in which status comes first, so that only the silence of
- * the peer is told apart from all else.  While the connection is being set up
- * the connection manager knows the reason and will tell.
- *
- * Context: softirq, without the socket lock.
- */
-void sdp_conn_wc_error(struct sdp_sock *ssk, const struct ib_wc *wc)
-{
-	bool silent = wc->status == IB_WC_RETRY_EXC_ERR ||
-		      wc->status == IB_WC_RNR_RETRY_EXC_ERR;
-
-	set_bit(SDP_CONN_FLUSHED, &ssk->conn.flags);
-	/* Pairs with the barrier in sdp_conn_check_flushed(). */
-	smp_mb__after_atomic();
-	if (!sdp_in_state(&ssk->sk, SDPF_CONNECTING))
-		sdp_conn_end(ssk, silent ? -ETIMEDOUT : -ECONNRESET);
-}
-
-/**
- * sdp_conn_check_flushed() - whether the set-up came too late
- * @ssk: locked socket that has just left SYN_SENT or SYN_RECV
- *
- * Return: 0 or -ECONNRESET.
- */
-int sdp_conn_check_flushed(struct sdp_sock *ssk)
-{
-	/* Either this sees the failure, or the failure sees the new state. */
-	smp_mb();
-	return test_bit(SDP_CONN_FLUSHED, &ssk->conn.flags) ? -ECONNRESET : 0;
-}
-
-/**
  * sdp_conn_process() - do all that completions have made possible
  * @ssk: locked socket (by its owner or in softirq)
  */
 void sdp_conn_process(struct sdp_sock *ssk)
 {
-	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &ssk->conn.flags))
+	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &ssk->conn.link.flags))
 		sdp_alive_keep(ssk);
-	if (!ssk->conn.qp) {
-		if (test_and_clear_bit(SDP_CONN_UNSHARED, &ssk->conn.flags))
-			sdp_timer_arm(ssk, SDP_TIMER_SHARE, 0);
+	if (!ssk->conn.link.qp) {
+		if (test_and_clear_bit(SDP_CONN_UNSHARED, &ssk->conn.link.flags))
+			sdp_timer_arm(&ssk->sk, SDP_TIMER_SHARE, 0);
 		return;
 	}
 	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
@@ -344,39 +324,14 @@ void sdp_conn_process(struct sdp_sock *ssk)
 	sdp_rx_reap(ssk);
 	sdp_zrecv_reap(ssk);
 	sdp_tx_reap(ssk);
-	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.flags))
+	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.link.flags))
 		sdp_tx_end_wait(ssk);
-	if (test_and_clear_bit(SDP_CONN_ASKED, &ssk->conn.flags))
+	if (test_and_clear_bit(SDP_CONN_ASKED, &ssk->conn.link.flags))
 		sdp_zrecv_answer(ssk);
-	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.flags))
+	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.link.flags))
 		sdp_tx_probe(ssk);
 	sdp_tx_push(ssk);
 	sdp_tx_ask_for_room(ssk);
-}
-
-static void sdp_conn_interrupt(struct sdp_sock *ssk)
-{
-	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
-	sdp_conn_process(ssk);
-	ssk->conn.tx.cause = SDP_FLUSH_CALL;
-}
-
-/**
- * sdp_conn_kick() - process completions now, or let the socket's owner do it
- * @ssk: socket
- *
- * Context: softirq, or softirqs disabled, without the socket lock.
- */
-void sdp_conn_kick(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	sdp_bh_lock_sock(sk);
-	if (sdp_sock_owned(sk))
-		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
-	else
-		sdp_conn_interrupt(ssk);
-	sdp_bh_unlock_sock(sk);
 }
 
 /**
@@ -392,31 +347,4 @@ void sdp_conn_grow(struct sdp_sock *ssk)
 	sock_hold(&ssk->sk);
 	if (!queue_work(sdp_wq, &ssk->conn.grow))
 		__sock_put(&ssk->sk);
-}
-
-/**
- * sdp_conn_init_module() - create what all connections share
- *
- * Return: 0 or -ENOMEM.
- */
-int __init sdp_conn_init_module(void)
-{
-	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!sdp_wq)
-		return -ENOMEM;
-	sdp_share_wq = alloc_workqueue("sdp_share",
-				       WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (sdp_share_wq)
-		return 0;
-	destroy_workqueue(sdp_wq);
-	return -ENOMEM;
-}
-
-/**
- * sdp_conn_exit_module() - wait for the last teardown
- */
-void sdp_conn_exit_module(void)
-{
-	destroy_workqueue(sdp_share_wq);
-	destroy_workqueue(sdp_wq);
 }

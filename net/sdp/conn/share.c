@@ -12,12 +12,11 @@
 #include <linux/slab.h>
 #include <net/sock.h>
 
-#include "socket/accept.h"
+#include "base/base.h"
+#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
-#include "base/net.h"
 #include "share.h"
-#include "socket/socket.h"
 
 /**
  * struct sdp_share - sockets that share an address and a port
@@ -99,8 +98,8 @@ static void sdp_share_put_later(struct sdp_share *share)
 /* The member's own timer does the rest: nobody else waits for its lock. */
 static void sdp_share_tell(struct sdp_sock *ssk)
 {
-	set_bit(SDP_CONN_UNSHARED, &ssk->conn.flags);
-	sdp_conn_kick(ssk);
+	set_bit(SDP_CONN_UNSHARED, &ssk->conn.link.flags);
+	sdp_link_kick(&ssk->conn.link);
 }
 
 /* The owner's callback: it has an error, which can only be its device's end. */

@@ -3,11 +3,11 @@
  * How a connection ends.  Whatever the reason, it goes through one work item,
  * and a second one if the peer has to be told first.
  */
+#include "rdma/rdma.h"
+#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
-#include "rdma/device.h"
-#include "socket/socket.h"
 
 /*
  * How long an abortive close waits for the connection manager to tell the
@@ -15,44 +15,25 @@
  */
 #define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
 
-/* So that who sees a connection broken finds its teardown queued. */
-static DEFINE_SPINLOCK(sdp_conn_end_lock);
-
 /**
- * sdp_conn_end() - begin the end of a connection
- * @ssk: socket with a cm_id, which cannot go meanwhile: the caller is called by it,
- *	or holds the socket lock and has seen it
- * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
- *	means that this end aborts.
+ * sdp_conn_broken() - have a connection taken apart in process context
+ * @sk: its socket
  *
- * The first reason counts.  Nothing is posted from now on; a work item in
- * process context does the rest and tells the socket at its end.
- *
- * Context: any, with or without the socket lock.
+ * Context: any, called by sdp_link_end().
  */
-void sdp_conn_end(struct sdp_sock *ssk, int reason)
+void sdp_conn_broken(struct sock *sk)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	unsigned long irq;
-
-	if (test_bit(SDP_CONN_BROKEN, &conn->flags))
-		return;
-	spin_lock_irqsave(&sdp_conn_end_lock, irq);
-	if (!test_and_set_bit(SDP_CONN_BROKEN, &conn->flags)) {
-		conn->reason = reason;
-		sdp_sock_hold(ssk, SDP_REF_TEARDOWN);
-		queue_work(sdp_wq, &conn->teardown);
-	}
-	spin_unlock_irqrestore(&sdp_conn_end_lock, irq);
+	sdp_sock_hold(sdp_sk(sk), SDP_REF_TEARDOWN);
+	queue_work(sdp_wq, &sdp_sk(sk)->conn.teardown);
 }
 
 /* After this no handler of the connection manager touches the connection. */
 static void sdp_conn_silence(struct sdp_conn *conn)
 {
-	struct rdma_cm_id *id = READ_ONCE(conn->id);
+	struct rdma_cm_id *id = READ_ONCE(conn->link.id);
 
 	rdma_lock_handler(id);
-	set_bit(SDP_CONN_DYING, &conn->flags);
+	set_bit(SDP_CONN_DYING, &conn->link.flags);
 	rdma_unlock_handler(id);
 }
 
@@ -64,8 +45,8 @@ static void sdp_conn_withdraw(struct sdp_conn *conn)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
-	if (conn->dev->iwarp && !test_bit(SDP_CONN_SETTLED, &conn->flags))
-		ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
+	if (conn->link.dev->iwarp && !test_bit(SDP_CONN_SETTLED, &conn->link.flags))
+		ib_modify_qp(conn->link.qp, &attr, IB_QP_STATE);
 }
 
 /*
@@ -78,10 +59,10 @@ static void sdp_conn_drain(struct sdp_sock *ssk)
 	struct sdp_conn *conn = &ssk->conn;
 
 	sdp_conn_withdraw(conn);
-	rdma_disconnect(conn->id);
+	rdma_disconnect(conn->link.id);
 	sdp_lock_sock(&ssk->sk);
 	sdp_release_sock(&ssk->sk);
-	ib_drain_qp(conn->qp);
+	ib_drain_qp(conn->link.qp);
 }
 
 /*
@@ -91,8 +72,8 @@ static void sdp_conn_drain(struct sdp_sock *ssk)
  */
 static bool sdp_conn_must_tell(const struct sdp_sock *ssk)
 {
-	return ssk->conn.reason == -ECONNABORTED && ssk->conn.qp &&
-	       test_bit(SDP_CONN_SETTLED, &ssk->conn.flags) &&
+	return ssk->conn.link.reason == -ECONNABORTED && ssk->conn.link.qp &&
+	       test_bit(SDP_CONN_SETTLED, &ssk->conn.link.flags) &&
 	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
 }
 
@@ -103,16 +84,16 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	sdp_bind_end_other(ssk);
-	sdp_cm_destroy_id(conn->id);
+	sdp_cm_destroy_id(conn->link.id);
 
 	sdp_lock_sock(sk);
-	conn->id = NULL;
+	conn->link.id = NULL;
 	conn->rx_closed = false;
-	WRITE_ONCE(conn->flags, 0);
+	WRITE_ONCE(conn->link.flags, 0);
 	sdp_sock_put(ssk, SDP_REF_CM);
 	/* Whoever sees the end may connect anew, and end that connection. */
 	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
-	sdp_sock_ended(ssk, conn->reason);
+	sdp_sock_ended(ssk, conn->link.reason);
 	sdp_bind_keep(ssk);
 	sdp_release_sock(sk);
 	sock_put(sk);
@@ -135,7 +116,7 @@ void sdp_conn_farewell(struct work_struct *work)
  */
 void sdp_conn_part(struct sdp_sock *ssk)
 {
-	if (test_and_clear_bit(SDP_CONN_PARTING, &ssk->conn.flags))
+	if (test_and_clear_bit(SDP_CONN_PARTING, &ssk->conn.link.flags))
 		queue_work(sdp_wq, &ssk->conn.farewell);
 }
 
@@ -146,7 +127,7 @@ void sdp_conn_part(struct sdp_sock *ssk)
  */
 void sdp_conn_told(struct sdp_sock *ssk)
 {
-	set_bit(SDP_CONN_TOLD, &ssk->conn.flags);
+	set_bit(SDP_CONN_TOLD, &ssk->conn.link.flags);
 	/* Pairs with the barrier in sdp_conn_teardown(). */
 	smp_mb__after_atomic();
 	sdp_conn_part(ssk);
@@ -163,10 +144,10 @@ void sdp_conn_told(struct sdp_sock *ssk)
  */
 void sdp_conn_lost(struct sdp_sock *ssk)
 {
-	set_bit(SDP_CONN_GONE, &ssk->conn.flags);
+	set_bit(SDP_CONN_GONE, &ssk->conn.link.flags);
 	/* Pairs with those in sdp_conn_retreat() and sdp_conn_teardown(). */
 	smp_mb__after_atomic();
-	sdp_conn_end(ssk, -ENETDOWN);
+	sdp_link_end(&ssk->conn.link, -ENETDOWN);
 	sdp_conn_part(ssk);
 }
 
@@ -180,8 +161,7 @@ void sdp_conn_lost(struct sdp_sock *ssk)
  */
 void sdp_conn_flush(struct sdp_sock *ssk)
 {
-	spin_lock_irq(&sdp_conn_end_lock);
-	spin_unlock_irq(&sdp_conn_end_lock);
+	sdp_link_sync_end();
 	flush_work(&ssk->conn.teardown);
 	sdp_conn_part(ssk);
 	flush_work(&ssk->conn.farewell);
@@ -202,34 +182,34 @@ void sdp_conn_teardown(struct work_struct *work)
 	struct sock *sk = &ssk->sk;
 	bool tell;
 
-	if (WARN_ON_ONCE(!conn->id)) {
+	if (WARN_ON_ONCE(!conn->link.id)) {
 		sdp_sock_put(ssk, SDP_REF_TEARDOWN);
 		return;
 	}
 	sdp_conn_silence(conn);
 	if (cancel_work_sync(&conn->hello))
 		__sock_put(sk);
-	if (conn->qp)
+	if (conn->link.qp)
 		sdp_conn_drain(ssk);
 
 	/* What arrived before the end still counts. */
 	sdp_lock_sock(sk);
 	sdp_conn_process(ssk);
-	if (conn->qp)
+	if (conn->link.qp)
 		sdp_zrecv_unmap_all(ssk);
 	tell = sdp_conn_must_tell(ssk);
 	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
-		sdp_sock_failed(ssk, conn->reason);
+		sdp_sock_failed(ssk, conn->link.reason);
 		sdp_sock_set_state(sk, SDP_TIME_WAIT);
 	}
-	WRITE_ONCE(conn->qp, NULL);
+	WRITE_ONCE(conn->link.qp, NULL);
 	sdp_release_sock(sk);
 
-	sdp_conn_destroy_qp(ssk, conn->id);
+	sdp_conn_destroy_qp(ssk, conn->link.id);
 	sdp_lock_sock(sk);
 	sdp_conn_free(ssk);
 	if (tell)
-		sdp_timer_arm(ssk, SDP_TIMER_PART, SDP_DISCONNECT_TIMEOUT);
+		sdp_timer_arm(&ssk->sk, SDP_TIMER_PART, SDP_DISCONNECT_TIMEOUT);
 	sdp_release_sock(sk);
 	if (!tell) {
 		sdp_conn_finish(ssk);
@@ -238,11 +218,11 @@ void sdp_conn_teardown(struct work_struct *work)
 
 	/* Destroying the id would end the repetition of a lost request. */
 	sock_hold(sk);
-	set_bit(SDP_CONN_PARTING, &conn->flags);
+	set_bit(SDP_CONN_PARTING, &conn->link.flags);
 	/* Either this sees that no answer is to be waited for, or that sees the bit. */
 	smp_mb__after_atomic();
-	if (test_bit(SDP_CONN_TOLD, &conn->flags) ||
-	    test_bit(SDP_CONN_GONE, &conn->flags))
+	if (test_bit(SDP_CONN_TOLD, &conn->link.flags) ||
+	    test_bit(SDP_CONN_GONE, &conn->link.flags))
 		sdp_conn_part(ssk);
 	sock_put(sk);
 }
@@ -257,8 +237,8 @@ static bool sdp_conn_seize_id(struct sdp_sock *ssk)
 	bool present, ending;
 
 	sdp_lock_sock(&ssk->sk);
-	present = conn->id;
-	ending = present && test_and_set_bit(SDP_CONN_BROKEN, &conn->flags);
+	present = conn->link.id;
+	ending = present && test_and_set_bit(SDP_CONN_BROKEN, &conn->link.flags);
 	sdp_release_sock(&ssk->sk);
 	if (ending)
 		sdp_conn_flush(ssk);
@@ -282,13 +262,13 @@ void sdp_conn_destroy_id(struct sdp_sock *ssk)
 	if (!sdp_conn_seize_id(ssk))
 		return;
 	sdp_bind_end_other(ssk);
-	sdp_cm_destroy_id(conn->id);
+	sdp_cm_destroy_id(conn->link.id);
 
 	/* Who has the lock and sees the id may end it, see sdp_sock_stop(). */
 	sdp_lock_sock(&ssk->sk);
-	conn->id = NULL;
-	clear_bit(SDP_CONN_GONE, &conn->flags);
-	clear_bit(SDP_CONN_BROKEN, &conn->flags);
+	conn->link.id = NULL;
+	clear_bit(SDP_CONN_GONE, &conn->link.flags);
+	clear_bit(SDP_CONN_BROKEN, &conn->link.flags);
 	sdp_sock_put(ssk, SDP_REF_CM);
 	sdp_release_sock(&ssk->sk);
 }
@@ -306,10 +286,10 @@ void sdp_conn_retreat(struct sdp_sock *ssk)
 		return;
 	sdp_bind_join(ssk);
 	sdp_lock_sock(&ssk->sk);
-	clear_bit(SDP_CONN_BROKEN, &ssk->conn.flags);
+	clear_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags);
 	/* Pairs with the barrier in sdp_conn_lost(), which may end it as well. */
 	smp_mb__after_atomic();
-	if (ssk->conn.id && test_bit(SDP_CONN_GONE, &ssk->conn.flags))
-		sdp_conn_end(ssk, -ENETDOWN);
+	if (ssk->conn.link.id && test_bit(SDP_CONN_GONE, &ssk->conn.link.flags))
+		sdp_link_end(&ssk->conn.link, -ENETDOWN);
 	sdp_release_sock(&ssk->sk);
 }

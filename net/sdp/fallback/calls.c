@@ -8,8 +8,8 @@
 #include <linux/sched/signal.h>
 #include <linux/tcp.h>
 
-#include "fallback.h"
 #include "socket/socket.h"
+#include "fallback.h"
 
 /* An attempt over RDMA that TCP may have to go on with. */
 static bool sdp_fallback_undecided(const struct sock *sk)

@@ -9,7 +9,9 @@
 #include <linux/sdp.h>
 #include <net/sock.h>
 
-#include "base/settings.h"
+#include "base/base.h"
+#include "gate.h"
+#include "lsm.h"
 
 struct sdp_addr;
 struct sdp_sock;

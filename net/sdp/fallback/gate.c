@@ -15,10 +15,10 @@
 #include <net/inet_common.h>
 #include <net/sock.h>
 
-#include "base/addr.h"
+#include "base/base.h"
+#include "socket/socket.h"
 #include "gate.h"
 #include "lsm.h"
-#include "socket/socket.h"
 
 /**
  * sdp_gate_inherit() - make a socket one of the control group and the security

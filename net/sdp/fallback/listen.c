@@ -5,10 +5,10 @@
 #include <linux/net.h>
 #include <net/inet_connection_sock.h>
 
+#include "base/base.h"
+#include "socket/socket.h"
 #include "fallback.h"
 #include "lsm.h"
-#include "base/mib.h"
-#include "socket/socket.h"
 
 /**
  * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog

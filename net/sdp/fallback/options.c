@@ -5,9 +5,9 @@
 #include <linux/net.h>
 #include <net/tcp.h>
 
-#include "fallback.h"
-#include "base/settings.h"
+#include "base/base.h"
 #include "socket/socket.h"
+#include "fallback.h"
 
 /* Flags of struct sock that are options of the program and mean TCP too. */
 #define SDP_FALLBACK_FLAGS						\
@@ -219,7 +219,7 @@ static bool sdp_fallback_ip_due(const struct sdp_sock *ssk,
 				enum sdp_ip_option which)
 {
 	return !ssk->fallback.carried ||
-	       ssk->fallback.given.ip[which] != ssk->opt.ip[which];
+	       ssk->fallback.given.ip[which] != ssk->base.opt.ip[which];
 }
 
 /* Those that a socket begins with are as good as any: TCP's are the same. */
@@ -255,7 +255,7 @@ static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
 			sdp_fallback_carry_int(ssk->fallback.tcp,
 					       options[i].level,
 					       options[i].optname,
-					       ssk->opt.ip[options[i].which]);
+					       ssk->base.opt.ip[options[i].which]);
 }
 
 /* Whose defaults are sysctls of TCP, and that are carried if the program set them. */
@@ -263,7 +263,7 @@ static void sdp_fallback_carry_set(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
 	const struct sdp_options *given = &ssk->fallback.given;
-	const struct sdp_options *opt = &ssk->opt;
+	const struct sdp_options *opt = &ssk->base.opt;
 
 	if (opt->maxseg != given->maxseg)
 		sdp_fallback_carry_int(tcp, SOL_TCP, TCP_MAXSEG, opt->maxseg);
@@ -301,7 +301,7 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
 	sdp_fallback_carry_ip(ssk);
 	sdp_fallback_carry_set(ssk);
 	sdp_inet_carry(ssk, &fb->given, fb->tcp);
-	fb->given = ssk->opt;
+	fb->given = ssk->base.opt;
 	fb->carried = true;
 }
 

@@ -16,8 +16,8 @@
 #include <linux/net.h>
 #include <net/tcp.h>
 
-#include "fallback.h"
 #include "socket/socket.h"
+#include "fallback.h"
 
 /**
  * sdp_fallback_share_tcp() - let a TCP socket act through our file

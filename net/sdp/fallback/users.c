@@ -11,8 +11,8 @@
  */
 #include <linux/wait_bit.h>
 
-#include "fallback.h"
 #include "socket/socket.h"
+#include "fallback.h"
 
 /**
  * sdp_fallback_open() - let calls into the TCP socket

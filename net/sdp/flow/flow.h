@@ -7,18 +7,16 @@
 #define _SDP_FLOW_H
 
 #include <linux/sdp.h>
-#include <linux/sockptr.h>
 #include <linux/types.h>
 
+#include "credit.h"
+#include "nic.h"
+#include "rcvbuf.h"
 #include "rdma.h"
 
 struct sdp_credit;
-struct sdp_device;
 struct sdp_inring;
 struct sdp_outring;
-struct net;
-struct sdp_sock;
-struct sock;
 
 /* Bytes that all names take, with blanks between them. */
 #define SDP_FLOW_BUF_MAX	64
@@ -71,12 +69,6 @@ static inline u32 sdp_flow_windows(const struct sdp_flow_ops *flow, u32 piece,
 
 const struct sdp_flow_ops *sdp_flow_find(const char *name);
 void sdp_flow_names(char *buf, size_t size);
-u16 sdp_flow_device(const struct sdp_device *dev);
-void sdp_flow_begin(struct sdp_sock *ssk);
-void sdp_flow_choose(struct sdp_sock *ssk, u16 peer);
-int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval,
-			unsigned int optlen);
-int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
-			int __user *optlen);
+const struct sdp_flow_ops *sdp_flow_strongest(u16 features);
 
 #endif /* _SDP_FLOW_H */

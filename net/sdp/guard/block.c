@@ -17,9 +17,9 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
+#include "base/base.h"
 #include "guard.h"
 #include "notifier.h"
-#include "base/mem.h"
 
 /* How long a program waits for its memory before it goes on with copies. */
 #define SDP_BLOCK_LIMIT		max(HZ / 50, 2)

@@ -20,10 +20,10 @@
 #include <linux/rmap.h>
 #include <linux/uaccess.h>
 
+#include "base/base.h"
 #include "guard.h"
-#include "walk.h"
 #include "notifier.h"
-#include "base/mem.h"
+#include "walk.h"
 
 /* How often what is not there is faulted in: memory may be short. */
 #define SDP_SHARE_TRIES		3

@@ -9,9 +9,10 @@
 
 #include <linux/mm.h>
 #include <linux/mmu_context.h>
-#include <linux/sockptr.h>
 #include <linux/types.h>
 #include <linux/userfaultfd_k.h>
+
+#include "notifier.h"
 
 struct sdp_guard;
 struct sdp_sock;
@@ -66,11 +67,6 @@ static inline bool sdp_guard_vma_ok(struct vm_area_struct *vma,
 #define sdp_guard_default	(&sdp_guard_share)
 
 const struct sdp_guard_ops *sdp_guard_find(const char *name);
-const struct sdp_guard_ops *sdp_guard_wanted(const struct sdp_sock *ssk);
-int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
-			 unsigned int optlen);
-int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
-			 int __user *optlen);
 
 /* unshare.c */
 u32 sdp_guard_give(unsigned long addr, u32 len);

@@ -12,9 +12,9 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
+#include "base/base.h"
 #include "guard.h"
 #include "notifier.h"
-#include "base/mem.h"
 
 static DEFINE_SPINLOCK(sdp_watch_lock);
 static LIST_HEAD(sdp_watches);

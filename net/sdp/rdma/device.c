@@ -4,12 +4,10 @@
  */
 #include <linux/slab.h>
 
-#include "conn/conn.h"
-#include "device.h"
 #include "flow/flow.h"
+#include "device.h"
+#include "link.h"
 #include "provider.h"
-#include "socket/socket.h"
-#include "stream/tx.h"
 
 /* Protects the step from a device's client data to a counted reference. */
 static DEFINE_SPINLOCK(sdp_device_lock);
@@ -75,48 +73,34 @@ void sdp_device_put(struct sdp_device *dev)
 /**
  * sdp_device_link() - let a connection take part in the device's events
  * @dev: device, held by the connection
- * @ssk: the connection's socket
+ * @link: RDMA side of the connection
  *
  * Return: false if the device is being removed and waits for this connection,
  * too, to let go of it.
  */
-bool sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk)
+bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link)
 {
 	bool present;
 
 	spin_lock_bh(&dev->lock);
 	present = !dev->removed;
 	if (present)
-		list_add_tail(&ssk->conn.dev_node, &dev->conns);
+		list_add_tail(&link->dev_node, &dev->conns);
 	spin_unlock_bh(&dev->lock);
 	return present;
 }
 
 /**
  * sdp_device_unlink() - take a connection out of the device's events
- * @ssk: the connection's socket; nothing happens if it was not linked
+ * @link: RDMA side of the connection; nothing happens if it was not linked
  */
-void sdp_device_unlink(struct sdp_sock *ssk)
+void sdp_device_unlink(struct sdp_link *link)
 {
-	struct sdp_device *dev = ssk->conn.dev;
+	struct sdp_device *dev = link->dev;
 
 	spin_lock_bh(&dev->lock);
-	list_del_init(&ssk->conn.dev_node);
+	list_del_init(&link->dev_node);
 	spin_unlock_bh(&dev->lock);
-}
-
-static void sdp_device_probe_conn(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	sdp_bh_lock_sock(sk);
-	if (sdp_sock_owned(sk)) {
-		set_bit(SDP_CONN_PROBE, &ssk->conn.flags);
-		set_bit(SDP_CONN_DEFERRED, &ssk->conn.flags);
-	} else {
-		sdp_tx_probe(ssk);
-	}
-	sdp_bh_unlock_sock(sk);
 }
 
 /*
@@ -128,18 +112,16 @@ static void sdp_device_event(struct ib_event_handler *handler,
 {
 	struct sdp_device *dev = container_of(handler, struct sdp_device,
 					      events);
-	struct sdp_conn *conn;
+	struct sdp_link *link;
 
 	if (event->event != IB_EVENT_PORT_ERR &&
 	    event->event != IB_EVENT_DEVICE_FATAL)
 		return;
 	spin_lock_bh(&dev->lock);
-	list_for_each_entry(conn, &dev->conns, dev_node)
+	list_for_each_entry(link, &dev->conns, dev_node)
 		if (event->event == IB_EVENT_DEVICE_FATAL ||
-		    conn->id->port_num == event->element.port_num)
-			sdp_device_probe_conn(container_of(conn,
-							   struct sdp_sock,
-							   conn));
+		    link->id->port_num == event->element.port_num)
+			sdp_link_probe(link);
 	spin_unlock_bh(&dev->lock);
 }
 
@@ -163,6 +145,26 @@ static u32 sdp_device_quirks(const struct ib_device *ibdev)
 	return 0;
 }
 
+/*
+ * Which engines of flow control a device can carry.
+ *
+ * A ring is registered for the peer's writes by a fast registration.  Virtual
+ * windows need a device that holds a message back while the receiver is not
+ * ready; iWARP promises none.
+ *
+ * Return: SDP_FEAT_* of each.
+ */
+static u16 sdp_device_flows(const struct sdp_device *dev)
+{
+	u64 needed = IB_DEVICE_MEM_MGT_EXTENSIONS;
+
+	if ((dev->ibdev->attrs.device_cap_flags & needed) != needed)
+		return SDP_FEAT_CREDIT;
+	if (dev->iwarp && !(dev->caps & IW_ULP_HOLD))
+		return SDP_FEAT_CREDIT | SDP_FEAT_RDMA;
+	return SDP_FEAT_CREDIT | SDP_FEAT_RDMA | SDP_FEAT_NIC;
+}
+
 static int sdp_device_add(struct ib_device *ibdev)
 {
 	struct sdp_device *dev;
@@ -180,7 +182,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	/* iwarp.ko is another driver of that name, and copies what peers read. */
 	if (dev->ulp)
 		dev->quirks &= ~SDP_QUIRK_SENDS_PAGES;
-	dev->flows = sdp_flow_device(dev);
+	dev->flows = sdp_device_flows(dev);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);
 	spin_lock_init(&dev->lock);
@@ -200,7 +202,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct sdp_device *dev = client_data;
-	struct sdp_conn *conn;
+	struct sdp_link *link;
 
 	spin_lock(&sdp_device_lock);
 	ib_set_client_data(ibdev, &sdp_ib_client, NULL);
@@ -210,9 +212,8 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 
 	spin_lock_bh(&dev->lock);
 	dev->removed = true;
-	list_for_each_entry(conn, &dev->conns, dev_node)
-		sdp_conn_end(container_of(conn, struct sdp_sock, conn),
-			     -ENETDOWN);
+	list_for_each_entry(link, &dev->conns, dev_node)
+		sdp_link_end(link, -ENETDOWN);
 	spin_unlock_bh(&dev->lock);
 
 	sdp_device_put(dev);

@@ -13,7 +13,7 @@
 #include <rdma/ib_verbs.h>
 
 struct iw_ulp_ops;
-struct sdp_sock;
+struct sdp_link;
 
 /* What a driver does that others do not, see sdp_device_drivers[]. */
 #define SDP_QUIRK_REG_ALONE	BIT(0)
@@ -53,8 +53,8 @@ struct sdp_device {
 
 struct sdp_device *sdp_device_get(struct ib_device *ibdev);
 void sdp_device_put(struct sdp_device *dev);
-bool sdp_device_link(struct sdp_device *dev, struct sdp_sock *ssk);
-void sdp_device_unlink(struct sdp_sock *ssk);
+bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link);
+void sdp_device_unlink(struct sdp_link *link);
 bool sdp_device_any_iwarp(void);
 
 int __init sdp_device_init_module(void);

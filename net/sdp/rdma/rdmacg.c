@@ -8,17 +8,15 @@
  */
 #include <linux/cgroup_rdma.h>
 
-#include "conn/conn.h"
+#include "base/base.h"
 #include "device.h"
-#include "base/mib.h"
 #include "rdmacg.h"
-#include "socket/socket.h"
 
 #ifdef CONFIG_CGROUP_RDMA
 
 /**
  * sdp_rdmacg_charge() - charge a connection to the caller's control group
- * @ssk: locked socket
+ * @link: RDMA side of a connection, whose socket is locked
  *
  * One object of the device stands for all that the connection consists of.
  *
@@ -26,50 +24,49 @@
  * Return: 0 if it is charged, or there is none over RDMA; -ENOBUFS if the group has
  * as many objects as it may: then the connection is the caller's to end.
  */
-int sdp_rdmacg_charge(struct sdp_sock *ssk)
+int sdp_rdmacg_charge(struct sdp_link *link)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	struct rdma_cgroup *cg;
 
-	sdp_sock_owned_by_me(&ssk->sk);
-	if (likely(conn->rdmacg) || !conn->dev)
+	sdp_sock_owned_by_me(link->sk);
+	if (likely(link->rdmacg) || !link->dev)
 		return 0;
-	if (rdmacg_try_charge(&cg, &conn->dev->ibdev->cg_device,
+	if (rdmacg_try_charge(&cg, &link->dev->ibdev->cg_device,
 			      RDMACG_RESOURCE_HCA_OBJECT)) {
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DEVICEREFUSALS);
+		SDP_INC_STATS(sock_net(link->sk), SDP_MIB_DEVICEREFUSALS);
 		return -ENOBUFS;
 	}
-	conn->rdmacg = cg;
+	link->rdmacg = cg;
 	return 0;
 }
 
 /**
  * sdp_rdmacg_use() - charge a connection for which nobody has waited
- * @ssk: locked socket
+ * @link: RDMA side of a connection, whose socket is locked
  *
  * Context: the program's, which is about to move data.
  * Return: as sdp_rdmacg_charge(); if it is refused the connection ends.
  */
-int sdp_rdmacg_use(struct sdp_sock *ssk)
+int sdp_rdmacg_use(struct sdp_link *link)
 {
-	int err = sdp_rdmacg_charge(ssk);
+	int err = sdp_rdmacg_charge(link);
 
 	if (unlikely(err))
-		sdp_conn_end(ssk, -ECONNABORTED);
+		sdp_link_end(link, -ECONNABORTED);
 	return err;
 }
 
 /**
  * sdp_rdmacg_uncharge() - the connection does not use the device any more
- * @conn: connection, which still holds the device
+ * @link: RDMA side of a connection, which still holds the device
  */
-void sdp_rdmacg_uncharge(struct sdp_conn *conn)
+void sdp_rdmacg_uncharge(struct sdp_link *link)
 {
-	if (!conn->rdmacg)
+	if (!link->rdmacg)
 		return;
-	rdmacg_uncharge(conn->rdmacg, &conn->dev->ibdev->cg_device,
+	rdmacg_uncharge(link->rdmacg, &link->dev->ibdev->cg_device,
 			RDMACG_RESOURCE_HCA_OBJECT);
-	conn->rdmacg = NULL;
+	link->rdmacg = NULL;
 }
 
 #endif /* CONFIG_CGROUP_RDMA */

@@ -7,38 +7,38 @@
 
 #include <linux/errno.h>
 
-#include "conn/conn.h"
+#include "link.h"
 
 #ifdef CONFIG_CGROUP_RDMA
 
 /* Whether a control group is charged for the connection. */
-static inline bool sdp_rdmacg_known(const struct sdp_conn *conn)
+static inline bool sdp_rdmacg_known(const struct sdp_link *link)
 {
-	return conn->rdmacg;
+	return link->rdmacg;
 }
 
-int sdp_rdmacg_charge(struct sdp_sock *ssk);
-int sdp_rdmacg_use(struct sdp_sock *ssk);
-void sdp_rdmacg_uncharge(struct sdp_conn *conn);
+int sdp_rdmacg_charge(struct sdp_link *link);
+int sdp_rdmacg_use(struct sdp_link *link);
+void sdp_rdmacg_uncharge(struct sdp_link *link);
 
 #else
 
-static inline bool sdp_rdmacg_known(const struct sdp_conn *conn)
+static inline bool sdp_rdmacg_known(const struct sdp_link *link)
 {
 	return true;
 }
 
-static inline int sdp_rdmacg_charge(struct sdp_sock *ssk)
+static inline int sdp_rdmacg_charge(struct sdp_link *link)
 {
 	return 0;
 }
 
-static inline int sdp_rdmacg_use(struct sdp_sock *ssk)
+static inline int sdp_rdmacg_use(struct sdp_link *link)
 {
 	return 0;
 }
 
-static inline void sdp_rdmacg_uncharge(struct sdp_conn *conn)
+static inline void sdp_rdmacg_uncharge(struct sdp_link *link)
 {
 }
 

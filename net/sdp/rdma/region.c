@@ -9,20 +9,20 @@
 #include <linux/random.h>
 #include <rdma/ib_verbs.h>
 
-#include "conn/conn.h"
+#include "link.h"
 #include "region.h"
 
 /**
  * sdp_region_alloc() - get a region that memory can be mapped into
- * @conn: connection with a protection domain
+ * @link: RDMA side of a connection with a protection domain
  * @pages: how many pages there may be
  *
  * Context: process context, may sleep.
  * Return: the region, for ib_dereg_mr(); NULL if the device has none left.
  */
-struct ib_mr *sdp_region_alloc(const struct sdp_conn *conn, u32 pages)
+struct ib_mr *sdp_region_alloc(const struct sdp_link *link, u32 pages)
 {
-	struct ib_mr *mr = ib_alloc_mr(conn->pd, IB_MR_TYPE_MEM_REG, pages);
+	struct ib_mr *mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, pages);
 
 	return IS_ERR(mr) ? NULL : mr;
 }

@@ -9,9 +9,9 @@
 
 struct ib_mr;
 struct scatterlist;
-struct sdp_conn;
+struct sdp_link;
 
-struct ib_mr *sdp_region_alloc(const struct sdp_conn *conn, u32 pages);
+struct ib_mr *sdp_region_alloc(const struct sdp_link *link, u32 pages);
 bool sdp_region_map(struct ib_mr *mr, struct scatterlist *sg, u32 nents,
 		    u32 len);
 

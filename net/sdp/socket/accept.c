@@ -13,12 +13,10 @@
 #include <linux/net.h>
 #include <linux/sched/signal.h>
 
-#include "accept.h"
-#include "conn/bind.h"
-#include "conn/cm.h"
+#include "base/base.h"
 #include "fallback/fallback.h"
-#include "base/mib.h"
-#include "conn/share.h"
+#include "conn/conn.h"
+#include "accept.h"
 #include "socket.h"
 
 static int sdp_listen_bind(struct sdp_sock *ssk)
@@ -168,8 +166,8 @@ static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
 static void sdp_accept_give_up(struct sdp_sock *child)
 {
 	sdp_lock_sock(&child->sk);
-	if (child->conn.id)
-		sdp_conn_end(child, -ETIMEDOUT);
+	if (child->conn.link.id)
+		sdp_link_end(&child->conn.link, -ETIMEDOUT);
 	sdp_release_sock(&child->sk);
 }
 
@@ -244,8 +242,8 @@ static void sdp_accept_drop(struct sdp_sock *parent, struct sdp_sock *child)
 
 	sdp_lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	sock_set_flag(sk, SOCK_DEAD);
-	if (child->conn.id)
-		sdp_conn_end(child, -ECONNABORTED);
+	if (child->conn.link.id)
+		sdp_link_end(&child->conn.link, -ECONNABORTED);
 	if (child->listener)
 		sdp_accept_unlink(child);
 	else if (sdp_accept_remove(parent, child))
@@ -288,7 +286,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	sdp_sock_set_state(sk, TCP_SYN_RECV);
 	child->deadline = jiffies + SDP_ACCEPT_OLD;
 	id->context = child;
-	child->conn.id = id;
+	child->conn.link.id = id;
 	sdp_sock_hold(child, SDP_REF_CM);
 	sock_hold(&parent->sk);
 	child->listener = &parent->sk;
@@ -317,9 +315,9 @@ void sdp_accept_established(struct sdp_sock *child)
 	if (!child->listener)
 		return;
 	sdp_sock_connected(child);
-	retrans = READ_ONCE(sdp_sk(child->listener)->opt.defer_accept);
+	retrans = READ_ONCE(sdp_sk(child->listener)->base.opt.defer_accept);
 	if (retrans && !child->conn.rx.bytes && !child->fin_received)
-		sdp_timer_arm(child, SDP_TIMER_DEFER,
+		sdp_timer_arm(&child->sk, SDP_TIMER_DEFER,
 			      sdp_option_retrans_to_secs(retrans) * HZ);
 	else
 		sdp_accept_ready(child);
@@ -334,7 +332,7 @@ void sdp_accept_first_data(struct sdp_sock *child)
 	if (likely(!child->listener) ||
 	    sdp_in_state(&child->sk, SDPF_CONNECTING))
 		return;
-	sdp_timer_disarm(child, SDP_TIMER_DEFER);
+	sdp_timer_disarm(&child->sk, SDP_TIMER_DEFER);
 	sdp_accept_ready(child);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module, the address family, and the socket calls.
+ * The address family, and the socket calls.
  */
 #include <linux/bpf-cgroup.h>
 #include <linux/in.h>
@@ -10,25 +10,15 @@
 #include <linux/sched/signal.h>
 #include <linux/sdp.h>
 
-#include "accept.h"
-#include "conn/bind.h"
-#include "conn/cm.h"
-#include "conn/conn.h"
-#include "rdma/device.h"
+#include "base/base.h"
+#include "guard/guard.h"
 #include "fallback/fallback.h"
-#include "fallback/gate.h"
-#include "guard/notifier.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
+#include "accept.h"
 #include "inet.h"
-#include "fallback/lsm.h"
-#include "base/mem.h"
-#include "base/net.h"
-#include "stream/oob.h"
-#include "rdma/rdmacg.h"
-#include "conn/route.h"
-#include "stream/rx.h"
-#include "conn/share.h"
 #include "socket.h"
-#include "stream/tx.h"
 
 static int sdp_release(struct socket *sock)
 {
@@ -223,7 +213,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	if (era != sdp_sk(sk)->era)
 		return -EPIPE;
 	sock->state = SS_CONNECTED;
-	err = sdp_rdmacg_charge(sdp_sk(sk));
+	err = sdp_rdmacg_charge(&sdp_sk(sk)->conn.link);
 	if (err) {
 		sdp_sock_disconnect(sock);
 		sock_error(sk);
@@ -299,11 +289,11 @@ static int sdp_accept_charge(struct sock *child)
 	int err;
 
 	sdp_lock_sock(child);
-	err = sdp_rdmacg_charge(sdp_sk(child));
+	err = sdp_rdmacg_charge(&sdp_sk(child)->conn.link);
 	if (err) {
 		sock_set_flag(child, SOCK_DEAD);
-		if (sdp_sk(child)->conn.id)
-			sdp_conn_end(sdp_sk(child), -ECONNABORTED);
+		if (sdp_sk(child)->conn.link.id)
+			sdp_link_end(&sdp_sk(child)->conn.link, -ECONNABORTED);
 	}
 	sdp_release_sock(child);
 	if (err)
@@ -375,7 +365,7 @@ static __poll_t sdp_poll_write(struct sock *sk)
 		return EPOLLOUT | EPOLLWRNORM;
 	/* See sdp_tx_ask_for_room(). */
 	local_bh_disable();
-	sdp_conn_kick(sdp_sk(sk));
+	sdp_link_kick(&sdp_sk(sk)->conn.link);
 	local_bh_enable();
 	return 0;
 }
@@ -512,72 +502,29 @@ static const struct net_proto_family sdp_family = {
 	.create = sdp_create,
 };
 
-static int __init sdp_init(void)
+/**
+ * sdp_family_init_module() - register the family, and the protocol of the inet families
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init sdp_family_init_module(void)
 {
 	int err;
 
-	sdp_lsm_init_module();
-	sdp_lock_init_module();
-	err = sdp_netns_init_module();
-	if (err)
-		return err;
-	err = sdp_mem_init_module();
-	if (err)
-		goto err_netns;
-	err = sdp_zmem_init_module();
-	if (err)
-		goto err_mem;
-	err = sdp_conn_init_module();
-	if (err)
-		goto err_zmem;
-	err = proto_register(&sdp_prot, 1);
-	if (err)
-		goto err_conn;
-	err = sdp_device_init_module();
-	if (err)
-		goto err_proto;
 	err = sock_register(&sdp_family);
 	if (err)
-		goto err_device;
+		return err;
 	err = sdp_inet_init_module();
 	if (err)
-		goto err_family;
-	return 0;
-
-err_family:
-	sock_unregister(PF_SDP);
-err_device:
-	sdp_device_exit_module();
-err_proto:
-	proto_unregister(&sdp_prot);
-err_conn:
-	sdp_conn_exit_module();
-err_zmem:
-	sdp_zmem_exit_module();
-err_mem:
-	sdp_mem_exit_module();
-err_netns:
-	sdp_netns_exit_module();
+		sock_unregister(PF_SDP);
 	return err;
 }
 
-static void __exit sdp_exit(void)
+/**
+ * sdp_family_exit_module() - no more sockets from now on
+ */
+void sdp_family_exit_module(void)
 {
 	sdp_inet_exit_module();
 	sock_unregister(PF_SDP);
-	sdp_device_exit_module();
-	/* A teardown that dropped the last socket may still be returning. */
-	sdp_conn_exit_module();
-	sdp_watch_exit_module();
-	proto_unregister(&sdp_prot);
-	sdp_zmem_exit_module();
-	sdp_mem_exit_module();
-	sdp_netns_exit_module();
 }
-
-module_init(sdp_init);
-module_exit(sdp_exit);
-
-MODULE_DESCRIPTION("Sockets Direct Protocol: stream sockets over RDMA");
-MODULE_LICENSE("GPL");
-MODULE_ALIAS_NETPROTO(PF_SDP);

@@ -12,21 +12,17 @@
 #include <linux/jiffies.h>
 #include <linux/net.h>
 
-#include "accept.h"
-#include "conn/bind.h"
+#include "base/base.h"
+#include "stream/stream.h"
 #include "conn/conn.h"
-#include "base/mib.h"
-#include "base/net.h"
-#include "stream/rx.h"
-#include "conn/share.h"
+#include "accept.h"
 #include "socket.h"
-#include "stream/tx.h"
 
 /* Both directions are closed and the peer knows: nothing can get lost now. */
 static void sdp_sock_both_closed(struct sdp_sock *ssk)
 {
 	sdp_sock_set_state(&ssk->sk, SDP_TIME_WAIT);
-	sdp_conn_end(ssk, 0);
+	sdp_link_end(&ssk->conn.link, 0);
 }
 
 /* How many bytes have left, wraps. */
@@ -44,14 +40,14 @@ static void sdp_sock_watch_orphan(struct sdp_sock *ssk)
 	int seconds = READ_ONCE(sdp_net(sock_net(&ssk->sk))->fin_timeout);
 
 	if (ssk->sk.sk_state == TCP_FIN_WAIT2)
-		seconds = sdp_option_linger2(ssk);
+		seconds = sdp_option_linger2(&ssk->sk);
 	if (seconds < 0) {
-		sdp_conn_end(ssk, -ECONNABORTED);
+		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 		return;
 	}
 	ssk->progress = sdp_sock_passed(ssk);
 	ssk->deadline = jiffies + seconds * HZ;
-	sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_ORPHAN, HZ);
 }
 
 /**
@@ -136,14 +132,14 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
  */
 void sdp_sock_check_orphan(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.id)
+	if (!ssk->conn.link.id)
 		return;
 	if (ssk->progress != sdp_sock_passed(ssk))
 		sdp_sock_watch_orphan(ssk);
 	else if (time_after(jiffies, ssk->deadline))
-		sdp_conn_end(ssk, -ETIMEDOUT);
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 	else
-		sdp_timer_arm(ssk, SDP_TIMER_ORPHAN, HZ);
+		sdp_timer_arm(&ssk->sk, SDP_TIMER_ORPHAN, HZ);
 }
 
 /*
@@ -157,11 +153,11 @@ static void sdp_sock_become_orphan(struct sdp_sock *ssk)
 	ssk->orphan = true;
 	sdp_sock_watch_orphan(ssk);
 	if (atomic_inc_return(&sn->orphans) <= READ_ONCE(sn->max_orphans) ||
-	    !ssk->conn.id)
+	    !ssk->conn.link.id)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ORPHANDROPS);
-	set_bit(SDP_CONN_TOLD, &ssk->conn.flags);
-	sdp_conn_end(ssk, -ECONNABORTED);
+	set_bit(SDP_CONN_TOLD, &ssk->conn.link.flags);
+	sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 }
 
 static long sdp_sock_linger(const struct sock *sk)
@@ -183,7 +179,7 @@ static void sdp_sock_close_connected(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	if (sdp_sock_must_abort(ssk) || sdp_in_state(sk, SDPF_CONNECTING)) {
-		sdp_conn_end(ssk, -ECONNABORTED);
+		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 		return;
 	}
 	sdp_sock_queue_fin(ssk);
@@ -207,8 +203,8 @@ void sdp_sock_close(struct sock *sk)
 	/* Between two attempts to connect there is nothing to tear down. */
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
-	} else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.id) {
-		sdp_timer_disarm_all(ssk);
+	} else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.link.id) {
+		sdp_timer_disarm_all(&ssk->sk);
 		sdp_sock_set_state(sk, TCP_CLOSE);
 	}
 	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
@@ -221,7 +217,7 @@ void sdp_sock_close(struct sock *sk)
 	sdp_release_sock(sk);
 
 	sdp_share_leave(ssk);
-	if (idle && ssk->conn.id)
+	if (idle && ssk->conn.link.id)
 		sdp_conn_destroy_id(ssk);
 	/* As with TCP no request is on its way any more after close(). */
 	if (connecting)
@@ -251,9 +247,9 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	 * A connection in this state has a device.  Without one it is somebody's who
 	 * retreats, and who has an id of it keeps that, see sdp_sock_retreat().
 	 */
-	retreats = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.dev;
-	if (ssk->conn.id && !retreats)
-		sdp_conn_end(ssk, -ECONNABORTED);
+	retreats = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.link.dev;
+	if (ssk->conn.link.id && !retreats)
+		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 	else if (sdp_in_state(sk, TCPF_SYN_SENT))
 		sdp_sock_ended(ssk, -ECONNRESET);
 	sdp_release_sock(sk);

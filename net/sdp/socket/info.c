@@ -7,10 +7,10 @@
 #include <linux/sdp.h>
 #include <linux/tcp.h>
 
-#include "flow/credit.h"
-#include "base/settings.h"
+#include "base/base.h"
+#include "flow/flow.h"
+#include "stream/stream.h"
 #include "socket.h"
-#include "stream/tx.h"
 
 /* Programs are built with the layout: fields are added at the end only. */
 #define SDP_INFO_AT(field, at) \
@@ -79,7 +79,7 @@ static void sdp_info_tcp_connection(struct sdp_sock *ssk,
 	info->tcpi_advmss = conn->rx.rb.size;
 	info->tcpi_rcv_space = conn->rx.rb.bytes;
 	info->tcpi_notsent_bytes = sdp_ring_unsent(&tx->ring);
-	if (!conn->qp)
+	if (!conn->link.qp)
 		return;
 	info->tcpi_rto = SDP_ACK_TIMEOUT_US;
 	info->tcpi_unacked = tx->wr_head - tx->wr_tail;
@@ -143,9 +143,9 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 	info->sdpi_flow = conn->flow->id;
 	info->sdpi_flow_reason = conn->flow_reason;
 	info->sdpi_zcopy = sdp_zcopy_mode(ssk);
-	info->sdpi_port = conn->qp->port;
+	info->sdpi_port = conn->link.qp->port;
 	info->sdpi_probing = conn->tx.probing;
-	info->sdpi_qp_num = conn->qp->qp_num;
+	info->sdpi_qp_num = conn->link.qp->qp_num;
 	strscpy(info->sdpi_device, ssk->dev_name, sizeof(info->sdpi_device));
 	info->sdpi_features = conn->features;
 	info->sdpi_tx_credits = sdp_credit_available(&conn->credit);
@@ -179,7 +179,7 @@ static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)
 	info->sdpi_unacked = sdp_tx_outstanding(ssk);
 	info->sdpi_unsent = sdp_ring_unsent(&conn->tx.ring);
 	sdp_info_counters(&conn->stats, info);
-	if (conn->qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+	if (conn->link.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		sdp_info_live(ssk, info);
 }
 

@@ -6,17 +6,13 @@
 #include <linux/sched/signal.h>
 #include <linux/splice.h>
 
-#include "conn/conn.h"
+#include "base/base.h"
 #include "guard/guard.h"
-#include "base/mib.h"
-#include "stream/oob.h"
-#include "rdma/rdmacg.h"
-#include "stream/rx.h"
-#include "socket.h"
-#include "stream/timestamp.h"
-#include "stream/tx.h"
-#include "stream/usercopy.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
 #include "zcopy/zcopy.h"
+#include "conn/conn.h"
+#include "socket.h"
 
 /**
  * struct sdp_read - a read in progress
@@ -337,7 +333,7 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 		return;
 	}
 	sk_peek_offset_bwd(sk, rd->done);
-	SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESIN, rd->done);
+	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, rd->done);
 	sdp_tx_update(sdp_sk(sk));
 	sdp_rx_was_read(sdp_sk(sk));
 }
@@ -373,7 +369,7 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 		return false;
 	sdp_recv_consume_ring(ssk, len);
 	sk_peek_offset_bwd(sk, len);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_BYTESIN, len);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_BYTESIN, len);
 	sdp_tx_update(ssk);
 	return true;
 }
@@ -452,12 +448,12 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 
 	sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
-	if (sdp_rdmacg_known(&sdp_sk(sk)->conn) &&
+	if (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
 	    sdp_recv_quick(sk, msg, len, flags)) {
 		sdp_release_sock(sk);
 		return len;
 	}
-	ret = sdp_rdmacg_use(sdp_sk(sk));
+	ret = sdp_rdmacg_use(&sdp_sk(sk)->conn.link);
 	if (sk->sk_state == TCP_LISTEN)
 		ret = -ENOTCONN;
 	else if (!ret)

@@ -4,13 +4,11 @@
  */
 #include <linux/sched/signal.h>
 
-#include "conn/keepalive.h"
+#include "base/base.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
 #include "conn/conn.h"
-#include "base/mib.h"
-#include "rdma/rdmacg.h"
 #include "socket.h"
-#include "stream/tx.h"
-#include "stream/usercopy.h"
 
 /* How splice() and sendfile() promise more is the kernel's version's affair. */
 #define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
@@ -207,7 +205,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 
 	err = sdp_send_wait_connected(sk, &timeo);
 	if (!err)
-		err = sdp_rdmacg_use(ssk);
+		err = sdp_rdmacg_use(&ssk->conn.link);
 	if (!err)
 		err = sdp_send_cmsg(sk, msg);
 	if (!err)
@@ -279,7 +277,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 							MSG_DONTWAIT),
 				      &done);
 	if (done)
-		SDP_SOCK_ADD_STATS(sdp_sk(sk), SDP_MIB_BYTESOUT, done);
+		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESOUT, done);
 	else if (err)
 		err = sk_stream_error(sk, msg->msg_flags, err);
 	sdp_zmsg_end(&zm, done);

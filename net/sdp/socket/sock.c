@@ -7,16 +7,12 @@
 #include <net/inet_common.h>
 #include <net/proto_memory.h>
 
+#include "base/base.h"
+#include "fallback/fallback.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
 #include "accept.h"
-#include "conn/keepalive.h"
-#include "conn/cm.h"
-#include "fallback/gate.h"
-#include "base/mem.h"
-#include "base/mib.h"
-#include "base/net.h"
-#include "stream/rx.h"
 #include "socket.h"
-#include "stream/tx.h"
 
 /* How soon a busy listener is asked again: doubled from the first to the last. */
 #define SDP_BACKOFF_MIN		(HZ / 50)
@@ -29,17 +25,45 @@
 static struct lock_class_key sdp_sk_slock_key;
 static struct lock_class_key sdp_sk_lock_key;
 
-/**
- * sdp_sock_catch_up() - do what softirq has left to the owner
- * @ssk: socket that the caller owns
- *
- * Context: softirqs disabled, sdp_lock::slock held.
- */
-void sdp_sock_catch_up(struct sdp_sock *ssk)
+static void sdp_sock_catch_up(struct sock *sk)
 {
-	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.flags))
+	struct sdp_sock *ssk = sdp_sk(sk);
+
+	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags))
 		sdp_conn_process(ssk);
 }
+
+static void (* const sdp_sock_timers[])(struct sdp_sock *ssk) = {
+	[SDP_TIMER_CONNECT] = sdp_sock_connect_again,
+	[SDP_TIMER_SYN] = sdp_sock_connect_timeout,
+	[SDP_TIMER_DEFER] = sdp_accept_ready,
+	[SDP_TIMER_HOLD] = sdp_tx_force,
+	[SDP_TIMER_PERSIST] = sdp_alive_persist,
+	[SDP_TIMER_USER] = sdp_alive_user_timeout,
+	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,
+	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
+	[SDP_TIMER_QUIET] = sdp_tx_trim,
+	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
+	[SDP_TIMER_FLUSH] = sdp_tx_late,
+	[SDP_TIMER_UPDATE] = sdp_tx_update_late,
+	[SDP_TIMER_RELIEF] = sdp_rx_relieve,
+	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
+	[SDP_TIMER_PART] = sdp_conn_part,
+	[SDP_TIMER_ASYNC] = sdp_zasync_watch,
+	[SDP_TIMER_SHARE] = sdp_share_check,
+};
+
+static_assert(ARRAY_SIZE(sdp_sock_timers) == __SDP_TIMER_MAX);
+
+static void sdp_sock_timer(struct sock *sk, enum sdp_timer which)
+{
+	sdp_sock_timers[which](sdp_sk(sk));
+}
+
+static const struct sdp_base_ops sdp_sock_base_ops = {
+	.catch_up = sdp_sock_catch_up,
+	.timer = sdp_sock_timer,
+};
 
 /* The number is not used again soon, so that readers of /proc can go on at it. */
 static int sdp_sock_hash(struct sock *sk)
@@ -72,8 +96,8 @@ static void sdp_sock_destruct(struct sock *sk)
 
 	/* What was never read may settle a debt. */
 	sdp_rx_purge(ssk);
-	WARN_ON_ONCE(ssk->refs || ssk->conn.id || ssk->conn.dev ||
-		     ssk->conn.pd || ssk->share || ssk->mem_debt);
+	WARN_ON_ONCE(ssk->refs || ssk->conn.link.id || ssk->conn.link.dev ||
+		     ssk->conn.link.pd || ssk->share || ssk->base.mem_debt);
 	if (ssk->orphan)
 		atomic_dec(&sdp_net(sock_net(sk))->orphans);
 	sdp_sock_unhash(sk);
@@ -117,8 +141,9 @@ static int sdp_sock_init(struct sock *sk)
 	sock_lock_init_class_and_name(sk, "slock-AF_SDP",
 				      &sdp_sk_slock_key, "sk_lock-AF_SDP",
 				      &sdp_sk_lock_key);
-	sdp_lock_init(&ssk->lock);
-	ssk->mib = sn->mib;
+	ssk->base.ops = &sdp_sock_base_ops;
+	sdp_lock_init(&ssk->base.lock);
+	ssk->base.mib = sn->mib;
 	ssk->destruct = sk->sk_destruct;
 	sk->sk_destruct = sdp_sock_destruct;
 	sk->sk_write_space = sdp_sock_write_space;
@@ -126,9 +151,9 @@ static int sdp_sock_init(struct sock *sk)
 	sk->sk_sndbuf = bytes;
 	sk->sk_rcvbuf = bytes;
 
-	sdp_conn_init(&ssk->conn);
-	sdp_options_init(&ssk->opt);
-	sdp_timer_init(ssk);
+	sdp_conn_init(ssk);
+	sdp_options_init(&ssk->base.opt);
+	sdp_timer_init(sk);
 	sdp_fallback_init(ssk);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_pending);
@@ -233,9 +258,9 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_busy_poll_budget = parent->sk_busy_poll_budget;
 #endif
 	child->sk_bound_dev_if = parent->sk_bound_dev_if;
-	sdp_sk(child)->opt = sdp_sk(parent)->opt;
+	sdp_sk(child)->base.opt = sdp_sk(parent)->base.opt;
 	/* This one is the listener's alone. */
-	sdp_sk(child)->opt.defer_accept = 0;
+	sdp_sk(child)->base.opt.defer_accept = 0;
 	sdp_sk(child)->bound_addr = sdp_sk(parent)->bound_addr;
 	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
 	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
@@ -370,7 +395,7 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 	/* A quick peer may have said all it has to say before that. */
 	sdp_sock_set_state(sk, ssk->fin_received ? TCP_CLOSE_WAIT :
 						   TCP_ESTABLISHED);
-	sdp_timer_disarm(ssk, SDP_TIMER_SYN);
+	sdp_timer_disarm(&ssk->sk, SDP_TIMER_SYN);
 	sdp_alive_start(ssk);
 	sdp_rx_ring_want(ssk);
 	sk->sk_state_change(sk);
@@ -385,11 +410,11 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
 {
 	int err;
 
-	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.id)
+	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.link.id)
 		return;
 	err = sdp_cm_connect(ssk);
-	if (err && ssk->conn.id)
-		sdp_conn_end(ssk, err);
+	if (err && ssk->conn.link.id)
+		sdp_link_end(&ssk->conn.link, err);
 	else if (err)
 		sdp_sock_ended(ssk, err);
 }
@@ -401,10 +426,10 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
 void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 {
 	if (ssk->sk.sk_state != TCP_SYN_SENT ||
-	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
+	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
 		return;
-	if (ssk->conn.id)
-		sdp_conn_end(ssk, -ETIMEDOUT);
+	if (ssk->conn.link.id)
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 	else
 		sdp_sock_ended(ssk, -ETIMEDOUT);
 }
@@ -422,7 +447,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_net *sn = sdp_net(sock_net(sk));
-	unsigned long timeout = sdp_option_connect_timeout(ssk);
+	unsigned long timeout = sdp_option_connect_timeout(&ssk->sk);
 	int err;
 
 	sdp_rx_purge(ssk);
@@ -439,15 +464,15 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	sdp_sock_set_state(sk, TCP_SYN_SENT);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
 	if (sdp_fallback_ready(ssk))
-		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK,
+		sdp_timer_arm(&ssk->sk, SDP_TIMER_FALLBACK,
 			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
 	err = sdp_cm_connect(ssk);
 	if (!err) {
-		sdp_timer_arm(ssk, SDP_TIMER_SYN, timeout);
+		sdp_timer_arm(&ssk->sk, SDP_TIMER_SYN, timeout);
 		return 0;
 	}
 	/* The id is bound at most, and has seen no event that we act upon. */
-	sdp_timer_disarm_all(ssk);
+	sdp_timer_disarm_all(&ssk->sk);
 	*era = ssk->era;
 	/* What it has fixed, a family and a port, is not for the next attempt. */
 	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
@@ -472,8 +497,8 @@ static bool sdp_sock_retry(struct sdp_sock *ssk)
 	sdp_rx_purge(ssk);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
 	/* It has answered: this is a peer that speaks SDP. */
-	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
-	sdp_timer_arm(ssk, SDP_TIMER_CONNECT, ssk->backoff);
+	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FALLBACK);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_CONNECT, ssk->backoff);
 	ssk->backoff = min_t(unsigned long, 2 * ssk->backoff, SDP_BACKOFF_MAX);
 	return true;
 }
@@ -507,7 +532,7 @@ static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
 /**
  * sdp_sock_failed() - tell the program that its connection is over
  * @ssk: locked socket that was connected
- * @reason: why, as given to sdp_conn_end()
+ * @reason: why, as given to sdp_link_end()
  *
  * Giving back what the connection has used may take the provider a while, and
  * the program need not wait for that.
@@ -543,7 +568,7 @@ static bool sdp_sock_fall_back(struct sdp_sock *ssk, int *reason)
 /**
  * sdp_sock_ended() - the connection is gone, and all that belonged to it
  * @ssk: locked socket, which the caller holds
- * @reason: why, as given to sdp_conn_end()
+ * @reason: why, as given to sdp_link_end()
  *
  * Whoever finds a socket in state CLOSE therefore finds no device, queue pair
  * or teardown any more.
@@ -559,7 +584,7 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	sdp_sock_count_end(ssk, reason);
 	if (old == TCP_LISTEN && sdp_fallback_listen_alone(ssk))
 		return;
-	sdp_timer_disarm_all(ssk);
+	sdp_timer_disarm_all(&ssk->sk);
 	if (old == TCP_SYN_SENT && !full && sdp_sock_fall_back(ssk, &reason))
 		return;
 	/* The program has given up before the network did. */

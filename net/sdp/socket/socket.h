@@ -13,12 +13,11 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
-#include "base/addr.h"
-#include "conn/conn.h"
+#include "base/base.h"
 #include "fallback/fallback.h"
-#include "base/lock.h"
-#include "base/settings.h"
-#include "base/timer.h"
+#include "conn/conn.h"
+#include "accept.h"
+#include "inet.h"
 
 /*
  * Who holds a reference to a socket besides its file.  Each of them holds at
@@ -34,11 +33,9 @@ enum sdp_ref {
 /**
  * struct sdp_sock - an SDP socket
  * @sk: the generic socket, first
- * @inet: the same as the inet families' code sees it, which creates sockets of
- *	IPPROTO_SDP and takes every socket of its families for one of these
+ * @inet: the same as the inet families' code sees it
+ * @base: the same as the layers below see it
  * @destruct: what the creating family wants done when the socket dies
- * @mib: counters of its namespace, which it holds
- * @lock: the socket lock, see base/lock.c
  * @conn: the RDMA connection
  * @local: own address, as bound or as found by the route
  * @peer: the other end's address
@@ -48,7 +45,6 @@ enum sdp_ref {
  * @done: the stream's end has been received, and is there to be read
  * @v6: addresses are shown to the program as AF_INET6
  * @v6only: IPV6_V6ONLY
- * @opt: other options below SOL_SOCKET
  * @fin_sent: our DisConn was posted
  * @fin_acked: our DisConn arrived at the peer
  * @fin_received: the peer's DisConn arrived here
@@ -59,12 +55,9 @@ enum sdp_ref {
  * @era: counts connections, listeners and ports that have ended, wraps: who has given
  *	up the lock learns whether what he had is gone
  * @last_bind_err: for SDP_LAST_BIND_ERR
- * @mem_debt: bytes that base/mem.c has to charge, or to give back if negative (slock of
- *	sock::sk_lock)
  * @deadline: jiffies when connect() stops to ask a busy listener again, when
  *	a pending child is old, or when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
- * @timers: all that becomes due
  * @progress: bytes that had left when an orphan was looked at last
  * @refs: bits of enum sdp_ref
  * @number: place among the sockets of the namespace, 0 = none
@@ -88,10 +81,9 @@ struct sdp_sock {
 	union {
 		struct sock sk;
 		struct inet_sock inet;
+		struct sdp_base base;
 	};
 	void (*destruct)(struct sock *sk);
-	struct sdp_mib __percpu *mib;
-	struct sdp_lock lock;
 	struct sdp_conn conn;
 
 	struct sdp_addr local;
@@ -107,15 +99,12 @@ struct sdp_sock {
 	bool fin_received;
 	bool fin_queued;
 	bool orphan;
-	struct sdp_options opt;
 	unsigned int read_turn;
 	unsigned int write_turn;
 	u32 era;
 	int last_bind_err;
-	int mem_debt;
 	unsigned long deadline;
 	unsigned long backoff;
-	struct sdp_timers timers;
 	u32 progress;
 	unsigned long refs;
 	u32 number;
@@ -161,34 +150,6 @@ static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
 	sock_put(&ssk->sk);
 }
 
-/*
- * The connection is over, and what it has used is being given back.  Programs see
- * TIME_WAIT.  TCP's state of that name is for sockets without a file, which the code
- * of the inet families takes for something smaller (sk_fullsock()), while ours has
- * its options.
- */
-#define SDP_TIME_WAIT	15
-#define SDPF_TIME_WAIT	BIT(SDP_TIME_WAIT)
-
-static_assert(SDP_TIME_WAIT >= TCP_MAX_STATES);
-
-/* The state as programs see it, one of TCP's. */
-static inline int sdp_state_shown(int state)
-{
-	return state == SDP_TIME_WAIT ? TCP_TIME_WAIT : state;
-}
-
-/* States in which the program may still send, or receive, in order. */
-#define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
-#define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
-/* For the program the connection is gone, if there ever was one. */
-#define SDPF_OVER	(TCPF_CLOSE | SDPF_TIME_WAIT)
-
-static inline bool sdp_in_state(const struct sock *sk, u32 states)
-{
-	return (1 << READ_ONCE(sk->sk_state)) & states;
-}
-
 /* The TCP socket that carries the connection; NULL if none does. */
 static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
 {
@@ -213,7 +174,7 @@ static inline bool sdp_sock_has_port(const struct sdp_sock *ssk)
 /* Whether small writes leave at once. */
 static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
 {
-	return ssk->opt.nodelay && !ssk->opt.cork;
+	return ssk->base.opt.nodelay && !ssk->base.opt.cork;
 }
 
 /* As with TCP a port that the kernel has chosen is for one use only. */
@@ -244,7 +205,6 @@ static inline void sdp_sock_flags(struct socket *sock)
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 }
 
-void sdp_sock_catch_up(struct sdp_sock *ssk);
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
@@ -258,6 +218,10 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);
 void sdp_sock_connect_timeout(struct sdp_sock *ssk);
+
+/* af_sdp.c */
+int __init sdp_family_init_module(void);
+void sdp_family_exit_module(void);
 
 /* close.c */
 void sdp_sock_fin_received(struct sdp_sock *ssk);
@@ -275,5 +239,48 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		   char __user *optval, int __user *optlen);
 int sdp_set_rcvlowat(struct sock *sk, int val);
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
+
+/* sockopt_tcp.c */
+int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
+		       unsigned int optlen);
+int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val);
+
+/* sockopt_ip.c */
+int sdp_ip_read(int level, sockptr_t optval, unsigned int optlen, int *val);
+int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
+		      sockptr_t optval, unsigned int optlen);
+int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
+		      char __user *optval, int __user *optlen);
+int sdp_ip_service_type(const struct sdp_sock *ssk);
+
+/* sockopt_inet.c */
+int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
+			sockptr_t optval, unsigned int optlen);
+int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
+			char __user *optval, int __user *optlen);
+void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
+		    struct socket *to);
+int sdp_inet_mtu(struct sock *sk);
+
+/* info.c */
+int sdp_tcp_info(struct sock *sk, int len, char __user *optval,
+		 int __user *optlen);
+int sdp_sdp_info(struct sock *sk, int len, char __user *optval,
+		 int __user *optlen);
+
+/* sockopt_sdp.c */
+int sdp_flow_setsockopt(struct sock *sk, sockptr_t optval,
+			unsigned int optlen);
+int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
+			int __user *optlen);
+int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
+			 unsigned int optlen);
+int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
+			 int __user *optlen);
+int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
+			 unsigned int optlen);
+int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
+			 int __user *optlen);
+
 
 #endif /* _SDP_SOCK_H */

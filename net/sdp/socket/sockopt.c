@@ -9,13 +9,11 @@
 #include <net/inet_common.h>
 #include <asm/ioctls.h>
 
-#include "conn/conn.h"
+#include "base/base.h"
 #include "guard/guard.h"
-#include "stream/oob.h"
-#include "base/settings.h"
-#include "stream/rx.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
 #include "socket.h"
-#include "stream/tx.h"
 
 /* The driver of old took SO_KEEPALIVE at a level of its own. */
 #define SOL_SDP_CLASSIC		AF_SDP
@@ -126,53 +124,6 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 					  optlen) : 0;
 }
 
-/**
- * sdp_name_get() - take the value of an option that is a name
- * @name: set to it
- * @optval: the name
- * @optlen: its length
- *
- * As with TCP_CONGESTION a name may be cut off anywhere, and need not end in a
- * zero.
- *
- * Return: 0; -EINVAL without a name; -EFAULT.
- */
-int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
-		 unsigned int optlen)
-{
-	long len;
-
-	if (optlen < 1)
-		return -EINVAL;
-	len = strncpy_from_sockptr(name, optval,
-				   min_t(long, SDP_NAME_MAX - 1, optlen));
-	if (len < 0)
-		return -EFAULT;
-	name[len] = 0;
-	return 0;
-}
-
-/**
- * sdp_name_put() - give the value of an option that is a name
- * @name: name
- * @len: room for it, not negative
- * @optval: where to put it, with zeros behind it up to SDP_NAME_MAX
- * @optlen: set to what was written
- *
- * Return: 0 or -EFAULT.
- */
-int sdp_name_put(const char *name, int len, char __user *optval,
-		 int __user *optlen)
-{
-	char buf[SDP_NAME_MAX];
-
-	strscpy_pad(buf, name, sizeof(buf));
-	len = min_t(unsigned int, len, sizeof(buf));
-	if (put_user(len, optlen) || copy_to_user(optval, buf, len))
-		return -EFAULT;
-	return 0;
-}
-
 static int sdp_get_zerocopy(const struct sock *sk, int *val)
 {
 	*val = sock_flag(sk, SOCK_ZEROCOPY);
@@ -276,9 +227,9 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 static int sdp_ioctl_outq(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	bool fin = ssk->conn.qp && ssk->fin_queued && !ssk->fin_acked;
+	bool fin = ssk->conn.link.qp && ssk->fin_queued && !ssk->fin_acked;
 
-	if (sdp_tx_outstanding(ssk) && ssk->conn.qp)
+	if (sdp_tx_outstanding(ssk) && ssk->conn.link.qp)
 		sdp_tx_probe(ssk);
 	return sdp_tx_outstanding(ssk) + fin;
 }

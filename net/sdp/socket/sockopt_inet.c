@@ -11,8 +11,8 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
-#include "base/settings.h"
-#include "conn/route.h"
+#include "base/base.h"
+#include "conn/conn.h"
 #include "socket.h"
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -113,8 +113,8 @@ static void sdp_inet_remember(struct sdp_sock *ssk, int which, sockptr_t optval,
 	if (sdp_ip_read(sdp_inet_kept[which].level, optval, optlen, &val))
 		val = 0;
 	sdp_lock_sock(&ssk->sk);
-	ssk->opt.inet[which] = val;
-	ssk->opt.inet_set |= BIT(which);
+	ssk->base.opt.inet[which] = val;
+	ssk->base.opt.inet_set |= BIT(which);
 	sdp_release_sock(&ssk->sk);
 }
 
@@ -158,7 +158,7 @@ int sdp_inet_setsockopt(struct sock *sk, int level, int optname,
 void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
 		    struct socket *to)
 {
-	unsigned long set = ssk->opt.inet_set;
+	unsigned long set = ssk->base.opt.inet_set;
 	unsigned int i;
 	int level;
 	int name;
@@ -172,7 +172,7 @@ void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
 			level = SOL_IP;
 			name = IP_FREEBIND;
 		}
-		val = ssk->opt.inet[i];
+		val = ssk->base.opt.inet[i];
 		if (given->inet_set & BIT(i) && given->inet[i] == val)
 			continue;
 		READ_ONCE(to->ops)->setsockopt(to, level, name,

@@ -11,7 +11,7 @@
 #include <net/inet_ecn.h>
 #include <net/route.h>
 
-#include "base/settings.h"
+#include "base/base.h"
 #include "socket.h"
 
 /**
@@ -101,9 +101,9 @@ static void sdp_ip_set_tos(struct sdp_sock *ssk, int val)
 {
 	u8 tos = val & ~INET_ECN_MASK;
 
-	if (tos == ssk->opt.ip[SDP_IP_TOS])
+	if (tos == ssk->base.opt.ip[SDP_IP_TOS])
 		return;
-	ssk->opt.ip[SDP_IP_TOS] = tos;
+	ssk->base.opt.ip[SDP_IP_TOS] = tos;
 	WRITE_ONCE(ssk->sk.sk_priority, rt_tos2priority(tos));
 }
 
@@ -127,7 +127,7 @@ static int sdp_ip_set(struct sdp_sock *ssk, int which, int val)
 		val = max(val, 0) & ~INET_ECN_MASK;
 		break;
 	}
-	ssk->opt.ip[which] = val;
+	ssk->base.opt.ip[which] = val;
 	return 0;
 }
 
@@ -193,7 +193,7 @@ static int sdp_ip_default_hops(const struct sock *sk)
 
 static int sdp_ip_get(const struct sdp_sock *ssk, int which)
 {
-	int val = READ_ONCE(ssk->opt.ip[which]);
+	int val = READ_ONCE(ssk->base.opt.ip[which]);
 
 	if (which == SDP_IP_TTL && val < 0)
 		return READ_ONCE(sock_net(&ssk->sk)->ipv4.sysctl_ip_default_ttl);
@@ -266,6 +266,6 @@ int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
  */
 int sdp_ip_service_type(const struct sdp_sock *ssk)
 {
-	return ssk->opt.ip[sdp_addr_is_v4(&ssk->peer) ? SDP_IP_TOS :
+	return ssk->base.opt.ip[sdp_addr_is_v4(&ssk->peer) ? SDP_IP_TOS :
 							SDP_IPV6_TCLASS];
 }

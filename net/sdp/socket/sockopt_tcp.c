@@ -6,11 +6,10 @@
 #include <linux/sdp.h>
 #include <net/tcp.h>
 
-#include "conn/keepalive.h"
-#include "base/net.h"
-#include "base/settings.h"
+#include "base/base.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
 #include "socket.h"
-#include "stream/tx.h"
 
 /* Until they know better, TCP sockets go by these. */
 #define SDP_DEFAULT_MSS		TCP_MSS_DEFAULT
@@ -42,11 +41,11 @@ static int sdp_tcp_set_keepalive(struct sdp_sock *ssk, int optname, int val)
 	if (!sdp_in_range(val, 1, max))
 		return -EINVAL;
 	if (optname == TCP_KEEPCNT)
-		ssk->opt.keepcnt = val;
+		ssk->base.opt.keepcnt = val;
 	else if (optname == TCP_KEEPIDLE)
-		ssk->opt.keepidle = val;
+		ssk->base.opt.keepidle = val;
 	else
-		ssk->opt.keepintvl = val;
+		ssk->base.opt.keepintvl = val;
 	sdp_alive_options_changed(ssk);
 	return 0;
 }
@@ -55,7 +54,7 @@ static int sdp_tcp_set_window_clamp(struct sdp_sock *ssk, int val)
 {
 	if (!val && ssk->sk.sk_state != TCP_CLOSE)
 		return -EINVAL;
-	ssk->opt.window_clamp = val ? max_t(u32, val, SOCK_MIN_RCVBUF / 2) : 0;
+	ssk->base.opt.window_clamp = val ? max_t(u32, val, SOCK_MIN_RCVBUF / 2) : 0;
 	return 0;
 }
 
@@ -63,9 +62,9 @@ static int sdp_tcp_set_window_clamp(struct sdp_sock *ssk, int val)
 static int sdp_tcp_set_push(struct sdp_sock *ssk, int optname, int val)
 {
 	if (optname == TCP_CORK)
-		ssk->opt.cork = val;
+		ssk->base.opt.cork = val;
 	else
-		ssk->opt.nodelay = val;
+		ssk->base.opt.nodelay = val;
 	/* As with TCP, no delay gets past the cork, once. */
 	if (optname == TCP_NODELAY && val)
 		sdp_tx_force(ssk);
@@ -76,7 +75,7 @@ static int sdp_tcp_set_push(struct sdp_sock *ssk, int optname, int val)
 
 static int sdp_tcp_set_linger2(struct sdp_sock *ssk, int val)
 {
-	ssk->opt.linger2 = clamp(val, -1, TCP_FIN_TIMEOUT_MAX / HZ);
+	ssk->base.opt.linger2 = clamp(val, -1, TCP_FIN_TIMEOUT_MAX / HZ);
 	return 0;
 }
 
@@ -85,13 +84,13 @@ static int sdp_tcp_set_zcopy_thresh(struct sdp_sock *ssk, int val)
 	if (val && val != -1 &&
 	    !sdp_in_range(val, PAGE_SIZE, SDP_ZCOPY_THRESH_MAX))
 		return -EINVAL;
-	ssk->opt.zcopy_thresh = val;
+	ssk->base.opt.zcopy_thresh = val;
 	return 0;
 }
 
 static int sdp_tcp_set(struct sdp_sock *ssk, int optname, int val)
 {
-	struct sdp_options *opt = &ssk->opt;
+	struct sdp_options *opt = &ssk->base.opt;
 
 	switch (optname) {
 	case TCP_NODELAY:
@@ -167,9 +166,9 @@ int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
 /* A connected socket says what messages take, as TCP says what segments do. */
 static int sdp_tcp_maxseg(const struct sdp_sock *ssk)
 {
-	if (ssk->opt.maxseg &&
+	if (ssk->base.opt.maxseg &&
 	    sdp_in_state(&ssk->sk, TCPF_CLOSE | TCPF_LISTEN))
-		return ssk->opt.maxseg;
+		return ssk->base.opt.maxseg;
 	return READ_ONCE(ssk->conn.tx.max_payload) ?: SDP_DEFAULT_MSS;
 }
 
@@ -179,8 +178,8 @@ static int sdp_tcp_syncnt(const struct sdp_sock *ssk)
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
 	unsigned int timeout = READ_ONCE(sn->connect_timeout);
 
-	if (ssk->opt.syncnt)
-		return ssk->opt.syncnt;
+	if (ssk->base.opt.syncnt)
+		return ssk->base.opt.syncnt;
 	return max(sdp_tcp_secs_to_retrans(timeout), 2) - 1;
 }
 
@@ -195,7 +194,7 @@ static int sdp_tcp_syncnt(const struct sdp_sock *ssk)
 int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val)
 {
 	const struct sdp_sock *ssk = sdp_sk(sk);
-	const struct sdp_options *opt = &ssk->opt;
+	const struct sdp_options *opt = &ssk->base.opt;
 
 	switch (optname) {
 	case TCP_NODELAY:
@@ -211,19 +210,19 @@ int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val)
 		*val = sdp_tcp_maxseg(ssk);
 		break;
 	case TCP_KEEPIDLE:
-		*val = sdp_option_keepidle(ssk);
+		*val = sdp_option_keepidle(&ssk->sk);
 		break;
 	case TCP_KEEPINTVL:
-		*val = sdp_option_keepintvl(ssk);
+		*val = sdp_option_keepintvl(&ssk->sk);
 		break;
 	case TCP_KEEPCNT:
-		*val = sdp_option_keepcnt(ssk);
+		*val = sdp_option_keepcnt(&ssk->sk);
 		break;
 	case TCP_SYNCNT:
 		*val = sdp_tcp_syncnt(ssk);
 		break;
 	case TCP_LINGER2:
-		*val = sdp_option_linger2(ssk);
+		*val = sdp_option_linger2(&ssk->sk);
 		break;
 	case TCP_DEFER_ACCEPT:
 		*val = sdp_option_retrans_to_secs(opt->defer_accept);

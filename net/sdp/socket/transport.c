@@ -13,13 +13,9 @@
 #include <linux/net.h>
 #include <net/inet_common.h>
 
-#include "conn/bind.h"
-#include "conn/cm.h"
+#include "base/base.h"
 #include "fallback/fallback.h"
-#include "fallback/lsm.h"
-#include "base/mib.h"
-#include "base/net.h"
-#include "conn/port.h"
+#include "conn/conn.h"
 #include "socket.h"
 
 /* How many ports bind() tries until it has one that is free on both sides. */
@@ -519,7 +515,7 @@ int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
 void sdp_fallback_not_needed(struct sdp_sock *ssk)
 {
 	if (ssk->fallback.tcp)
-		sdp_timer_arm(ssk, SDP_TIMER_FALLBACK, 0);
+		sdp_timer_arm(&ssk->sk, SDP_TIMER_FALLBACK, 0);
 }
 
 /**
@@ -533,9 +529,9 @@ void sdp_fallback_timeout(struct sdp_sock *ssk)
 {
 	if (ssk->sk.sk_state != TCP_SYN_SENT)
 		sdp_fallback_drop(ssk);
-	else if (ssk->conn.id &&
-		 !test_bit(SDP_CONN_ANSWERED, &ssk->conn.flags))
-		sdp_conn_end(ssk, -ETIMEDOUT);
+	else if (ssk->conn.link.id &&
+		 !test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
+		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 }
 
 /**
@@ -548,7 +544,7 @@ void sdp_fallback_release(struct sdp_sock *ssk)
 {
 	/* The timer closes a TCP socket that is not needed: from here on we do. */
 	sdp_lock_sock(&ssk->sk);
-	sdp_timer_disarm(ssk, SDP_TIMER_FALLBACK);
+	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FALLBACK);
 	sdp_release_sock(&ssk->sk);
 	if (!ssk->fallback.tcp)
 		return;

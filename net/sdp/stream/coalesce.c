@@ -6,9 +6,8 @@
 #include <linux/net.h>
 #include <linux/uio.h>
 
+#include "base/base.h"
 #include "conn/conn.h"
-#include "base/mib.h"
-#include "base/net.h"
 #include "socket/socket.h"
 #include "tx.h"
 #include "usercopy.h"
@@ -37,7 +36,7 @@ bool sdp_tx_waits_by_itself(const struct sdp_conn *conn)
 void sdp_tx_count_joined(struct sdp_sock *ssk)
 {
 	ssk->conn.stats.coalesced++;
-	SDP_SOCK_INC_STATS(ssk, SDP_MIB_COALESCEDWRITES);
+	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_COALESCEDWRITES);
 	sdp_burst_joined(&ssk->conn.tx.burst);
 }
 
@@ -48,8 +47,8 @@ static bool sdp_tx_join_fits(const struct sdp_sock *ssk, u32 len)
 	u32 limit = READ_ONCE(ssk->sk.sk_sndbuf);
 
 	return limit <= ring->size && sdp_ring_used(ring) + len <= limit &&
-	       !ssk->conn.tx.starved && !READ_ONCE(ssk->opt.notsent_lowat) &&
-	       !ssk->opt.user_timeout;
+	       !ssk->conn.tx.starved && !READ_ONCE(ssk->base.opt.notsent_lowat) &&
+	       !ssk->base.opt.user_timeout;
 }
 
 /**
@@ -87,6 +86,6 @@ bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
 	last->len += len;
 	WRITE_ONCE(ring->head, ring->head + len);
 	sdp_tx_count_joined(ssk);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_BYTESOUT, len);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_BYTESOUT, len);
 	return true;
 }

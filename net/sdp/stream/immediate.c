@@ -11,11 +11,10 @@
  * know what comes.  So the last bytes of the payload are sent first, where a
  * header would be, and put in their place afterwards.
  */
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "immediate.h"
-#include "rdma/provider.h"
 #include "socket/socket.h"
+#include "immediate.h"
 #include "tx.h"
 
 /**
@@ -29,9 +28,9 @@ void sdp_immediate_begin(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (!conn->dev->iwarp)
+	if (!conn->link.dev->iwarp)
 		conn->features |= SDP_FEAT_IMMEDIATE;
-	else if (conn->dev->caps & IW_ULP_IMMEDIATE)
+	else if (conn->link.dev->caps & IW_ULP_IMMEDIATE)
 		conn->features |= SDP_FEAT_IW_IMMEDIATE;
 }
 
@@ -43,7 +42,7 @@ void sdp_immediate_begin(struct sdp_sock *ssk)
  */
 bool sdp_immediate_written(const struct sdp_conn *conn)
 {
-	return !conn->dev->iwarp || conn->features & SDP_FEAT_IW_IMMEDIATE;
+	return !conn->link.dev->iwarp || conn->features & SDP_FEAT_IW_IMMEDIATE;
 }
 
 /**
@@ -53,7 +52,7 @@ bool sdp_immediate_written(const struct sdp_conn *conn)
 void sdp_immediate_choose(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
-	const struct sa_path_rec *path = conn->id->route.path_rec;
+	const struct sa_path_rec *path = conn->link.id->route.path_rec;
 
 	conn->tx.packet = 0;
 	if (conn->features & SDP_FEAT_IMMEDIATE && path)

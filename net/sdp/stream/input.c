@@ -3,15 +3,13 @@
  * The receive side of the copy path (BSDP): completions, and what each message
  * means.
  */
-#include "socket/accept.h"
-#include "conn/cm.h"
+#include "base/base.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
+#include "socket/socket.h"
 #include "immediate.h"
-#include "base/mib.h"
 #include "oob.h"
 #include "rx.h"
-#include "socket/socket.h"
 #include "timestamp.h"
 #include "tx.h"
 
@@ -26,13 +24,13 @@
 void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct sdp_conn *conn = container_of(wc->wr_cqe, struct sdp_conn,
-					     rx_cqe);
+					     link.rx_cqe);
 	struct sdp_sock *ssk = container_of(conn, struct sdp_sock, conn);
 	struct sdp_rx *rx = &conn->rx;
 	struct sdp_rx_buf *buf;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		sdp_conn_wc_error(ssk, wc);
+		sdp_link_wc_error(&ssk->conn.link, wc);
 		return;
 	}
 	buf = rx->posted[rx->done & rx->mask];
@@ -47,7 +45,7 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	buf->stamp = sdp_timestamp_now(&ssk->sk);
 	/* Pairs with the acquire in sdp_rx_reap(). */
 	smp_store_release(&rx->done, rx->done + 1);
-	sdp_conn_kick(ssk);
+	sdp_link_kick(&ssk->conn.link);
 }
 
 /**
@@ -150,7 +148,7 @@ static int sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 		return 0;
 	}
 	if (sdp_rx_unwanted(sk)) {
-		sdp_conn_end(ssk, -ECONNABORTED);
+		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 		return 0;
 	}
 	err = sdp_rx_take(ssk, buf, msg, &last);
@@ -160,7 +158,7 @@ static int sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	ssk->conn.stats.bytes_in += msg->payload_len;
 	ssk->conn.stats.data_in++;
 	ssk->conn.stats.last_in = jiffies;
-	SDP_SOCK_INC_STATS(ssk, SDP_MIB_DATAIN);
+	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_DATAIN);
 	sdp_burst_end(&ssk->conn.tx.burst);
 	if (rx->packing)
 		sdp_rx_pack_last(ssk);
@@ -177,7 +175,7 @@ static int sdp_rx_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 static void sdp_rx_note_question(struct sdp_sock *ssk,
 				 const struct sdp_msg *msg)
 {
-	if (ssk->conn.dev->iwarp &&
+	if (ssk->conn.link.dev->iwarp &&
 	    (msg->bsdh.mid == SDP_MID_DISCONN ||
 	     (!msg->payload_len &&
 	      sdp_credit_is_probe(&ssk->conn.credit, &msg->bsdh))))
@@ -193,7 +191,7 @@ static int sdp_rx_src_avail(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 	if (ret < 0)
 		return ret;
 	if (sdp_rx_unwanted(&ssk->sk)) {
-		sdp_conn_end(ssk, -ECONNABORTED);
+		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 		return 0;
 	}
 	if (ret) {
@@ -291,7 +289,7 @@ static u32 sdp_rx_windows(const struct sdp_conn *conn,
 static int sdp_rx_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 	const u8 *body = buf->bsdh + SDP_BSDH_LEN;
 	u32 len;
 	int err;
@@ -394,7 +392,7 @@ void sdp_rx_reap(struct sdp_sock *ssk)
 		err = sdp_rx_message(ssk, rx->posted[rx->seen++ & rx->mask]);
 		if (err) {
 			ssk->conn.rx_closed = true;
-			sdp_conn_end(ssk, err);
+			sdp_link_end(&ssk->conn.link, err);
 		}
 	}
 	sdp_tx_heard(ssk);

@@ -10,9 +10,9 @@
 #include <linux/net.h>
 
 #include "conn/conn.h"
+#include "socket/socket.h"
 #include "oob.h"
 #include "rx.h"
-#include "socket/socket.h"
 
 static bool sdp_oob_marked(const struct sdp_oob *oob)
 {

@@ -4,8 +4,8 @@
  */
 #include <linux/jiffies.h>
 
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
 #include "socket/socket.h"
 #include "tx.h"
 
@@ -36,7 +36,7 @@ bool sdp_tx_waiting(const struct sdp_sock *ssk)
 	return sdp_ring_used(&conn->tx.ring) || conn->tx.probing ||
 	       conn->zcopy.async_out ||
 	       (ssk->fin_queued && !ssk->fin_acked) ||
-	       (conn->dev && conn->dev->iwarp && sdp_tx_unacked(ssk));
+	       (conn->link.dev && conn->link.dev->iwarp && sdp_tx_unacked(ssk));
 }
 
 /**
@@ -52,7 +52,7 @@ void sdp_tx_heard(struct sdp_sock *ssk)
 	struct sdp_tx *tx = &ssk->conn.tx;
 
 	tx->probe_at = jiffies;
-	if (!ssk->conn.dev->iwarp)
+	if (!ssk->conn.link.dev->iwarp)
 		return;
 	tx->probing = false;
 	if (ssk->fin_sent && !ssk->fin_acked && !sdp_tx_unacked(ssk))

@@ -5,14 +5,13 @@
  */
 #include <linux/jiffies.h>
 
-#include "conn/keepalive.h"
+#include "base/base.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
+#include "socket/socket.h"
 #include "immediate.h"
-#include "base/mib.h"
 #include "oob.h"
 #include "rx.h"
-#include "socket/socket.h"
 #include "tx.h"
 
 /* Every such share of the send queue, or of the ring, ends in a completion. */
@@ -53,7 +52,7 @@ u32 sdp_tx_posted(const struct sdp_tx *tx)
  */
 bool sdp_tx_idle(struct sdp_sock *ssk)
 {
-	if (!(ssk->conn.dev->quirks & SDP_QUIRK_REG_ALONE))
+	if (!(ssk->conn.link.dev->quirks & SDP_QUIRK_REG_ALONE))
 		return true;
 	if (sdp_zrecv_busy(&ssk->conn.zcopy))
 		return false;
@@ -83,7 +82,7 @@ static bool sdp_tx_want_signal(const struct sdp_sock *ssk, u32 len)
 	 * sent it, and the completion of a later one does not tell.  That of our
 	 * own device does.
 	 */
-	if (ssk->conn.dev->iwarp && (len || !ssk->conn.dev->ulp))
+	if (ssk->conn.link.dev->iwarp && (len || !ssk->conn.link.dev->ulp))
 		return true;
 	/* Nagle's rule waits for the completion of what is on its way. */
 	if (len && !sdp_sock_nodelay(ssk) && len < tx->max_payload)
@@ -140,11 +139,11 @@ static bool sdp_tx_submit(struct sdp_sock *ssk, struct ib_send_wr *wr)
 		wr = tx->reg_first;
 		tx->reg_first = NULL;
 	}
-	err = ib_post_send(ssk->conn.qp, wr, NULL);
+	err = ib_post_send(ssk->conn.link.qp, wr, NULL);
 	if (likely(!err))
 		return true;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_POSTERRORS);
-	sdp_conn_end(ssk, -ECONNRESET);
+	sdp_link_end(&ssk->conn.link, -ECONNRESET);
 	return false;
 }
 
@@ -166,8 +165,8 @@ static void sdp_tx_build_send(struct sdp_sock *ssk, const struct sdp_msg *msg,
 
 	sge->addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
 	sge->length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
-	sge->lkey = conn->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(conn->dev->ibdev, sge->addr, sge->length,
+	sge->lkey = conn->link.pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(conn->link.dev->ibdev, sge->addr, sge->length,
 				      DMA_TO_DEVICE);
 	wr->wr.opcode = msg->ends_key ? IB_WR_SEND_WITH_INV : IB_WR_SEND;
 	if (msg->ends_key)
@@ -246,7 +245,7 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 	u32 len = msg->payload_len;
 	struct ib_sge sge[SDP_TX_MAX_SGE];
 	struct ib_rdma_wr wr = {
-		.wr.wr_cqe = &conn->tx_cqe,
+		.wr.wr_cqe = &conn->link.tx_cqe,
 		.wr.sg_list = sge,
 	};
 
@@ -263,7 +262,7 @@ bool sdp_tx_post_msg(struct sdp_sock *ssk, struct sdp_msg *msg, bool signal)
 		sdp_rx_ring_tell(ssk);
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
 		tx->last_seq = msg->bsdh.mseq;
-		if (conn->dev->iwarp)
+		if (conn->link.dev->iwarp)
 			sdp_alive_stalled(ssk);
 	}
 	if (len && tx->out.size)
@@ -313,7 +312,7 @@ bool sdp_tx_post_direct(struct sdp_sock *ssk, u32 len)
 {
 	bool posted;
 
-	SDP_SOCK_INC_STATS(ssk, SDP_MIB_DATAOUT);
+	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_DATAOUT);
 	ssk->conn.tx.direct = true;
 	posted = sdp_tx_post(ssk, SDP_MID_DATA, len,
 			     sdp_oob_flags(&ssk->conn.tx, false), true);
@@ -370,7 +369,7 @@ static bool sdp_tx_post_probe(struct sdp_sock *ssk)
 {
 	struct ib_rdma_wr wr = {
 		.wr = {
-			.wr_cqe = &ssk->conn.tx_cqe,
+			.wr_cqe = &ssk->conn.link.tx_cqe,
 			.opcode = IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
@@ -388,9 +387,9 @@ static bool sdp_tx_post_probe(struct sdp_sock *ssk)
  */
 void sdp_tx_nudge(struct sdp_sock *ssk)
 {
-	if (ssk->conn.dev->quirks & SDP_QUIRK_LAZY_INV &&
+	if (ssk->conn.link.dev->quirks & SDP_QUIRK_LAZY_INV &&
 	    sdp_tx_room(&ssk->conn.tx, 0) &&
-	    !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags))
+	    !test_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags))
 		sdp_tx_post_probe(ssk);
 }
 
@@ -410,13 +409,13 @@ void sdp_tx_probe(struct sdp_sock *ssk)
 	struct sdp_tx *tx = &ssk->conn.tx;
 
 	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
-	    test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) ||
+	    test_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags) ||
 	    sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		return;
 	tx->probing = true;
 	ssk->conn.stats.probes++;
 	tx->probe_at = jiffies;
-	if (ssk->conn.dev->iwarp) {
+	if (ssk->conn.link.dev->iwarp) {
 		sdp_tx_ask(ssk);
 		return;
 	}
@@ -437,7 +436,7 @@ void sdp_tx_add_reg_mr(struct sdp_sock *ssk, struct ib_reg_wr *reg,
 	struct sdp_tx *tx = &ssk->conn.tx;
 
 	*reg = (struct ib_reg_wr){
-		.wr.wr_cqe = &ssk->conn.tx_cqe,
+		.wr.wr_cqe = &ssk->conn.link.tx_cqe,
 		.wr.opcode = IB_WR_REG_MR,
 		.mr = mr,
 		.key = mr->rkey,
@@ -461,7 +460,7 @@ void sdp_tx_add_reg_mr(struct sdp_sock *ssk, struct ib_reg_wr *reg,
 bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr)
 {
 	struct ib_send_wr wr = {
-		.wr_cqe = &ssk->conn.tx_cqe,
+		.wr_cqe = &ssk->conn.link.tx_cqe,
 		.opcode = IB_WR_LOCAL_INV,
 		.send_flags = IB_SEND_SIGNALED,
 		.ex.invalidate_rkey = mr->rkey,
@@ -482,16 +481,16 @@ bool sdp_tx_post_local_inv(struct sdp_sock *ssk, struct ib_mr *mr)
 void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct sdp_conn *conn = container_of(wc->wr_cqe, struct sdp_conn,
-					     tx_cqe);
+					     link.tx_cqe);
 	struct sdp_sock *ssk = container_of(conn, struct sdp_sock, conn);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		sdp_conn_wc_error(ssk, wc);
+		sdp_link_wc_error(&ssk->conn.link, wc);
 		return;
 	}
 	/* Pairs with the acquire in sdp_tx_reap(). */
 	smp_store_release(&conn->tx.signaled_done, conn->tx.signaled_done + 1);
-	sdp_conn_kick(ssk);
+	sdp_link_kick(&ssk->conn.link);
 }
 
 static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
@@ -510,7 +509,7 @@ static void sdp_tx_complete(struct sdp_sock *ssk, const struct sdp_tx_wr *twr)
 		sdp_zsend_revoked(ssk);
 	else if (twr->mid == SDP_TX_DIRECT_END)
 		sdp_zsend_finish(ssk);
-	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.dev->iwarp)
+	else if (twr->mid == SDP_MID_DISCONN && !ssk->conn.link.dev->iwarp)
 		sdp_sock_fin_acked(ssk);
 }
 

@@ -5,13 +5,11 @@
  */
 #include <linux/slab.h>
 
+#include "base/base.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "base/mem.h"
-#include "base/mib.h"
-#include "base/net.h"
-#include "rx.h"
 #include "socket/socket.h"
+#include "rx.h"
 #include "tx.h"
 
 /* What all buffers may have: the program's wish if it stated one. */
@@ -26,7 +24,7 @@ static u32 sdp_rx_limit(const struct sdp_sock *ssk)
 
 static int sdp_rx_map_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 
 	buf->page_dma = ib_dma_map_page(ibdev, buf->page, 0, buf->size,
 					DMA_FROM_DEVICE);
@@ -39,7 +37,7 @@ static int sdp_rx_map_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
  */
 static void sdp_rx_unmap_buf(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 
 	if (!ib_uses_virt_dma(ibdev))
 		dma_unmap_page_attrs(ibdev->dma_device, buf->page_dma,
@@ -165,29 +163,29 @@ int sdp_rx_post(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 		{
 			.addr = buf->bsdh_dma,
 			.length = SDP_BSDH_LEN,
-			.lkey = conn->pd->local_dma_lkey,
+			.lkey = conn->link.pd->local_dma_lkey,
 		}, {
 			.addr = buf->page_dma,
 			.length = buf->size,
-			.lkey = conn->pd->local_dma_lkey,
+			.lkey = conn->link.pd->local_dma_lkey,
 		},
 	};
 	struct ib_recv_wr wr = {
-		.wr_cqe = &conn->rx_cqe,
+		.wr_cqe = &conn->link.rx_cqe,
 		.sg_list = sge,
 		.num_sge = SDP_RX_SGE,
 	};
 
 	rx->posted[rx->post_head++ & rx->mask] = buf;
 	if (buf->page) {
-		ib_dma_sync_single_for_device(conn->dev->ibdev, buf->page_dma,
+		ib_dma_sync_single_for_device(conn->link.dev->ibdev, buf->page_dma,
 					      buf->size, DMA_FROM_DEVICE);
 		sdp_rcvbuf_posted(&rx->rb, buf->size);
 	} else {
 		sge[0].length = SDP_MSG_HDR_MAX;
 		wr.num_sge = 1;
 	}
-	return ib_post_recv(conn->qp, &wr, NULL);
+	return ib_post_recv(conn->link.qp, &wr, NULL);
 }
 
 /**
@@ -213,7 +211,7 @@ int sdp_rx_post_all(struct sdp_sock *ssk)
  */
 bool sdp_rx_may_post(const struct sdp_conn *conn)
 {
-	return conn->qp && !test_bit(SDP_CONN_BROKEN, &conn->flags);
+	return conn->link.qp && !test_bit(SDP_CONN_BROKEN, &conn->link.flags);
 }
 
 /**
@@ -230,7 +228,7 @@ void sdp_rx_repost(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 	if (ssk->conn.rx.ring.pos.size)
 		sdp_rx_ring_release(ssk, buf);
 	else if (sdp_rx_post(ssk, buf))
-		sdp_conn_end(ssk, -ECONNRESET);
+		sdp_link_end(&ssk->conn.link, -ECONNRESET);
 	else
 		sdp_credit_posted(&ssk->conn.credit, 1);
 }
@@ -268,7 +266,7 @@ void sdp_rx_recycle(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	if (!conn->dev) {
+	if (!conn->link.dev) {
 		sdp_rx_free_buf(ssk, buf);
 	} else if (conn->rx.ring.pos.size) {
 		sdp_rx_repost(ssk, buf);
@@ -321,7 +319,7 @@ static void sdp_rx_add(struct sdp_sock *ssk, struct list_head *list)
 		sdp_rcvbuf_added(&conn->rx.rb, buf->size);
 		sdp_credit_added(&conn->credit, 1);
 		if (sdp_rx_post(ssk, buf))
-			sdp_conn_end(ssk, -ECONNRESET);
+			sdp_link_end(&ssk->conn.link, -ECONNRESET);
 	}
 }
 

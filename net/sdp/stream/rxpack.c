@@ -12,8 +12,8 @@
  * start of its own, which is filled next.  Nothing of this happens as long as the program reads.
  */
 #include "conn/conn.h"
-#include "rx.h"
 #include "socket/socket.h"
+#include "rx.h"
 #include "tx.h"
 
 /* A program that reads nothing for so long does not read. */
@@ -105,7 +105,7 @@ void sdp_rx_relieve_later(struct sdp_sock *ssk)
 	}
 	WRITE_ONCE(rx->relief, true);
 	rx->relief_copied = rx->copied;
-	sdp_timer_arm(ssk, SDP_TIMER_RELIEF, SDP_RX_PATIENCE);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_RELIEF, SDP_RX_PATIENCE);
 }
 
 static void sdp_rx_make_room(struct sdp_sock *ssk)

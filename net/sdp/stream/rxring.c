@@ -11,14 +11,11 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
+#include "base/base.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "base/mem.h"
-#include "base/mib.h"
-#include "base/net.h"
-#include "rdma/region.h"
-#include "rx.h"
 #include "socket/socket.h"
+#include "rx.h"
 
 /*
  * Pieces of a ring: long ones, of which a long read copies few, or what the page
@@ -120,7 +117,7 @@ static void sdp_rx_ring_unmap_pieces(struct sdp_sock *ssk, u32 count)
 	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
 
 	while (count--)
-		ib_dma_unmap_page(ssk->conn.dev->ibdev,
+		ib_dma_unmap_page(ssk->conn.link.dev->ibdev,
 				  sg_dma_address(&ring->sg[count]),
 				  ring->chunk, DMA_FROM_DEVICE);
 }
@@ -129,7 +126,7 @@ static void sdp_rx_ring_unmap_pieces(struct sdp_sock *ssk, u32 count)
 static int sdp_rx_ring_map_pieces(struct sdp_sock *ssk)
 {
 	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 	struct scatterlist *sg;
 	u32 i;
 
@@ -153,7 +150,7 @@ static struct ib_mr *sdp_rx_ring_alloc_mr(const struct sdp_sock *ssk)
 	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
 	struct ib_mr *mr;
 
-	mr = sdp_region_alloc(&ssk->conn, ring->size / PAGE_SIZE);
+	mr = sdp_region_alloc(&ssk->conn.link, ring->size / PAGE_SIZE);
 	if (!mr || sdp_region_map(mr, ring->sg, ring->nr_sg, ring->size))
 		return mr;
 	ib_dereg_mr(mr);
@@ -178,7 +175,7 @@ static bool sdp_rx_ring_try(struct sdp_sock *ssk, u32 size)
 	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
 
 	if (size / PAGE_SIZE >
-	    ssk->conn.dev->ibdev->attrs.max_fast_reg_page_list_len ||
+	    ssk->conn.link.dev->ibdev->attrs.max_fast_reg_page_list_len ||
 	    !sdp_mem_grow(&ssk->sk, size))
 		return false;
 	if (!sdp_rx_ring_alloc_memory(ring, size)) {
@@ -241,7 +238,7 @@ static bool sdp_rx_ring_post(struct sdp_sock *ssk)
 	list_del_init(&buf->list);
 	if (!sdp_rx_post(ssk, buf))
 		return true;
-	sdp_conn_end(ssk, -ECONNRESET);
+	sdp_link_end(&ssk->conn.link, -ECONNRESET);
 	return false;
 }
 
@@ -312,7 +309,7 @@ static void sdp_rx_ring_sync(struct sdp_sock *ssk, u32 at, u32 len)
 
 	for (at &= ring->size - 1; len; at += part, len -= part) {
 		part = min(len, ring->chunk - at % ring->chunk);
-		ib_dma_sync_single_for_cpu(ssk->conn.dev->ibdev,
+		ib_dma_sync_single_for_cpu(ssk->conn.link.dev->ibdev,
 					   sg_dma_address(&ring->sg[at / ring->chunk]) +
 					   at % ring->chunk, part,
 					   DMA_FROM_DEVICE);
@@ -434,7 +431,7 @@ void sdp_rx_ring_read(struct sdp_sock *ssk, u32 len)
 	       (s32)(ring->stamps[ring->stamp_tail % SDP_RX_STAMPS].end -
 		     ring->pos.tail) <= 0)
 		ring->stamp_tail++;
-	if (ssk->conn.dev)
+	if (ssk->conn.link.dev)
 		sdp_rx_ring_refill(ssk);
 	else if (!sdp_inring_used(&ring->pos))
 		sdp_rx_ring_free(ssk);

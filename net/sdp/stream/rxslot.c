@@ -6,15 +6,15 @@
  */
 #include <linux/slab.h>
 
+#include "base/base.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "base/mem.h"
-#include "rx.h"
 #include "socket/socket.h"
+#include "rx.h"
 
 static int sdp_rx_slots_map(struct sdp_sock *ssk, struct sdp_rx_slots *slots)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 
 	slots->hdr_dma = ib_dma_map_single(ibdev, slots->hdr,
 					   slots->count * SDP_MSG_HDR_MAX,
@@ -72,7 +72,7 @@ void sdp_rx_slots_use(struct sdp_rx *rx, struct sdp_rx_slots *slots)
 void sdp_rx_slots_unmap(struct sdp_sock *ssk, struct sdp_rx_slots *slots)
 {
 	if (slots->hdr)
-		ib_dma_unmap_single(ssk->conn.dev->ibdev, slots->hdr_dma,
+		ib_dma_unmap_single(ssk->conn.link.dev->ibdev, slots->hdr_dma,
 				    slots->count * SDP_MSG_HDR_MAX,
 				    DMA_FROM_DEVICE);
 	kfree(slots->hdr);

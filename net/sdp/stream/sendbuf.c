@@ -6,11 +6,10 @@
 #include <linux/gfp.h>
 #include <linux/slab.h>
 
+#include "base/base.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "base/mem.h"
 #include "socket/socket.h"
-#include "base/timer.h"
 #include "tx.h"
 
 /* Most pieces of the ring's memory that are allocated as one, a power of two. */
@@ -46,7 +45,7 @@ static int sdp_tx_alloc_table(const struct sdp_sock *ssk, struct sdp_tx *tx)
  */
 int sdp_tx_init(struct sdp_sock *ssk)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 	struct sdp_tx *tx = &ssk->conn.tx;
 	int err;
 
@@ -91,7 +90,7 @@ static void sdp_tx_free_chunk(struct sdp_sock *ssk, u32 index)
 
 	if (!tx->chunks[index])
 		return;
-	ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->chunk_dma[index],
+	ib_dma_unmap_single(ssk->conn.link.dev->ibdev, tx->chunk_dma[index],
 			    SDP_TX_CHUNK, DMA_TO_DEVICE);
 	sdp_tx_put_chunk(tx->chunks[index]);
 	tx->chunks[index] = NULL;
@@ -123,7 +122,7 @@ void sdp_tx_free(struct sdp_sock *ssk)
 	if (ssk->sk.sk_wmem_queued)
 		sdp_tx_uncharge(ssk);
 	if (tx->hdr)
-		ib_dma_unmap_single(ssk->conn.dev->ibdev, tx->hdr_dma,
+		ib_dma_unmap_single(ssk->conn.link.dev->ibdev, tx->hdr_dma,
 				    SDP_TX_DEPTH * sizeof(*tx->hdr),
 				    DMA_TO_DEVICE);
 	kfree(tx->hdr);
@@ -154,13 +153,13 @@ void sdp_tx_trim(struct sdp_sock *ssk)
 	/* What was posted last may never have asked for its completion. */
 	if (sdp_tx_silent(ssk))
 		sdp_tx_probe(ssk);
-	sdp_timer_arm(ssk, SDP_TIMER_QUIET, SDP_TX_QUIET);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
 }
 
 /* Gives a piece of the ring its memory, which is freed if that fails. */
 static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index, void *addr)
 {
-	struct ib_device *ibdev = ssk->conn.dev->ibdev;
+	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
 	struct sdp_tx *tx = &ssk->conn.tx;
 	u64 dma;
 
@@ -172,7 +171,7 @@ static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index, void *addr)
 	tx->chunks[index] = addr;
 	tx->chunk_dma[index] = dma;
 	tx->nr_used++;
-	sdp_timer_arm_once(ssk, SDP_TIMER_QUIET, SDP_TX_QUIET);
+	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
 	return 0;
 }
 

@@ -5,9 +5,8 @@
  */
 #include <linux/jiffies.h>
 
-#include "conn/keepalive.h"
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
 #include "socket/socket.h"
 #include "tx.h"
 
@@ -29,7 +28,7 @@ u32 sdp_tx_limit(const struct sdp_sock *ssk)
 /* Whether so many times what waits to be posted is less than the option. */
 static bool sdp_tx_below_lowat(const struct sdp_sock *ssk, u32 times)
 {
-	u32 lowat = READ_ONCE(ssk->opt.notsent_lowat);
+	u32 lowat = READ_ONCE(ssk->base.opt.notsent_lowat);
 	u64 unsent = sdp_ring_unsent(&ssk->conn.tx.ring);
 
 	return !lowat || unsent * times < lowat;
@@ -225,7 +224,7 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
 	}
 	sdp_alive_written(ssk);
 	if (WARN_ON_ONCE(!sdp_ring_produce(&tx->ring, len)))
-		sdp_conn_end(ssk, -EIO);
+		sdp_link_end(&ssk->conn.link, -EIO);
 }
 
 /**
@@ -254,7 +253,7 @@ static struct ib_sge sdp_tx_range(const struct sdp_sock *ssk, u32 pos, u32 len)
 		.addr = tx->chunk_dma[sdp_ring_chunk(&tx->ring, pos)] +
 			sdp_ring_offset(&tx->ring, pos),
 		.length = sdp_ring_contig(&tx->ring, pos, len),
-		.lkey = ssk->conn.pd->local_dma_lkey,
+		.lkey = ssk->conn.link.pd->local_dma_lkey,
 	};
 }
 
@@ -303,7 +302,7 @@ int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge)
 
 	for (; len; pos += range.length, len -= range.length) {
 		range = sdp_tx_range(ssk, pos, len);
-		ib_dma_sync_single_for_device(ssk->conn.dev->ibdev, range.addr,
+		ib_dma_sync_single_for_device(ssk->conn.link.dev->ibdev, range.addr,
 					      range.length, DMA_TO_DEVICE);
 		if (n && sge[n - 1].addr + sge[n - 1].length == range.addr)
 			sge[n - 1].length += range.length;

@@ -13,6 +13,7 @@
 
 struct ib_cq;
 struct ib_mr;
+struct ib_reg_wr;
 struct ib_sge;
 struct ib_wc;
 struct msghdr;
@@ -73,7 +74,7 @@ bool sdp_tx_probe_overdue(const struct sdp_sock *ssk);
 
 /* sendbuf.c */
 /* The ring's memory comes in pieces that the page allocator gives readily. */
-#define SDP_TX_CHUNK		(16U * 1024)
+#define SDP_TX_CHUNK		SDP_MEM_CHUNK
 
 int sdp_tx_init(struct sdp_sock *ssk);
 void sdp_tx_free(struct sdp_sock *ssk);

@@ -3,11 +3,10 @@
  * The sender's side of zero copy: from the program's pages to an advertisement
  * (SrcAvail), and back from the peer when it has read them, or refuses.
  */
+#include "rdma/rdma.h"
+#include "stream/stream.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "rdma/region.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
 #include "zcopy.h"
 
 /* Work requests for all that may be offered, and for taking it back. */
@@ -21,7 +20,7 @@ static struct sdp_zsend *sdp_zsend_at(struct sdp_zcopy *z, u32 count)
 static u32 sdp_zsend_max_pages(const struct sdp_sock *ssk)
 {
 	return min_t(u32, SDP_ZCOPY_PAGES,
-		     ssk->conn.dev->ibdev->attrs.max_fast_reg_page_list_len);
+		     ssk->conn.link.dev->ibdev->attrs.max_fast_reg_page_list_len);
 }
 
 /**
@@ -45,13 +44,13 @@ static bool sdp_zsend_map_mr(struct sdp_sock *ssk, struct sdp_zsend *s,
 			     struct sdp_zpages *zp)
 {
 	if (!s->mr)
-		s->mr = sdp_region_alloc(&ssk->conn, sdp_zsend_max_pages(ssk));
+		s->mr = sdp_region_alloc(&ssk->conn.link, sdp_zsend_max_pages(ssk));
 	return s->mr && sdp_region_map(s->mr, zp->sgt.sgl, zp->nents, zp->len);
 }
 
 static void sdp_zsend_unmap(struct sdp_sock *ssk, struct sdp_zpages *zp)
 {
-	ib_dma_unmap_sg(ssk->conn.dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents,
+	ib_dma_unmap_sg(ssk->conn.link.dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents,
 			DMA_TO_DEVICE);
 	zp->nents = 0;
 }
@@ -59,7 +58,7 @@ static void sdp_zsend_unmap(struct sdp_sock *ssk, struct sdp_zpages *zp)
 static bool sdp_zsend_map(struct sdp_sock *ssk, struct sdp_zsend *s,
 			  struct sdp_zpages *zp)
 {
-	zp->nents = ib_dma_map_sg(ssk->conn.dev->ibdev, zp->sgt.sgl,
+	zp->nents = ib_dma_map_sg(ssk->conn.link.dev->ibdev, zp->sgt.sgl,
 				  zp->sgt.orig_nents, DMA_TO_DEVICE);
 	if (!zp->nents)
 		return false;
@@ -75,7 +74,7 @@ static bool sdp_zsend_map(struct sdp_sock *ssk, struct sdp_zsend *s,
  */
 bool sdp_zsend_open(const struct sdp_sock *ssk)
 {
-	return ssk->conn.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.flags) &&
+	return ssk->conn.link.qp && !test_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags) &&
 	       sdp_in_state(&ssk->sk, SDPF_SEND) &&
 	       !(ssk->sk.sk_shutdown & SEND_SHUTDOWN);
 }
@@ -189,7 +188,7 @@ static bool sdp_zsend_tell(struct sdp_sock *ssk, struct sdp_zsend *s)
 	s->state = SDP_ZSEND_OUT;
 	s->start = z->advertised;
 	z->advertised += s->zp->len;
-	if (!sdp_tx_post_msg(ssk, &msg, !conn->dev->iwarp))
+	if (!sdp_tx_post_msg(ssk, &msg, !conn->link.dev->iwarp))
 		return false;
 	sdp_zsource_advertise(&z->source, conn->credit.tx_mseq, s->zp->len);
 	return true;

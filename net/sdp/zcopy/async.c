@@ -10,16 +10,12 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "conn/keepalive.h"
-#include "conn/conn.h"
-#include "rdma/device.h"
+#include "base/base.h"
 #include "guard/guard.h"
-#include "base/mem.h"
-#include "base/mib.h"
-#include "base/net.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
-#include "stream/usercopy.h"
 #include "zcopy.h"
 
 /* So many bytes have a page to themselves wherever they begin. */
@@ -114,7 +110,7 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
 	if (!zp)
 		return NULL;
 	zp->async = true;
-	zp->guard_ops = sdp_guard_wanted(ssk);
+	zp->guard_ops = sdp_option_guard(&ssk->sk);
 	if (!mm_account_pinned_pages(&zp->mmp, len)) {
 		sdp_turn_leave(&ssk->sk, &ssk->write_turn);
 		got = sdp_zasync_get(zp, addr);
@@ -202,7 +198,7 @@ static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
 		ssk->conn.zcopy.watched_at = jiffies;
 	sdp_alive_written(ssk);
 	sdp_alive_stalled(ssk);
-	sdp_timer_arm_once(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 }
 
 /**
@@ -237,7 +233,7 @@ u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
 		ssk->conn.stats.guard_refusals++;
 		return 0;
 	}
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ASYNCBYTESOUT, len);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_ASYNCBYTESOUT, len);
 	ssk->conn.stats.async_out += len;
 	zm->sent += len;
 	iov_iter_advance(&msg->msg_iter, len);
@@ -275,7 +271,7 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	u32 now = sdp_zsend_passed(z) + z->send_tail;
 
-	if (!z->async_out || !ssk->conn.qp)
+	if (!z->async_out || !ssk->conn.link.qp)
 		return;
 	if (now != z->watched)
 		z->watched_at = jiffies;
@@ -283,7 +279,7 @@ void sdp_zasync_watch(struct sdp_sock *ssk)
 	if (!sdp_zsend_nudge(ssk) &&
 	    time_after_eq(jiffies, z->watched_at + sdp_zsend_patience(z)))
 		sdp_zasync_cancel(ssk, sdp_zsend_oldest(z));
-	sdp_timer_arm(ssk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+	sdp_timer_arm(&ssk->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 	sdp_tx_push(ssk);
 }
 
@@ -295,9 +291,9 @@ static u32 sdp_zasync_count(struct sdp_sock *ssk, struct sdp_zpages *zp)
 		zp->guard_ops->count(zp->guard, zp->pages + zp->first,
 				     zp->guarded);
 
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDFAULTS, count.touched);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDWAITS, count.waited);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_GUARDCOPIES, count.copied);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_GUARDFAULTS, count.touched);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_GUARDWAITS, count.waited);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_GUARDCOPIES, count.copied);
 	stats->guard_faults += count.touched;
 	stats->guard_waits += count.waited;
 	stats->guard_copies += count.copied;

@@ -3,8 +3,8 @@
  * What the peer does not want to read (SendSm), of pages whose writer has gone
  * on: sent as messages, straight from the pages.
  */
+#include "rdma/rdma.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
 #include "socket/socket.h"
 #include "zcopy.h"
 
@@ -95,7 +95,7 @@ int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
 	for (; len; sg = sg_next(sg), offset = 0, n++) {
 		sge[n].addr = sg_dma_address(sg) + offset;
 		sge[n].length = min(sg_dma_len(sg) - offset, len);
-		sge[n].lkey = ssk->conn.pd->local_dma_lkey;
+		sge[n].lkey = ssk->conn.link.pd->local_dma_lkey;
 		len -= sge[n].length;
 	}
 	return n;

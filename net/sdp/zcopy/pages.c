@@ -10,8 +10,7 @@
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 
-#include "base/mem.h"
-#include "base/mib.h"
+#include "base/base.h"
 #include "socket/socket.h"
 #include "zcopy.h"
 
@@ -51,7 +50,7 @@ bool sdp_zmem_charge(struct sdp_sock *ssk, u32 pages)
 	    READ_ONCE(sdp_zmem_limit))
 		return true;
 	sdp_zmem_uncharge(pages);
-	SDP_SOCK_INC_STATS(ssk, SDP_MIB_ZCOPYMEMREFUSALS);
+	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_ZCOPYMEMREFUSALS);
 	return false;
 }
 

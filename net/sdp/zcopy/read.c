@@ -6,16 +6,12 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 
-#include "conn/conn.h"
-#include "rdma/device.h"
+#include "base/base.h"
 #include "guard/guard.h"
-#include "base/mib.h"
-#include "stream/oob.h"
-#include "rdma/provider.h"
-#include "stream/rx.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
-#include "stream/usercopy.h"
 #include "zcopy.h"
 
 /*
@@ -44,18 +40,18 @@ void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct sdp_sock *ssk = container_of(conn, struct sdp_sock, conn);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		sdp_conn_wc_error(ssk, wc);
+		sdp_link_wc_error(&ssk->conn.link, wc);
 		return;
 	}
 	/* Pairs with the acquire in sdp_zrecv_reap(). */
 	smp_store_release(&conn->zcopy.reads_done, conn->zcopy.reads_done + 1);
-	sdp_conn_kick(ssk);
+	sdp_link_kick(&ssk->conn.link);
 }
 
 static void sdp_zrecv_unmap(struct sdp_sock *ssk, struct sdp_zread *read,
 			    struct sdp_zpages *zp)
 {
-	struct ib_qp *qp = ssk->conn.qp;
+	struct ib_qp *qp = ssk->conn.link.qp;
 
 	rdma_rw_ctx_destroy(&read->rw, qp, qp->port, zp->sgt.sgl,
 			    zp->sgt.orig_nents, DMA_FROM_DEVICE);
@@ -144,7 +140,7 @@ void sdp_zrecv_free(struct sdp_sock *ssk)
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
 
 	/* The keys end before memory is given back. */
-	WARN_ON_ONCE(sdp_zrecv_busy(z) && ssk->conn.id->qp);
+	WARN_ON_ONCE(sdp_zrecv_busy(z) && ssk->conn.link.id->qp);
 	while (sdp_zrecv_busy(z))
 		complete_all(&z->reads[z->read_tail++ %
 				       SDP_ZCOPY_READS].zp->over);
@@ -214,9 +210,9 @@ void sdp_zrecv_asked(struct sdp_sock *ssk)
 	/* Either this sees the offer, or sdp_zrecv_offered() the sleeper. */
 	if (READ_ONCE(fifo->head) == READ_ONCE(fifo->tail))
 		return;
-	set_bit(SDP_CONN_ASKED, &ssk->conn.flags);
+	set_bit(SDP_CONN_ASKED, &ssk->conn.link.flags);
 	local_bh_disable();
-	sdp_conn_kick(ssk);
+	sdp_link_kick(&ssk->conn.link);
 	local_bh_enable();
 }
 
@@ -238,7 +234,7 @@ static bool sdp_zrecv_post(struct sdp_sock *ssk, struct sdp_zpages *zp)
 	struct sdp_zadvert from = sdp_zsink_read(&z->sink, zp->len);
 	int wrs;
 
-	wrs = rdma_rw_ctx_init(&read->rw, conn->qp, conn->qp->port, zp->sgt.sgl,
+	wrs = rdma_rw_ctx_init(&read->rw, conn->link.qp, conn->link.qp->port, zp->sgt.sgl,
 			       zp->sgt.orig_nents, 0, from.vaddr, from.rkey,
 			       DMA_FROM_DEVICE);
 	if (wrs > (int)SDP_ZCOPY_READ_WRS)
@@ -249,9 +245,9 @@ static bool sdp_zrecv_post(struct sdp_sock *ssk, struct sdp_zpages *zp)
 	}
 	read->zp = zp;
 	z->read_head++;
-	if (rdma_rw_ctx_post(&read->rw, conn->qp, conn->qp->port, &z->read_cqe,
+	if (rdma_rw_ctx_post(&read->rw, conn->link.qp, conn->link.qp->port, &z->read_cqe,
 			     NULL))
-		sdp_conn_end(ssk, -ECONNRESET);
+		sdp_link_end(&ssk->conn.link, -ECONNRESET);
 	return true;
 }
 
@@ -313,10 +309,10 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 	struct sdp_zadvert from;
 	ssize_t read;
 
-	if (!conn->dev->ulp || sdp_zrecv_busy(&conn->zcopy))
+	if (!conn->link.dev->ulp || sdp_zrecv_busy(&conn->zcopy))
 		return false;
 	from = sdp_zsink_read(sink, len);
-	read = conn->dev->ulp->read(conn->qp, from.rkey, from.vaddr, call->iter,
+	read = conn->link.dev->ulp->read(conn->link.qp, from.rkey, from.vaddr, call->iter,
 				    len);
 	sink->reading -= len - max_t(ssize_t, read, 0);
 	/* Then it is tried once more. */
@@ -445,7 +441,7 @@ u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want)
 		z->reading = false;
 	}
 	if (call.done)
-		SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESIN, call.done);
+		SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_ZCOPYBYTESIN, call.done);
 	else
 		sdp_zrecv_refuse(ssk);
 	/* Others may have waited for their turn. */

@@ -7,13 +7,12 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "conn/conn.h"
-#include "rdma/device.h"
+#include "base/base.h"
 #include "guard/guard.h"
-#include "base/mem.h"
-#include "base/net.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
+#include "conn/conn.h"
 #include "socket/socket.h"
-#include "stream/usercopy.h"
 #include "zcopy.h"
 
 /* How often who waits looks whether it is killed. */
@@ -40,14 +39,14 @@ static bool sdp_zcopy_device(const struct sdp_device *dev)
  */
 void sdp_zcopy_begin(struct sdp_sock *ssk)
 {
-	enum sdp_zcopy_mode mode = sdp_zcopy_wanted_mode(ssk);
+	enum sdp_zcopy_mode mode = sdp_option_zcopy(&ssk->sk);
 	struct sdp_conn *conn = &ssk->conn;
 	struct sdp_zcopy *z = &conn->zcopy;
 
 	memset_after(z, 0, reading);
 	z->read_cqe.done = sdp_zrecv_done;
 	z->epoch++;
-	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->dev);
+	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->link.dev);
 	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
 	if (z->on)
 		conn->features |= SDP_FEAT_MULTI_ADVERT;
@@ -105,9 +104,9 @@ u32 sdp_zcopy_thresh(const struct sdp_sock *ssk)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
 
-	if (ssk->opt.zcopy_thresh < 0)
+	if (ssk->base.opt.zcopy_thresh < 0)
 		return READ_ONCE(sn->zcopy_threshold);
-	return ssk->opt.zcopy_thresh ?: U32_MAX;
+	return ssk->base.opt.zcopy_thresh ?: U32_MAX;
 }
 
 /**
@@ -211,7 +210,7 @@ struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
 bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
 		     unsigned long addr)
 {
-	const struct sdp_device *dev = ssk->conn.dev;
+	const struct sdp_device *dev = ssk->conn.link.dev;
 
 	return dev &&
 	       !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
@@ -227,7 +226,7 @@ bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
 static bool sdp_zpages_may_pin(const struct sdp_sock *ssk,
 			       enum sdp_zpages_use use)
 {
-	const struct sdp_device *dev = ssk->conn.dev;
+	const struct sdp_device *dev = ssk->conn.link.dev;
 
 	return use == SDP_ZPAGES_RECV ||
 	       !(dev && dev->quirks & SDP_QUIRK_SENDS_PAGES);
@@ -318,7 +317,7 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 	}
 	if (completion_done(&zp->over))
 		return;
-	sdp_conn_end(ssk, killed ? -ECONNABORTED : -ETIMEDOUT);
+	sdp_link_end(&ssk->conn.link, killed ? -ECONNABORTED : -ETIMEDOUT);
 	sdp_release_sock(&ssk->sk);
 	wait_for_completion(&zp->over);
 	sdp_lock_sock(&ssk->sk);

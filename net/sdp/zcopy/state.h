@@ -11,8 +11,8 @@
 
 #include <linux/types.h>
 
-#include "flow/credit.h"
 #include "wire/wire.h"
+#include "flow/flow.h"
 
 /* Advertisements that an end holds at once; what Hello and HelloAck say. */
 #define SDP_ZCOPY_ADVERTS	4U

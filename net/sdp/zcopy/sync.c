@@ -6,11 +6,11 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 
+#include "base/base.h"
+#include "rdma/rdma.h"
+#include "stream/stream.h"
 #include "conn/conn.h"
-#include "rdma/device.h"
-#include "base/mib.h"
 #include "socket/socket.h"
-#include "stream/tx.h"
 #include "zcopy.h"
 
 /*
@@ -99,7 +99,7 @@ static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
 /* As with TCP the program may limit how long nothing is acknowledged. */
 static unsigned long sdp_zsync_answer(const struct sdp_sock *ssk)
 {
-	unsigned long user = msecs_to_jiffies(ssk->opt.user_timeout);
+	unsigned long user = msecs_to_jiffies(ssk->base.opt.user_timeout);
 
 	return user ? min_t(unsigned long, user, SDP_ZSYNC_ANSWER) :
 		      SDP_ZSYNC_ANSWER;
@@ -152,7 +152,7 @@ u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
 	done = zp->done;
 	sdp_backoff_learn(&ssk->conn.zcopy.unread, done == zp->len);
 	sdp_zpages_free(zp);
-	SDP_SOCK_ADD_STATS(ssk, SDP_MIB_ZCOPYBYTESOUT, done);
+	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_ZCOPYBYTESOUT, done);
 	iov_iter_advance(&msg->msg_iter, done);
 	return done;
 }

@@ -321,12 +321,7 @@ void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp);
 /* mode.c */
 const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
 int sdp_zcopy_mode_find(const char *name);
-enum sdp_zcopy_mode sdp_zcopy_wanted_mode(const struct sdp_sock *ssk);
 enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_sock *ssk);
-int sdp_zcopy_setsockopt(struct sock *sk, sockptr_t optval,
-			 unsigned int optlen);
-int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
-			 int __user *optlen);
 
 /* pages.c */
 bool sdp_zmem_charge(struct sdp_sock *ssk, u32 pages);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What every layer knows of a socket: its lock, states, timers, options, counters.
+ */
+#ifndef _SDP_SK_H
+#define _SDP_SK_H
+
+#include <net/inet_sock.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
+
+#include "lock.h"
+#include "mib.h"
+#include "net.h"
+#include "settings.h"
+#include "timer.h"
+
+/**
+ * struct sdp_base_ops - what the layers above do for this one
+ * @catch_up: do what softirq has left to the owner of the socket lock, who is about
+ *	to release it; softirqs are disabled, sdp_lock::slock is held
+ * @timer: a timer has expired; process context, the socket is locked
+ */
+struct sdp_base_ops {
+	void (*catch_up)(struct sock *sk);
+	void (*timer)(struct sock *sk, enum sdp_timer which);
+};
+
+/**
+ * struct sdp_base - the part of a socket that belongs to no layer alone
+ * @sk: the generic socket, first
+ * @inet: the same as the inet families' code sees it, which creates sockets of
+ *	IPPROTO_SDP and takes every socket of its families for one of these
+ * @ops: what the layers above do
+ * @lock: the socket lock, see lock.c
+ * @timers: all that becomes due
+ * @opt: options below SOL_SOCKET
+ * @mib: counters of its namespace, which it holds
+ * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
+ *	sock::sk_lock)
+ */
+struct sdp_base {
+	union {
+		struct sock sk;
+		struct inet_sock inet;
+	};
+	const struct sdp_base_ops *ops;
+	struct sdp_lock lock;
+	struct sdp_timers timers;
+	struct sdp_options opt;
+	struct sdp_mib __percpu *mib;
+	int mem_debt;
+};
+
+static inline struct sdp_base *sdp_base(const struct sock *sk)
+{
+	return (struct sdp_base *)sk;
+}
+
+/*
+ * The connection is over, and what it has used is being given back.  Programs see
+ * TIME_WAIT.  TCP's state of that name is for sockets without a file, which the code
+ * of the inet families takes for something smaller (sk_fullsock()), while ours has
+ * its options.
+ */
+#define SDP_TIME_WAIT	15
+#define SDPF_TIME_WAIT	BIT(SDP_TIME_WAIT)
+
+static_assert(SDP_TIME_WAIT >= TCP_MAX_STATES);
+
+/* The state as programs see it, one of TCP's. */
+static inline int sdp_state_shown(int state)
+{
+	return state == SDP_TIME_WAIT ? TCP_TIME_WAIT : state;
+}
+
+/* States in which the program may still send, or receive, in order. */
+#define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
+#define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
+/* For the program the connection is gone, if there ever was one. */
+#define SDPF_OVER	(TCPF_CLOSE | SDPF_TIME_WAIT)
+
+static inline bool sdp_in_state(const struct sock *sk, u32 states)
+{
+	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
+#endif /* _SDP_SK_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RDMA devices as SDP sees them: what they can do, memory that peers may use, and
+ * the control group that is charged.
+ */
+#ifndef _SDP_RDMA_H
+#define _SDP_RDMA_H
+
+#include "device.h"
+#include "link.h"
+#include "provider.h"
+#include "rdmacg.h"
+#include "region.h"
+
+#endif /* _SDP_RDMA_H */
