@@ -101,20 +101,20 @@ static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk,
 		seq_printf(seq, "%08X:%08X", READ_ONCE(sk->sk_ack_backlog),
 			   READ_ONCE(sk->sk_max_ack_backlog));
 	else
-		seq_printf(seq, "%08X:%08X", READ_ONCE(ssk->conn.rx.bytes),
-			   sdp_tx_outstanding(ssk));
+		seq_printf(seq, "%08X:%08X", READ_ONCE(ssk->conn.stream.rx.bytes),
+			   sdp_tx_outstanding(&ssk->conn.stream));
 }
 
 /* What flow control has, and what it did; the numbers may be of two moments. */
 static void sdp_proc_flow(struct seq_file *seq, const struct sdp_conn *conn,
 			  bool live)
 {
-	const struct sdp_conn_stats *stats = &conn->stats;
+	const struct sdp_conn_stats *stats = &conn->stream.stats;
 
 	seq_printf(seq, " %u:%u %u %llu %llu %llu:%llu:%llu:%llu",
-		   live ? READ_ONCE(conn->rx.ring.pos.size) : 0,
-		   live ? sdp_inring_used(&conn->rx.ring.pos) : 0,
-		   live ? READ_ONCE(conn->tx.out.size) : 0, stats->credit_stalls,
+		   live ? READ_ONCE(conn->stream.rx.ring.pos.size) : 0,
+		   live ? sdp_inring_used(&conn->stream.rx.ring.pos) : 0,
+		   live ? READ_ONCE(conn->stream.tx.out.size) : 0, stats->credit_stalls,
 		   stats->coalesced, stats->flushes[SDP_FLUSH_CALL],
 		   stats->flushes[SDP_FLUSH_INTERRUPT],
 		   stats->flushes[SDP_FLUSH_TIMER],
@@ -125,10 +125,10 @@ static void sdp_proc_flow(struct seq_file *seq, const struct sdp_conn *conn,
 static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
 			   bool live)
 {
-	const struct sdp_conn_stats *stats = &ssk->conn.stats;
+	const struct sdp_conn_stats *stats = &ssk->conn.stream.stats;
 
 	seq_printf(seq, " %s %llu:%llu:%llu:%llu:%llu %llu:%llu:%llu:%llu",
-		   live ? sdp_zcopy_mode_name(sdp_zcopy_mode(ssk)) : "-",
+		   live ? sdp_zcopy_mode_name(sdp_zcopy_mode(&ssk->conn.zcopy)) : "-",
 		   stats->bytes_out, stats->zcopy_out, stats->async_out,
 		   stats->bytes_in, stats->zcopy_in, stats->zcopy_refusals,
 		   stats->zcopy_cancels, stats->guard_refusals,
@@ -148,7 +148,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	if (tcp)
 		state = view.state;
 	if (!flow)
-		flow = live ? ssk->conn.flow->name : "-";
+		flow = live ? ssk->conn.stream.flow->name : "-";
 	seq_printf(seq, "%4d: ", line);
 	sdp_proc_addr(seq, &ssk->local, v4);
 	sdp_proc_addr(seq, &ssk->peer, v4);
@@ -157,8 +157,8 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 		   sock_i_ino(sk));
 	sdp_proc_queues(seq, ssk, tcp ? &view : NULL);
 	seq_printf(seq, " %X %u:%u %s %s", state,
-		   live ? sdp_credit_available(&ssk->conn.credit) : 0,
-		   live ? READ_ONCE(ssk->conn.credit.rx_advertised) : 0,
+		   live ? sdp_credit_available(&ssk->conn.stream.credit) : 0,
+		   live ? READ_ONCE(ssk->conn.stream.credit.rx_advertised) : 0,
 		   flow, live ? ssk->dev_name : "-");
 	sdp_proc_flow(seq, &ssk->conn, live);
 	sdp_proc_zcopy(seq, ssk, live);

@@ -38,6 +38,7 @@ struct sdp_base_ops {
  * @mib: counters of its namespace, which it holds
  * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
  *	sock::sk_lock)
+ * @v6: addresses are shown to the program as AF_INET6
  */
 struct sdp_base {
 	union {
@@ -50,6 +51,7 @@ struct sdp_base {
 	struct sdp_options opt;
 	struct sdp_mib __percpu *mib;
 	int mem_debt;
+	bool v6;
 };
 
 static inline struct sdp_base *sdp_base(const struct sock *sk)
@@ -83,6 +85,23 @@ static inline int sdp_state_shown(int state)
 static inline bool sdp_in_state(const struct sock *sk, u32 states)
 {
 	return (1 << READ_ONCE(sk->sk_state)) & states;
+}
+
+/* Whether small writes leave at once. */
+static inline bool sdp_nodelay(const struct sock *sk)
+{
+	return sdp_base(sk)->opt.nodelay && !sdp_base(sk)->opt.cork;
+}
+
+/* Whether anybody sleeps in a call, or waits for events. */
+static inline bool sdp_has_sleeper(const struct sock *sk)
+{
+	bool sleeper;
+
+	rcu_read_lock();
+	sleeper = skwq_has_sleeper(rcu_dereference(sk->sk_wq));
+	rcu_read_unlock();
+	return sleeper;
 }
 
 #endif /* _SDP_SK_H */

@@ -138,7 +138,7 @@ void sdp_bind_keep(struct sdp_sock *ssk)
 		return;
 	/* The address was the route's choice, and may be another next time. */
 	if (!ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->v6);
+		sdp_addr_set_any(&ssk->local, ssk->base.v6);
 	sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
 	ssk->local = shown;
 	ssk->last_bind_err = last;

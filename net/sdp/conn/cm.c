@@ -136,16 +136,16 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REQ_PRIVATE_LEN];
 	struct sdp_hello hello = {
-		.bufs = conn->rx.rb.total,
+		.bufs = conn->stream.rx.rb.total,
 		.version = SDP_VERSION,
 		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
-		.cap = sdp_zcopy_cap(conn),
-		.max_adverts = sdp_zcopy_adverts(conn),
-		.des_remote_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
-		.local_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
+		.cap = sdp_zcopy_cap(&conn->zcopy),
+		.max_adverts = sdp_zcopy_adverts(&conn->zcopy),
+		.des_remote_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
+		.local_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
 		.src_port = ntohs(ssk->local.port),
 		.has_ext = true,
-		.ext_features = conn->features,
+		.ext_features = conn->stream.features,
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,
@@ -213,13 +213,13 @@ static void sdp_cm_use_ack(struct sdp_sock *ssk)
 	/* Pairs with the barrier in sdp_cm_established(). */
 	smp_rmb();
 	sdp_flow_choose(ssk, conn->ack.ext_features);
-	sdp_zcopy_choose(ssk, conn->ack.has_ext, conn->ack.cap,
+	sdp_zcopy_choose(&ssk->conn.zcopy, conn->ack.has_ext, conn->ack.cap,
 			 conn->ack.max_adverts);
-	sdp_immediate_choose(ssk);
-	sdp_tx_set_peer(ssk, conn->ack.act_rcv_size);
-	sdp_credit_init(&conn->credit, conn->rx.rb.total, conn->ack.bufs);
+	sdp_immediate_choose(&ssk->conn.stream);
+	sdp_tx_set_peer(&ssk->conn.stream, conn->ack.act_rcv_size);
+	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total, conn->ack.bufs);
 	sdp_fallback_not_needed(ssk);
-	conn->tx.empty_due = true;
+	conn->stream.tx.empty_due = true;
 	sdp_sock_connected(ssk);
 }
 
@@ -427,13 +427,13 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REP_PRIVATE_LEN];
 	struct sdp_hello_ack ack = {
-		.bufs = conn->rx.rb.total,
+		.bufs = conn->stream.rx.rb.total,
 		.version = SDP_VERSION,
-		.cap = sdp_zcopy_cap(conn),
-		.max_adverts = sdp_zcopy_adverts(conn),
-		.act_rcv_size = conn->rx.rb.size + SDP_BSDH_LEN,
+		.cap = sdp_zcopy_cap(&conn->zcopy),
+		.max_adverts = sdp_zcopy_adverts(&conn->zcopy),
+		.act_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
 		.has_ext = hello->has_ext,
-		.ext_features = hello->ext_features & conn->features,
+		.ext_features = hello->ext_features & conn->stream.features,
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,
@@ -442,10 +442,10 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	};
 
 	sdp_flow_choose(ssk, hello->ext_features);
-	sdp_zcopy_choose(ssk, hello->has_ext, hello->cap, hello->max_adverts);
-	sdp_immediate_choose(ssk);
-	sdp_tx_set_peer(ssk, hello->local_rcv_size);
-	sdp_credit_init(&conn->credit, conn->rx.rb.total, hello->bufs);
+	sdp_zcopy_choose(&ssk->conn.zcopy, hello->has_ext, hello->cap, hello->max_adverts);
+	sdp_immediate_choose(&ssk->conn.stream);
+	sdp_tx_set_peer(&ssk->conn.stream, hello->local_rcv_size);
+	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
 	/* iWARP's connection manager does that. */
 	if (!conn->link.dev->iwarp)

@@ -21,6 +21,7 @@
 #include "bind.h"
 #include "cm.h"
 #include "keepalive.h"
+#include "output.h"
 #include "port.h"
 #include "route.h"
 #include "share.h"
@@ -29,23 +30,6 @@
 struct rdma_cgroup;
 struct sdp_device;
 struct sdp_sock;
-
-/* Send work requests that control messages may use when data has the rest. */
-#define SDP_TX_RESERVED		4
-/* Messages that may wait, and slots for posted work requests. */
-#define SDP_TX_DEPTH		64
-/*
- * Work requests that are posted at most.  With the one that marks a drained
- * queue, and the one that providers keep free, that is a power of two, to which
- * they round up.
- */
-#define SDP_TX_WRS		62
-/* The longest header that we send, that of RingAvail. */
-#define SDP_TX_HDR_LEN		(SDP_BSDH_LEN + SDP_RAVAH_LEN)
-/* One piece for the header, the others for ranges of the send ring. */
-#define SDP_TX_MAX_SGE		6
-/* The header and the payload of a received message go to separate pieces. */
-#define SDP_RX_SGE		2
 
 /*
  * Local ACK timeout of the queue pair, 4.096 us * 2^18 = 1.07 s, and how often
@@ -61,372 +45,38 @@ struct sdp_sock;
 #define SDP_RNR_RETRY_COUNT	7
 
 /**
- * struct sdp_rx_buf - one receive buffer
- * @list: place in the queue of unread data, or among those without memory
- * @page: payload memory, NULL = none; then only a header fits in, or what was
- *	written into the ring takes it
- * @size: payload bytes that @page takes
- * @page_dma: DMA address of @page
- * @bsdh: where the message's header lands
- * @bsdh_dma: DMA address of @bsdh
- * @byte_len: length of the received message, header included
- * @imm: immediate data in place of a header; then @byte_len is the length of
- *	the payload
- * @immediate: the message has such
- * @written: its payload was written into the ring
- * @ended_key: a key that the device has invalidated with the message
- * @ends_key: there is one
- * @stamp: when it arrived, 0 unless the program wants to know
- * @off: where in @page the unread payload starts
- * @len: bytes of unread payload
- */
-struct sdp_rx_buf {
-	struct list_head list;
-	struct page *page;
-	u32 size;
-	u64 page_dma;
-	u8 *bsdh;
-	u64 bsdh_dma;
-	u32 byte_len;
-	u32 imm;
-	bool immediate;
-	bool written;
-	bool ends_key;
-	u32 ended_key;
-	ktime_t stamp;
-	u32 off;
-	u32 len;
-};
-
-/**
- * struct sdp_rx_slots - descriptions of receive buffers
- * @bufs: one for each buffer
- * @count: their number
- * @hdr: memory of their headers
- * @hdr_dma: DMA address of @hdr
- */
-struct sdp_rx_slots {
-	struct sdp_rx_buf *bufs;
-	u32 count;
-	void *hdr;
-	u64 hdr_dma;
-};
-
-/* Arrivals whose time is remembered; if there are more, the last two share. */
-#define SDP_RX_STAMPS	16
-
-/**
- * struct sdp_rx_stamp - when data of the ring arrived
- * @end: position behind it
- * @time: when
- */
-struct sdp_rx_stamp {
-	u32 end;
-	ktime_t time;
-};
-
-/**
- * struct sdp_rx_ring - the ring that the peer writes to
- * @pos: positions; its size is 0 until the peer is told of the ring
- * @size: bytes of the memory, or of what is wanted if there is no @mr
- * @told_at: when the peer was told of what was read
- * @spare: receive buffers posted for which there is no window, because messages
- *	took several
- * @wanted: it is to be allocated when the first buffers do not suffice
- * @chunk: bytes in each piece of the memory
- * @sg: the pieces
- * @nr_sg: their number
- * @mr: allows the peer to write to them
- * @slots: receive buffers beyond a connection's first ones
- * @stamps: arrivals, if programs want to know
- * @stamp_head: count of these ever noted
- * @stamp_tail: count of these that are over
- */
-struct sdp_rx_ring {
-	struct sdp_inring pos;
-	ktime_t told_at;
-	u32 size;
-	u32 spare;
-	bool wanted;
-	u32 chunk;
-	struct scatterlist *sg;
-	u32 nr_sg;
-	struct ib_mr *mr;
-	struct sdp_rx_slots slots;
-	struct sdp_rx_stamp stamps[SDP_RX_STAMPS];
-	u32 stamp_head;
-	u32 stamp_tail;
-};
-
-/**
- * struct sdp_rx - the receive side of a connection
- * @first: all receive buffers as long as there is no ring
- * @unused: those without memory, with a ring its own as well
- * @posted: ring of buffers in the order in which they were posted
- * @mask: size of @posted minus one
- * @slots: how many there may be of all kinds, for so many the queue pair is made
- * @rb: how many buffers have memory, and how much
- * @post_head: count of buffers ever posted (socket lock)
- * @done: count of completions; written by the completion handler only
- * @seen: count of completions processed (socket lock)
- * @queue: buffers with unread payload, in the order of the stream; what is in
- *	@ring comes behind it
- * @ring: ring that the peer writes to
- * @bytes: unread payload in @queue
- * @copied: stream position of the first unread byte, wraps
- * @relief: SDP_TIMER_RELIEF is about to look whether the peer has room
- * @relief_copied: @copied when it was armed
- * @packing: nobody reads, and payloads share buffers
- * @oob: urgent data
- */
-struct sdp_rx {
-	struct sdp_rx_slots first;
-	struct list_head unused;
-	struct sdp_rx_buf **posted;
-	u32 mask;
-	u32 slots;
-	struct sdp_rcvbuf rb;
-	u32 post_head;
-	u32 done;
-	u32 seen;
-	struct list_head queue;
-	struct sdp_rx_ring ring;
-	u32 bytes;
-	u32 copied;
-	bool relief;
-	u32 relief_copied;
-	bool packing;
-	struct sdp_oob oob;
-};
-
-/**
- * struct sdp_tx_msg - a message that waits for credits
- * @len: payload bytes, which follow those of the message before it in the ring
- * @open: more data may be appended
- * @urgent: the last byte is urgent
- */
-struct sdp_tx_msg {
-	u32 len;
-	bool open;
-	bool urgent;
-};
-
-/**
- * struct sdp_tx_wr - a posted send work request
- * @len: bytes of the ring that are free once this one completed
- * @mid: what kind of message
- * @signaled: a completion will come
- */
-struct sdp_tx_wr {
-	u32 len;
-	u16 mid;
-	bool signaled;
-};
-
-/**
- * struct sdp_tx - the send side of a connection
- * @ring: positions of the byte ring that holds unsent and unacknowledged data
- * @chunks: the ring's memory, allocated when first used
- * @chunk_dma: DMA addresses of @chunks
- * @nr_chunks: number of elements of both
- * @nr_used: how many have memory
- * @starved: no memory for more of them, wait until the ring is empty
- * @quiet_head: position of the ring's head when it was last looked at
- * @wait: messages that wait for credits; @wait_head and @wait_tail count them
- * @wr: posted work requests; @wr_head counts posted, @wr_tail completed ones
- * @signaled: count of work requests posted that will have a completion
- * @signaled_done: count of completions; written by the completion handler only
- * @signaled_seen: count of completions processed (socket lock)
- * @hdr: headers, one for each element of @wr
- * @hdr_dma: DMA address of @hdr
- * @peer: the peer's receive buffers
- * @out: the peer's receive ring, size 0 until it has told of it
- * @out_addr: remote address of its first byte
- * @out_rkey: key to it
- * @burst: what the device has been given in one go
- * @stalled: data had to wait for the peer's space
- * @cause: who has come to look: a call of the program, an interrupt, a timer
- * @pushing: sdp_tx_push() is at work
- * @ask_again: jiffies when what @peer refused may be asked for once more
- * @max_payload: how long a message may be
- * @packet: how much of it fits into a packet; 0 = its header is never immediate
- *	data
- * @direct: the message that is being posted takes its payload from a program's
- *	pages, and not from @ring
- * @reg_first: registrations that leave with the next message
- * @reg_last: the last of them
- * @since_signal: work requests posted since the last signaled one
- * @bytes_since_signal: bytes posted since the last signaled work request
- * @empty_due: the peer waits for a message, be it an empty one
- * @last_seq: sequence number of the last message that has to arrive: one with
- *	payload, or DisConn
- * @probing: a probe is on its way, see sdp_tx_probe()
- * @probe_at: jiffies when it was posted
- * @since: jiffies when the oldest byte in @ring was written, or @ring's tail
- *	moved
- * @more: a write goes on and will append to the last message
- * @joined: all of it has joined a message that waits for something that comes
- *	by itself
- * @hold: the program has promised more (MSG_MORE), and nothing has happened
- *	since that would make waiting for it wrong
- * @urgent: count of waiting messages that are urgent
- * @announced: the peer knows of them
- */
-struct sdp_tx {
-	struct sdp_ring ring;
-	void **chunks;
-	u64 *chunk_dma;
-	u32 nr_chunks;
-	u32 nr_used;
-	bool starved;
-	u32 quiet_head;
-	struct sdp_tx_msg *wait;
-	u32 wait_head;
-	u32 wait_tail;
-	struct sdp_tx_wr *wr;
-	u32 wr_head;
-	u32 wr_tail;
-	u32 signaled;
-	u32 signaled_done;
-	u32 signaled_seen;
-	u8 (*hdr)[SDP_TX_HDR_LEN];
-	u64 hdr_dma;
-	struct sdp_peerbuf peer;
-	struct sdp_outring out;
-	u64 out_addr;
-	u32 out_rkey;
-	struct sdp_burst burst;
-	bool stalled;
-	enum sdp_flush cause;
-	bool pushing;
-	unsigned long ask_again;
-	u32 max_payload;
-	u32 packet;
-	bool direct;
-	struct ib_send_wr *reg_first;
-	struct ib_send_wr *reg_last;
-	u32 since_signal;
-	u32 bytes_since_signal;
-	bool empty_due;
-	u32 last_seq;
-	bool probing;
-	unsigned long probe_at;
-	unsigned long since;
-	bool more;
-	bool joined;
-	bool hold;
-	u32 urgent;
-	bool announced;
-};
-
-/**
- * struct sdp_conn_stats - what has happened on a connection (socket lock)
- * @bytes_out: payload posted
- * @bytes_acked: payload known to have arrived at the peer
- * @bytes_in: payload received
- * @msgs_out: messages posted
- * @msgs_in: messages received
- * @data_out: of these, with payload
- * @data_in: of these, with payload
- * @credit_updates: messages sent only to return credits
- * @credit_stalls: times that data had to wait for credits, or for space
- * @send_waits: times that a writer had to wait for room
- * @probes: zero-byte writes posted
- * @coalesced: writes that joined a message that waited
- * @zcopy_out: payload written without a copy
- * @zcopy_in: payload read without a copy
- * @zcopy_refusals: offers of the peer that came by copy
- * @zcopy_cancels: offers taken back
- * @async_out: payload written without a copy or a wait
- * @guard_refusals: writes whose memory could not be protected
- * @guard_faults: pages that were written to before they were sent
- * @guard_waits: of these, those that the program had to wait for
- * @guard_copies: of these, those that were copied because it took too long
- * @flushes: what has waited for the peer's space has left, by its cause
- * @fill: how full the receive buffers were when data came, in eighths
- * @last_out: jiffies when payload was posted last
- * @last_in: jiffies when payload was received last
- * @last_heard: jiffies of the last sign of life from the peer
- */
-struct sdp_conn_stats {
-	u64 bytes_out;
-	u64 bytes_acked;
-	u64 bytes_in;
-	u64 msgs_out;
-	u64 msgs_in;
-	u64 data_out;
-	u64 data_in;
-	u64 credit_updates;
-	u64 credit_stalls;
-	u64 send_waits;
-	u64 probes;
-	u64 coalesced;
-	u64 zcopy_out;
-	u64 zcopy_in;
-	u64 zcopy_refusals;
-	u64 zcopy_cancels;
-	u64 async_out;
-	u64 guard_refusals;
-	u64 guard_faults;
-	u64 guard_waits;
-	u64 guard_copies;
-	u64 flushes[__SDP_FLUSH_MAX];
-	u64 fill[SDP_FILL_STEPS];
-	unsigned long last_out;
-	unsigned long last_in;
-	unsigned long last_heard;
-};
-
-/**
  * struct sdp_conn - one RDMA connection, part of its socket
  * @link: the RDMA side: identifier, device, queue pair
+ * @stream: the copy path, and flow control
+ * @disconn_sent: the device has sent our DisConn
  * @id_other: a second identifier for the other family, see sdp_bind_split()
  * @id_bound: the identifier in @link, if there is one, has the socket's port
- * @features: what this side's Hello offers, and once the peer's has come, what
- *	both do, SDP_FEAT_*
- * @flow: engine of flow control; before the peer's Hello the one that is wanted
  * @flow_reason: why it is not the one that was wanted
  * @ack: the peer's HelloAck, valid once SDP_CONN_ANSWERED is set
- * @stats: counters, kept until the next connection
  * @retry: the peer asked us to try again later
- * @rx_closed: the peer violated the protocol, its messages are dropped
  * @hello: sets the connection up and sends our Hello, once the route is known
  * @teardown: releases everything above, in process context
  * @farewell: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
  * @pause: sends what waits for company; holds the socket while it is pending
- * @credit: flow control
- * @rx: receive side
- * @tx: send side
  * @zcopy: transfers without a copy
  */
 struct sdp_conn {
 	struct sdp_link link;
+	struct sdp_stream stream;
+	struct sdp_done disconn_sent;
 	struct rdma_cm_id *id_other;
 	bool id_bound;
-	u16 features;
-	const struct sdp_flow_ops *flow;
 	enum sdp_flow_reason flow_reason;
 	struct sdp_hello_ack ack;
-	struct sdp_conn_stats stats;
 	bool retry;
-	bool rx_closed;
 	struct work_struct hello;
 	struct work_struct teardown;
 	struct work_struct farewell;
 	struct work_struct grow;
 	struct hrtimer pause;
-	struct sdp_credit credit;
-	struct sdp_rx rx;
-	struct sdp_tx tx;
 	struct sdp_zcopy zcopy;
 };
-
-/* The @count-th message that waits for credits. */
-static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)
-{
-	return &tx->wait[count % SDP_TX_DEPTH];
-}
 
 /* An identifier that is there may be one that could not be bound. */
 static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
@@ -440,7 +90,6 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id);
 void sdp_conn_free(struct sdp_sock *ssk);
 void sdp_conn_process(struct sdp_sock *ssk);
-void sdp_conn_grow(struct sdp_sock *ssk);
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param);
 
@@ -458,6 +107,5 @@ void sdp_conn_broken(struct sock *sk);
 /* negotiate.c */
 void sdp_flow_begin(struct sdp_sock *ssk);
 void sdp_flow_choose(struct sdp_sock *ssk, u16 peer);
-
 
 #endif /* _SDP_CONN_H */

@@ -15,27 +15,12 @@
 #include "socket/socket.h"
 #include "keepalive.h"
 
-/* How often a peer that grants no credits is asked whether it is there. */
-#define SDP_PERSIST_PERIOD	(5 * HZ)
 /* When a probe is tried again that found no place in the send queue. */
 #define SDP_PROBE_RETRY		(HZ / 2)
-/* TCP does not give up before it has repeated something once, either. */
-#define SDP_USER_TIMEOUT_MIN	(HZ / 5)
 
 static bool sdp_alive_connected(const struct sdp_sock *ssk)
 {
 	return ssk->conn.link.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
-}
-
-/**
- * sdp_alive_stalled() - something has to wait for the peer
- * @ssk: locked socket (by its owner or in softirq)
- *
- * From now on a timer looks whether the peer is there.
- */
-void sdp_alive_stalled(struct sdp_sock *ssk)
-{
-	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
 }
 
 /**
@@ -48,31 +33,14 @@ void sdp_alive_stalled(struct sdp_sock *ssk)
  */
 void sdp_alive_persist(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.link.id || !sdp_tx_waiting(ssk))
+	if (!ssk->conn.link.id || !sdp_tx_waiting(&ssk->conn.stream))
 		return;
-	if (sdp_tx_probe_overdue(ssk)) {
+	if (sdp_tx_probe_overdue(&ssk->conn.stream)) {
 		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 		return;
 	}
-	sdp_tx_probe(ssk);
+	sdp_tx_probe(&ssk->conn.stream);
 	sdp_timer_arm(&ssk->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
-}
-
-static unsigned long sdp_alive_user_limit(const struct sdp_sock *ssk)
-{
-	return max_t(unsigned long, msecs_to_jiffies(ssk->base.opt.user_timeout),
-		     SDP_USER_TIMEOUT_MIN);
-}
-
-/**
- * sdp_alive_written() - the program has written something
- * @ssk: locked socket, with something outstanding
- */
-void sdp_alive_written(struct sdp_sock *ssk)
-{
-	if (ssk->base.opt.user_timeout)
-		sdp_timer_arm_once(&ssk->sk, SDP_TIMER_USER,
-				   sdp_alive_user_limit(ssk) / 2);
 }
 
 /**
@@ -85,18 +53,18 @@ void sdp_alive_written(struct sdp_sock *ssk)
  */
 void sdp_alive_user_timeout(struct sdp_sock *ssk)
 {
-	unsigned long limit = sdp_alive_user_limit(ssk);
-	unsigned long waited = jiffies - ssk->conn.tx.since;
+	unsigned long limit = sdp_alive_user_limit(&ssk->conn.stream);
+	unsigned long waited = jiffies - ssk->conn.stream.tx.since;
 
 	if (!ssk->base.opt.user_timeout || !sdp_alive_connected(ssk) ||
-	    !sdp_tx_outstanding(ssk))
+	    !sdp_tx_outstanding(&ssk->conn.stream))
 		return;
 	if (waited >= limit) {
 		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 		return;
 	}
 	if (waited >= limit / 2)
-		sdp_tx_probe(ssk);
+		sdp_tx_probe(&ssk->conn.stream);
 	else
 		limit /= 2;
 	sdp_timer_arm(&ssk->sk, SDP_TIMER_USER, limit - waited);
@@ -117,12 +85,12 @@ static unsigned long sdp_alive_keep_limit(const struct sdp_sock *ssk)
 /* Asks an idle peer; returns when to look again. */
 static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &ssk->conn.stream.tx;
 	unsigned long limit = sdp_alive_keep_limit(ssk);
 	unsigned long intvl = sdp_option_keepintvl(&ssk->sk) * HZ;
 	unsigned long waited;
 
-	sdp_tx_probe(ssk);
+	sdp_tx_probe(&ssk->conn.stream);
 	if (!tx->probing)
 		return SDP_PROBE_RETRY;
 	waited = jiffies - tx->probe_at;
@@ -141,12 +109,12 @@ static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
  */
 void sdp_alive_keepalive(struct sdp_sock *ssk)
 {
-	unsigned long idle = jiffies - ssk->conn.stats.last_heard;
+	unsigned long idle = jiffies - ssk->conn.stream.stats.last_heard;
 	unsigned long next = sdp_option_keepidle(&ssk->sk) * HZ;
 
 	if (!ssk->base.opt.keepalive || !sdp_alive_connected(ssk))
 		return;
-	if (!sdp_tx_outstanding(ssk)) {
+	if (!sdp_tx_outstanding(&ssk->conn.stream)) {
 		if (idle < next)
 			next -= idle;
 		else
@@ -174,7 +142,7 @@ void sdp_alive_keep(struct sdp_sock *ssk)
  */
 void sdp_alive_start(struct sdp_sock *ssk)
 {
-	ssk->conn.stats.last_heard = jiffies;
+	ssk->conn.stream.stats.last_heard = jiffies;
 	sdp_alive_keep(ssk);
 }
 

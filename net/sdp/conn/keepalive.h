@@ -10,8 +10,6 @@
 struct sdp_sock;
 struct sock;
 
-void sdp_alive_stalled(struct sdp_sock *ssk);
-void sdp_alive_written(struct sdp_sock *ssk);
 void sdp_alive_start(struct sdp_sock *ssk);
 void sdp_alive_keep(struct sdp_sock *ssk);
 void sdp_alive_options_changed(struct sdp_sock *ssk);

@@ -25,9 +25,9 @@ void sdp_flow_begin(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 
-	conn->flow = sdp_option_flow(&ssk->sk);
+	conn->stream.flow = sdp_option_flow(&ssk->sk);
 	conn->flow_reason = SDP_FLOW_REASON_NONE;
-	conn->features = sdp_flow_up_to(conn->flow) & conn->link.dev->flows;
+	conn->stream.features = sdp_flow_up_to(conn->stream.flow) & conn->link.dev->flows;
 }
 
 static const char *sdp_flow_reason(enum sdp_flow_reason reason)
@@ -40,7 +40,7 @@ static const char *sdp_flow_reason(enum sdp_flow_reason reason)
 static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_conn *conn,
 					      const struct sdp_flow_ops *want)
 {
-	if (conn->flow == want)
+	if (conn->stream.flow == want)
 		return SDP_FLOW_REASON_NONE;
 	return want->feature & conn->link.dev->flows ? SDP_FLOW_REASON_PEER :
 						  SDP_FLOW_REASON_DEVICE;
@@ -56,15 +56,15 @@ static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_conn *conn,
 void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
 {
 	struct sdp_conn *conn = &ssk->conn;
-	const struct sdp_flow_ops *want = conn->flow;
+	const struct sdp_flow_ops *want = conn->stream.flow;
 
-	conn->features &= peer;
-	conn->flow = sdp_flow_strongest(conn->features);
+	conn->stream.features &= peer;
+	conn->stream.flow = sdp_flow_strongest(conn->stream.features);
 	conn->flow_reason = sdp_flow_obstacle(conn, want);
 	if (!conn->flow_reason)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLOWDOWNGRADES);
 	pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",
-			    ssk->dev_name, conn->flow->name, want->name,
+			    ssk->dev_name, conn->stream.flow->name, want->name,
 			    sdp_flow_reason(conn->flow_reason));
 }

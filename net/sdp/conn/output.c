@@ -22,9 +22,6 @@
  */
 #define SDP_TX_TELL_PERIOD_US	400
 
-/* What a peer did not grant may be asked for again after this time. */
-#define SDP_TX_ASK_PERIOD	HZ
-
 /**
  * sdp_tx_count_cause() - count what has sent data on that had waited
  * @ssk: locked socket (by its owner or in softirq)
@@ -32,7 +29,7 @@
  */
 void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause)
 {
-	ssk->conn.stats.flushes[cause]++;
+	ssk->conn.stream.stats.flushes[cause]++;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLUSHCALLS + cause);
 }
 
@@ -45,7 +42,7 @@ static void sdp_tx_wait_burst(struct sdp_sock *ssk)
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
 	struct hrtimer *timer = &ssk->conn.pause;
 
-	if (!sdp_burst_wait(&ssk->conn.tx.burst))
+	if (!sdp_burst_wait(&ssk->conn.stream.tx.burst))
 		return;
 	if (hrtimer_try_to_cancel(timer) <= 0)
 		sock_hold(&ssk->sk);
@@ -77,8 +74,8 @@ static bool sdp_tx_is_small(const struct sdp_tx *tx, u32 len)
  */
 static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
-	const struct sdp_credit *credit = &ssk->conn.credit;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
+	const struct sdp_credit *credit = &ssk->conn.stream.credit;
 
 	if (!msg->open || msg->len >= tx->max_payload)
 		return false;
@@ -87,9 +84,9 @@ static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 		return false;
 	if (tx->more)
 		return true;
-	if (ssk->fin_queued)
+	if (ssk->conn.stream.fin_queued)
 		return false;
-	if (ssk->base.opt.cork || (tx->hold && sdp_tx_writeable(ssk)))
+	if (ssk->base.opt.cork || (tx->hold && sdp_tx_writeable(&ssk->conn.stream)))
 		return true;
 	if (tx->out.size && sdp_burst_hold(&tx->burst)) {
 		sdp_tx_wait_burst(ssk);
@@ -103,53 +100,39 @@ static bool sdp_tx_hold(struct sdp_sock *ssk, const struct sdp_tx_msg *msg)
 /* What the program forgets does not wait for ever. */
 static void sdp_tx_held(struct sdp_sock *ssk)
 {
-	if (ssk->base.opt.cork || ssk->conn.tx.hold)
+	if (ssk->base.opt.cork || ssk->conn.stream.tx.hold)
 		sdp_timer_arm_once(&ssk->sk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
 }
 
 /* How much of a message the peer has room for; 0 = it has to wait. */
 static u32 sdp_tx_fit(const struct sdp_conn *conn, u32 len)
 {
-	const struct sdp_outring *out = &conn->tx.out;
+	const struct sdp_outring *out = &conn->stream.tx.out;
 
-	if (!sdp_credit_may_send(&conn->credit, SDP_MID_DATA, len))
+	if (!sdp_credit_may_send(&conn->stream.credit, SDP_MID_DATA, len))
 		return 0;
-	return out->size ? conn->flow->fit(out, &conn->credit, len) : len;
+	return out->size ? conn->stream.flow->fit(out, &conn->stream.credit, len) : len;
 }
 
 static void sdp_tx_stall(struct sdp_sock *ssk)
 {
-	if (!ssk->conn.tx.stalled) {
+	if (!ssk->conn.stream.tx.stalled) {
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITSTALLS);
-		ssk->conn.stats.credit_stalls++;
-		ssk->conn.tx.stalled = true;
+		ssk->conn.stream.stats.credit_stalls++;
+		ssk->conn.stream.tx.stalled = true;
 	}
-	sdp_alive_stalled(ssk);
+	sdp_alive_stalled(&ssk->conn.stream);
 }
 
 static void sdp_tx_count_flush(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 
 	if (!tx->stalled)
 		return;
 	tx->stalled = false;
 	sdp_tx_count_cause(ssk, tx->cause);
 	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FLUSH);
-}
-
-/**
- * sdp_tx_has_sleeper() - whether anybody sleeps in a call, or waits for events
- * @sk: socket
- */
-bool sdp_tx_has_sleeper(const struct sock *sk)
-{
-	bool sleeper;
-
-	rcu_read_lock();
-	sleeper = skwq_has_sleeper(rcu_dereference(sk->sk_wq));
-	rcu_read_unlock();
-	return sleeper;
 }
 
 /*
@@ -160,12 +143,12 @@ bool sdp_tx_has_sleeper(const struct sock *sk)
 static bool sdp_tx_wait_for_call(struct sdp_sock *ssk)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &ssk->conn.stream.tx;
 
-	if (ssk->conn.flow->async || !tx->stalled ||
-	    tx->cause != SDP_FLUSH_INTERRUPT || ssk->fin_queued ||
+	if (ssk->conn.stream.flow->async || !tx->stalled ||
+	    tx->cause != SDP_FLUSH_INTERRUPT || ssk->conn.stream.fin_queued ||
 	    sock_flag(&ssk->sk, SOCK_DEAD) || sdp_zsend_waited_for(&ssk->conn.zcopy) ||
-	    sdp_tx_has_sleeper(&ssk->sk))
+	    sdp_has_sleeper(&ssk->sk))
 		return false;
 	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_FLUSH,
 			   msecs_to_jiffies(READ_ONCE(sn->flush_time)));
@@ -204,7 +187,7 @@ static bool sdp_tx_fill_first(struct sdp_tx *tx)
  */
 static bool sdp_tx_post_first(struct sdp_sock *ssk, u32 len)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 	struct sdp_tx_msg *msg = sdp_tx_msg(tx, tx->wait_tail);
 	bool urgent = msg->urgent && len == msg->len;
 
@@ -214,20 +197,19 @@ static bool sdp_tx_post_first(struct sdp_sock *ssk, u32 len)
 	if (!msg->len)
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
 	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_DATAOUT);
-	return sdp_tx_post(ssk, SDP_MID_DATA, len, sdp_oob_flags(tx, urgent),
-			   false);
+	return sdp_tx_post(&ssk->conn.stream, SDP_MID_DATA, len, sdp_oob_flags(tx, urgent));
 }
 
 static bool sdp_tx_push_data(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 	struct sdp_tx_msg *msg;
 	u32 len;
 
 	/* Nothing overtakes what is advertised. */
 	while (tx->wait_tail != tx->wait_head &&
 	       !sdp_zsource_busy(&ssk->conn.zcopy.source) &&
-	       !ssk->conn.zcopy.async_out &&
+	       !ssk->conn.stream.async_out &&
 	       !sdp_tx_wait_for_call(ssk)) {
 		while (tx->out.size && sdp_tx_fill_first(tx))
 			;
@@ -239,41 +221,36 @@ static bool sdp_tx_push_data(struct sdp_sock *ssk)
 		}
 		/* Without immediate data, data in a ring takes two requests. */
 		if (!sdp_tx_room(tx, SDP_TX_RESERVED +
-				 !sdp_immediate_written(&ssk->conn)))
+				 !sdp_immediate_written(&ssk->conn.stream)))
 			return true;
 		if (sdp_tx_hold(ssk, msg)) {
 			sdp_tx_held(ssk);
 			return true;
 		}
-		if (!sdp_tx_post_first(ssk, sdp_tx_gatherable(ssk, len)))
+		if (!sdp_tx_post_first(ssk, sdp_tx_gatherable(&ssk->conn.stream, len)))
 			return false;
 	}
 	return true;
 }
 
-/**
- * sdp_tx_push_direct() - send what the peer refused to read of a program's pages
- * @ssk: locked socket (by its owner or in softirq)
- *
- * Return: whether the connection lives.
- */
-bool sdp_tx_push_direct(struct sdp_sock *ssk)
+/* Sends what the peer refused to read of a program's pages. */
+static bool sdp_tx_push_direct(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
 	u32 left, len;
 
 	while ((left = sdp_zdirect_left(&conn->zcopy))) {
 		len = sdp_zdirect_fit(&conn->zcopy,
-				      min(left, conn->tx.max_payload));
+				      min(left, conn->stream.tx.max_payload));
 		len = sdp_tx_fit(conn, len);
 		if (!len) {
 			sdp_tx_stall(ssk);
 			return true;
 		}
-		if (!sdp_tx_room(&conn->tx, SDP_TX_RESERVED))
+		if (!sdp_tx_room(&conn->stream.tx, SDP_TX_RESERVED))
 			return true;
 		sdp_tx_count_flush(ssk);
-		if (!sdp_tx_post_direct(ssk, len))
+		if (!sdp_tx_post_direct(&ssk->conn.stream, len, &conn->zcopy.direct_payload))
 			return false;
 	}
 	return true;
@@ -281,33 +258,33 @@ bool sdp_tx_push_direct(struct sdp_sock *ssk)
 
 static bool sdp_tx_push_fin(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 
-	if (!ssk->fin_queued || ssk->fin_sent ||
+	if (!ssk->conn.stream.fin_queued || ssk->conn.stream.fin_sent ||
 	    tx->wait_tail != tx->wait_head || sdp_zsend_busy(&ssk->conn.zcopy))
 		return true;
 	if (!sdp_tx_may_send(ssk, SDP_MID_DISCONN, 0) ||
 	    !sdp_tx_room(tx, 0)) {
-		sdp_alive_stalled(ssk);
+		sdp_alive_stalled(&ssk->conn.stream);
 		return true;
 	}
-	ssk->fin_sent = true;
-	return sdp_tx_post(ssk, SDP_MID_DISCONN, 0, 0, true);
+	ssk->conn.stream.fin_sent = true;
+	return sdp_tx_post_disconn(&ssk->conn.stream, &ssk->conn.disconn_sent);
 }
 
 /* A message of no bytes, for what its header says. */
 static void sdp_tx_push_empty(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 
 	if (!sdp_tx_may_send(ssk, SDP_MID_DATA, 0) ||
 	    !sdp_tx_room(tx, 0))
 		return;
 	if (!tx->empty_due) {
 		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_CREDITUPDATES);
-		ssk->conn.stats.credit_updates++;
+		ssk->conn.stream.stats.credit_updates++;
 	}
-	sdp_tx_post_empty(ssk);
+	sdp_tx_post_empty(&ssk->conn.stream);
 }
 
 /* Sends ChRcvBuf or ChRcvBufAck. */
@@ -319,31 +296,31 @@ static bool sdp_tx_post_size(struct sdp_sock *ssk, enum sdp_mid mid, u32 size)
 	};
 
 	if (!sdp_tx_may_send(ssk, mid, 0) ||
-	    !sdp_tx_room(&ssk->conn.tx, 0))
+	    !sdp_tx_room(&ssk->conn.stream.tx, 0))
 		return false;
-	return sdp_tx_post_msg(ssk, &msg, false);
+	return sdp_tx_post_msg(&ssk->conn.stream, &msg, false);
 }
 
 /* What there is to say of buffers is said when credits allow. */
 static void sdp_tx_push_sizes(struct sdp_sock *ssk)
 {
-	struct sdp_rcvbuf *rb = &ssk->conn.rx.rb;
-	struct sdp_peerbuf *peer = &ssk->conn.tx.peer;
+	struct sdp_rcvbuf *rb = &ssk->conn.stream.rx.rb;
+	struct sdp_peerbuf *peer = &ssk->conn.stream.tx.peer;
 	u32 wish = sdp_peerbuf_ask(peer);
 
 	if (sdp_rcvbuf_ack_due(rb) &&
 	    sdp_tx_post_size(ssk, SDP_MID_CHRCVBUFACK, rb->size))
 		rb->wish = 0;
-	if (wish && !ssk->fin_sent && !ssk->conn.tx.out.size &&
+	if (wish && !ssk->conn.stream.fin_sent && !ssk->conn.stream.tx.out.size &&
 	    sdp_tx_post_size(ssk, SDP_MID_CHRCVBUF, wish))
 		sdp_peerbuf_asked(peer, wish);
 }
 
 static bool sdp_tx_ring_due(const struct sdp_sock *ssk)
 {
-	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_rx_ring *ring = &ssk->conn.stream.rx.ring;
 
-	return ring->mr && !ring->pos.size && !ssk->fin_received &&
+	return ring->mr && !ring->pos.size && !ssk->conn.stream.fin_received &&
 	       sdp_tx_may_send(ssk, SDP_MID_RINGAVAIL, 0);
 }
 
@@ -357,91 +334,14 @@ static bool sdp_tx_push_ring(struct sdp_sock *ssk)
 	struct sdp_msg msg = { .bsdh.mid = SDP_MID_RINGAVAIL };
 	struct ib_reg_wr reg;
 
-	if (!sdp_tx_idle(ssk) || !sdp_tx_room(&ssk->conn.tx, 1))
+	if (!sdp_tx_idle(&ssk->conn.stream, sdp_zrecv_busy(&ssk->conn.zcopy)) ||
+	    !sdp_tx_room(&ssk->conn.stream.tx, 1))
 		return false;
-	sdp_tx_add_reg_mr(ssk, &reg, ssk->conn.rx.ring.mr,
+	sdp_tx_add_reg_mr(&ssk->conn.stream, &reg, ssk->conn.stream.rx.ring.mr,
 			  IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	sdp_rx_ring_start(ssk, &msg.ravah);
-	msg.bsdh.flags = sdp_oob_flags(&ssk->conn.tx, false);
-	return sdp_tx_post_msg(ssk, &msg, false);
-}
-
-/**
- * sdp_tx_ring_avail() - the peer tells of its ring (RingAvail)
- * @ssk: locked socket (by its owner or in softirq)
- * @ravah: what it said
- *
- * From now on data is written there.
- *
- * Return: 0 or -EPROTO.
- */
-int sdp_tx_ring_avail(struct sdp_sock *ssk, const struct sdp_ravah *ravah)
-{
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	struct sdp_tx *tx = &ssk->conn.tx;
-
-	if (!ssk->conn.flow->fit || tx->out.size ||
-	    sdp_outring_init(&tx->out, ravah->size, ravah->piece))
-		return -EPROTO;
-	tx->out_addr = ravah->vaddr;
-	tx->out_rkey = ravah->rkey;
-	tx->burst.share = READ_ONCE(sn->device_share);
-	WRITE_ONCE(tx->max_payload, tx->out.most);
-	return 0;
-}
-
-/**
- * sdp_tx_ring_space() - the peer tells what it has read (RingSpace)
- * @ssk: locked socket (by its owner or in softirq)
- * @tail: position in its ring
- *
- * Return: 0 or -EPROTO.
- */
-int sdp_tx_ring_space(struct sdp_sock *ssk, u32 tail)
-{
-	struct sdp_tx *tx = &ssk->conn.tx;
-
-	if (!tx->out.size || !ssk->conn.flow->tells_space)
-		return -EPROTO;
-	return sdp_outring_free(&tx->out, tail);
-}
-
-/**
- * sdp_tx_set_peer() - the connection is set up, the peer's buffers are known
- * @ssk: socket that nobody else can transmit on yet
- * @rcv_size: size of the peer's buffers as it said, header included
- *
- * The send ring's pieces limit what a message can have: one piece of the work
- * request is for the header, and an unaligned range touches one chunk more.
- */
-void sdp_tx_set_peer(struct sdp_sock *ssk, u32 rcv_size)
-{
-	struct sdp_tx *tx = &ssk->conn.tx;
-
-	sdp_peerbuf_init(&tx->peer, rcv_size - SDP_BSDH_LEN,
-			 (SDP_TX_MAX_SGE - 2) * tx->ring.chunk);
-	tx->max_payload = sdp_peerbuf_payload(&tx->peer);
-}
-
-/**
- * sdp_tx_acked_size() - the peer's answer to ChRcvBuf has come
- * @ssk: locked socket (by its owner or in softirq)
- * @rcv_size: size of its buffers, header included
- *
- * Return: 0 or -EPROTO.
- */
-int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
-{
-	struct sdp_tx *tx = &ssk->conn.tx;
-	int err = sdp_peerbuf_acked(&tx->peer, rcv_size - SDP_BSDH_LEN);
-
-	if (!err) {
-		if (!tx->out.size)
-			WRITE_ONCE(tx->max_payload,
-				   sdp_peerbuf_payload(&tx->peer));
-		tx->ask_again = jiffies + SDP_TX_ASK_PERIOD;
-	}
-	return err;
+	sdp_rx_ring_start(&ssk->conn.stream, &msg.ravah);
+	msg.bsdh.flags = sdp_oob_flags(&ssk->conn.stream.tx, false);
+	return sdp_tx_post_msg(&ssk->conn.stream, &msg, false);
 }
 
 /*
@@ -450,7 +350,7 @@ int sdp_tx_acked_size(struct sdp_sock *ssk, u32 rcv_size)
  */
 static bool sdp_tx_told_long_ago(struct sdp_sock *ssk)
 {
-	if (ktime_us_delta(ktime_get(), ssk->conn.rx.ring.told_at) >=
+	if (ktime_us_delta(ktime_get(), ssk->conn.stream.rx.ring.told_at) >=
 			SDP_TX_TELL_PERIOD_US)
 		return true;
 	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_UPDATE, 1);
@@ -460,14 +360,14 @@ static bool sdp_tx_told_long_ago(struct sdp_sock *ssk)
 static bool sdp_tx_want_update(struct sdp_sock *ssk)
 {
 	const struct sdp_conn *conn = &ssk->conn;
-	const struct sdp_inring *in = &conn->rx.ring.pos;
+	const struct sdp_inring *in = &conn->stream.rx.ring.pos;
 	enum sdp_update update = SDP_UPDATE_NONE;
 
-	if (sdp_credit_want_update(&conn->credit) ||
-	    sdp_zsource_want_answer(&conn->zcopy.source, &conn->credit))
+	if (sdp_credit_want_update(&conn->stream.credit) ||
+	    sdp_zsource_want_answer(&conn->zcopy.source, &conn->stream.credit))
 		return true;
 	if (in->size)
-		update = conn->flow->want_update(&conn->credit, in);
+		update = conn->stream.flow->want_update(&conn->stream.credit, in);
 	return update == SDP_UPDATE_NOW ||
 	       (update == SDP_UPDATE_SELDOM && sdp_tx_told_long_ago(ssk));
 }
@@ -488,7 +388,7 @@ static bool sdp_tx_may_post(const struct sdp_sock *ssk)
 bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
 		     u32 payload_len)
 {
-	return sdp_zsource_may_send(&ssk->conn.zcopy.source, &ssk->conn.credit,
+	return sdp_zsource_may_send(&ssk->conn.zcopy.source, &ssk->conn.stream.credit,
 				    mid, payload_len);
 }
 
@@ -504,12 +404,13 @@ static void sdp_tx_push_all(struct sdp_sock *ssk)
 	if (sdp_tx_ring_due(ssk) && !sdp_tx_push_ring(ssk))
 		return;
 	sdp_tx_push_sizes(ssk);
-	if (!sdp_zrecv_push(ssk) || !sdp_zsend_revoke(ssk) ||
-	    !sdp_tx_push_data(ssk) || !sdp_zsend_push(ssk) ||
+	if (!sdp_zrecv_push(&ssk->conn.zcopy) || !sdp_zsend_revoke(&ssk->conn.zcopy) ||
+	    !sdp_tx_push_data(ssk) || !sdp_zsend_push(&ssk->conn.zcopy) ||
+	    !sdp_tx_push_direct(ssk) ||
 	    !sdp_tx_push_fin(ssk))
 		return;
-	if (conn->tx.empty_due || sdp_tx_want_update(ssk) ||
-	    sdp_oob_want_announce(&conn->tx))
+	if (conn->stream.tx.empty_due || sdp_tx_want_update(ssk) ||
+	    sdp_oob_want_announce(&conn->stream.tx))
 		sdp_tx_push_empty(ssk);
 }
 
@@ -521,7 +422,7 @@ static void sdp_tx_push_all(struct sdp_sock *ssk)
  */
 void sdp_tx_push(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 
 	if (!sdp_tx_may_post(ssk) || WARN_ON_ONCE(tx->pushing))
 		return;
@@ -550,7 +451,7 @@ void sdp_tx_update(struct sdp_sock *ssk)
  */
 void sdp_tx_update_late(struct sdp_sock *ssk)
 {
-	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+	ssk->conn.stream.tx.cause = SDP_FLUSH_INTERRUPT;
 	sdp_tx_update(ssk);
-	ssk->conn.tx.cause = SDP_FLUSH_CALL;
+	ssk->conn.stream.tx.cause = SDP_FLUSH_CALL;
 }

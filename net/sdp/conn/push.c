@@ -20,7 +20,7 @@
  */
 void sdp_tx_flush(struct sdp_sock *ssk)
 {
-	ssk->conn.tx.hold = false;
+	ssk->conn.stream.tx.hold = false;
 	sdp_tx_push(ssk);
 }
 
@@ -30,7 +30,7 @@ void sdp_tx_flush(struct sdp_sock *ssk)
  */
 void sdp_tx_force(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 
 	if (tx->wait_head != tx->wait_tail)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
@@ -43,7 +43,7 @@ void sdp_tx_force(struct sdp_sock *ssk)
  */
 void sdp_tx_progress(struct sdp_sock *ssk)
 {
-	if (unlikely(ssk->conn.tx.stalled))
+	if (unlikely(ssk->conn.stream.tx.stalled))
 		sdp_tx_push(ssk);
 }
 
@@ -54,15 +54,15 @@ void sdp_tx_progress(struct sdp_sock *ssk)
 void sdp_tx_write_begins(struct sdp_sock *ssk)
 {
 	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_tx *tx = &conn->tx;
+	struct sdp_tx *tx = &conn->stream.tx;
 
 	tx->more = true;
 	tx->joined = false;
-	if (sdp_tx_may_append(ssk)) {
-		sdp_tx_count_joined(ssk);
-		tx->joined = sdp_tx_waits_by_itself(conn);
+	if (sdp_tx_may_append(&ssk->conn.stream)) {
+		sdp_tx_count_joined(&ssk->conn.stream);
+		tx->joined = sdp_tx_waits_by_itself(&conn->stream);
 	} else if (time_after(jiffies,
-			      conn->stats.last_out + SDP_TX_QUIET_WRITER)) {
+			      conn->stream.stats.last_out + SDP_TX_QUIET_WRITER)) {
 		sdp_burst_end(&tx->burst);
 	}
 }
@@ -77,10 +77,10 @@ void sdp_tx_write_begins(struct sdp_sock *ssk)
  */
 void sdp_tx_write_ends(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 
 	tx->more = false;
-	if (!tx->joined || !sdp_tx_may_append(ssk))
+	if (!tx->joined || !sdp_tx_may_append(&ssk->conn.stream))
 		sdp_tx_push(ssk);
 }
 
@@ -92,7 +92,7 @@ void sdp_tx_write_ends(struct sdp_sock *ssk)
  */
 void sdp_tx_pause_here(struct sdp_sock *ssk)
 {
-	sdp_burst_end(&ssk->conn.tx.burst);
+	sdp_burst_end(&ssk->conn.stream.tx.burst);
 	sdp_tx_push(ssk);
 }
 
@@ -108,7 +108,7 @@ void sdp_tx_pause_poll(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (!READ_ONCE(ssk->conn.tx.burst.running))
+	if (!READ_ONCE(ssk->conn.stream.tx.burst.running))
 		return;
 	local_bh_disable();
 	sdp_bh_lock_sock(sk);
@@ -126,9 +126,9 @@ void sdp_tx_pause_poll(struct sdp_sock *ssk)
  */
 void sdp_tx_late(struct sdp_sock *ssk)
 {
-	ssk->conn.tx.cause = SDP_FLUSH_TIMER;
+	ssk->conn.stream.tx.cause = SDP_FLUSH_TIMER;
 	sdp_tx_progress(ssk);
-	ssk->conn.tx.cause = SDP_FLUSH_CALL;
+	ssk->conn.stream.tx.cause = SDP_FLUSH_CALL;
 }
 
 /**
@@ -137,7 +137,7 @@ void sdp_tx_late(struct sdp_sock *ssk)
  */
 void sdp_tx_end_wait(struct sdp_sock *ssk)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &ssk->conn.stream.tx;
 	bool held = tx->wait_head != tx->wait_tail;
 
 	if (!tx->burst.running)
@@ -166,11 +166,34 @@ enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer)
 		set_bit(SDP_CONN_PAUSE, &ssk->conn.link.flags);
 		set_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags);
 	} else {
-		ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+		ssk->conn.stream.tx.cause = SDP_FLUSH_INTERRUPT;
 		sdp_tx_end_wait(ssk);
-		ssk->conn.tx.cause = SDP_FLUSH_CALL;
+		ssk->conn.stream.tx.cause = SDP_FLUSH_CALL;
 	}
 	sdp_bh_unlock_sock(sk);
 	sock_put(sk);
 	return HRTIMER_NORESTART;
+}
+
+/**
+ * sdp_tx_relieve() - make room for a peer that nobody reads from
+ * @ssk: locked socket
+ *
+ * The handler of SDP_TIMER_RELIEF.
+ *
+ * Context: process context, may sleep for memory.
+ */
+void sdp_tx_relieve(struct sdp_sock *ssk)
+{
+	struct sdp_stream *st = &ssk->conn.stream;
+
+	if (!sdp_rx_relieve(st))
+		return;
+	if (st->tx.empty_due) {
+		st->tx.cause = SDP_FLUSH_INTERRUPT;
+		sdp_tx_push(ssk);
+		st->tx.cause = SDP_FLUSH_CALL;
+	}
+	if (sdp_rx_full(st) && sdp_rx_readable(st))
+		ssk->sk.sk_data_ready(&ssk->sk);
 }

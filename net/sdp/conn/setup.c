@@ -22,15 +22,66 @@ static void sdp_conn_interrupt(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
-	ssk->conn.tx.cause = SDP_FLUSH_INTERRUPT;
+	ssk->conn.stream.tx.cause = SDP_FLUSH_INTERRUPT;
 	sdp_conn_process(ssk);
-	ssk->conn.tx.cause = SDP_FLUSH_CALL;
+	ssk->conn.stream.tx.cause = SDP_FLUSH_CALL;
 }
 
 static void sdp_conn_probe(struct sock *sk)
 {
-	sdp_tx_probe(sdp_sk(sk));
+	sdp_tx_probe(&sdp_sk(sk)->conn.stream);
 }
+
+/* The work item holds a reference to its socket. */
+static void sdp_conn_grow(struct sock *sk)
+{
+	sock_hold(sk);
+	if (!queue_work(sdp_wq, &sdp_sk(sk)->conn.grow))
+		__sock_put(sk);
+}
+
+static void sdp_conn_grow_work(struct work_struct *work)
+{
+	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.grow);
+	struct sock *sk = &ssk->sk;
+
+	sdp_lock_sock(sk);
+	sdp_rx_grow(&ssk->conn.stream);
+	sdp_tx_push(ssk);
+	sdp_release_sock(sk);
+	sock_put(sk);
+}
+
+static bool sdp_conn_may_send(const struct sock *sk, enum sdp_mid mid, u32 payload_len)
+{
+	return sdp_tx_may_send(sdp_sk(sk), mid, payload_len);
+}
+
+static void sdp_conn_push(struct sock *sk)
+{
+	sdp_tx_push(sdp_sk(sk));
+}
+
+static void sdp_conn_flush_all(struct sock *sk)
+{
+	sdp_tx_force(sdp_sk(sk));
+}
+
+/* With iWARP a completion says nothing of the peer, see sdp_tx_heard(). */
+static void sdp_conn_disconn_sent(struct sdp_done *done)
+{
+	struct sdp_sock *ssk = container_of(done, struct sdp_sock, conn.disconn_sent);
+
+	if (!ssk->conn.link.dev->iwarp)
+		sdp_sock_fin_acked(ssk);
+}
+
+static const struct sdp_stream_ops sdp_conn_stream_ops = {
+	.may_send = sdp_conn_may_send,
+	.push = sdp_conn_push,
+	.flush = sdp_conn_flush_all,
+	.grow = sdp_conn_grow,
+};
 
 static const struct sdp_link_ops sdp_conn_link_ops = {
 	.interrupt = sdp_conn_interrupt,
@@ -52,13 +103,19 @@ void sdp_conn_init(struct sdp_sock *ssk)
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
 	INIT_WORK(&conn->farewell, sdp_conn_farewell);
 	INIT_LIST_HEAD(&conn->link.dev_node);
-	INIT_WORK(&conn->grow, sdp_rx_grow);
-	INIT_LIST_HEAD(&conn->rx.queue);
-	INIT_LIST_HEAD(&conn->rx.unused);
+	INIT_WORK(&conn->grow, sdp_conn_grow_work);
+	INIT_LIST_HEAD(&conn->stream.rx.queue);
+	INIT_LIST_HEAD(&conn->stream.rx.unused);
 	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	conn->link.rx_cqe.done = sdp_rx_done;
-	conn->link.tx_cqe.done = sdp_tx_done;
+	conn->stream.sk = &ssk->sk;
+	conn->stream.link = &conn->link;
+	conn->stream.ops = &sdp_conn_stream_ops;
+	conn->stream.rx_cqe.done = sdp_rx_done;
+	sdp_tx_prepare(&conn->stream);
+	conn->disconn_sent.done = sdp_conn_disconn_sent;
+	conn->zcopy.st = &conn->stream;
+	sdp_zsend_prepare(&conn->zcopy);
 }
 
 /**
@@ -92,7 +149,7 @@ static u32 sdp_conn_cqes(const struct sdp_conn *conn)
 	u32 reads = conn->zcopy.on ? SDP_ZCOPY_READS * (SDP_ZCOPY_READ_WRS +
 							SDP_ZCOPY_REG_WRS) : 0;
 
-	return SDP_TX_WRS + conn->rx.slots + 2 * SDP_DRAIN_WR + reads;
+	return SDP_TX_WRS + conn->stream.rx.slots + 2 * SDP_DRAIN_WR + reads;
 }
 
 static void sdp_conn_qp_event(struct ib_event *event, void *context)
@@ -128,7 +185,7 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 		.qp_context = ssk,
 		.cap = {
 			.max_send_wr = SDP_TX_WRS + SDP_DRAIN_WR,
-			.max_recv_wr = conn->rx.slots + SDP_DRAIN_WR,
+			.max_recv_wr = conn->stream.rx.slots + SDP_DRAIN_WR,
 			.max_send_sge = SDP_TX_MAX_SGE,
 			.max_recv_sge = SDP_RX_SGE,
 		},
@@ -157,7 +214,7 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	if (err)
 		return err;
 	conn->link.qp = id->qp;
-	if (conn->link.dev->caps & IW_ULP_HOLD && conn->features & SDP_FEAT_NIC)
+	if (conn->link.dev->caps & IW_ULP_HOLD && conn->stream.features & SDP_FEAT_NIC)
 		err = conn->link.dev->ulp->hold(conn->link.qp);
 	return err;
 }
@@ -186,13 +243,13 @@ static int sdp_conn_alloc(struct sdp_sock *ssk)
 	u32 bytes;
 
 	sdp_lock_sock(sk);
-	bytes = sdp_rx_size(ssk) + SDP_TX_CHUNK;
+	bytes = sdp_rx_size(&ssk->conn.stream) + SDP_TX_CHUNK;
 	if (!sdp_mem_charge(sk, bytes))
 		goto out;
 	old = sdp_mem_account_begin(sk);
-	err = sdp_rx_init(ssk);
+	err = sdp_rx_init(&ssk->conn.stream);
 	if (!err)
-		err = sdp_tx_init(ssk);
+		err = sdp_tx_init(&ssk->conn.stream);
 	sdp_mem_account_end(old);
 	bytes -= atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued;
 	if (bytes)
@@ -234,9 +291,9 @@ void sdp_conn_free(struct sdp_sock *ssk)
 
 	if (!conn->link.dev)
 		return;
-	sdp_zcopy_free(ssk);
-	sdp_rx_unmap(ssk);
-	sdp_tx_free(ssk);
+	sdp_zcopy_free(&ssk->conn.zcopy);
+	sdp_rx_unmap(&ssk->conn.stream);
+	sdp_tx_free(&ssk->conn.stream);
 	/* No region is left in it, and no queue pair. */
 	if (conn->link.pd)
 		ib_dealloc_pd(conn->link.pd);
@@ -248,7 +305,7 @@ void sdp_conn_free(struct sdp_sock *ssk)
 
 static void sdp_conn_reset_stats(struct sdp_conn *conn)
 {
-	conn->stats = (struct sdp_conn_stats){
+	conn->stream.stats = (struct sdp_conn_stats){
 		.last_out = jiffies,
 		.last_in = jiffies,
 		.last_heard = jiffies,
@@ -274,13 +331,13 @@ int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
 	sdp_conn_reset_stats(conn);
 	sdp_flow_begin(ssk);
-	sdp_zcopy_begin(ssk);
-	sdp_immediate_begin(ssk);
+	sdp_zcopy_begin(&ssk->conn.zcopy);
+	sdp_immediate_begin(&ssk->conn.stream);
 	err = sdp_conn_alloc(ssk);
 	if (!err)
 		err = sdp_conn_ask_device(ssk, id);
 	if (!err)
-		err = sdp_rx_post_all(ssk);
+		err = sdp_rx_post_all(&ssk->conn.stream);
 	if (err)
 		return err;
 	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
@@ -322,29 +379,14 @@ void sdp_conn_process(struct sdp_sock *ssk)
 	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
 		return;
 	sdp_rx_reap(ssk);
-	sdp_zrecv_reap(ssk);
-	sdp_tx_reap(ssk);
+	sdp_zrecv_reap(&ssk->conn.zcopy);
+	sdp_tx_reap(&ssk->conn.stream);
 	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.link.flags))
 		sdp_tx_end_wait(ssk);
 	if (test_and_clear_bit(SDP_CONN_ASKED, &ssk->conn.link.flags))
-		sdp_zrecv_answer(ssk);
+		sdp_zrecv_answer(&ssk->conn.zcopy);
 	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.link.flags))
-		sdp_tx_probe(ssk);
+		sdp_tx_probe(&ssk->conn.stream);
 	sdp_tx_push(ssk);
-	sdp_tx_ask_for_room(ssk);
-}
-
-/**
- * sdp_conn_grow() - have receive buffers allocated in process context
- * @ssk: socket
- *
- * The work item holds a reference to its socket.
- *
- * Context: any.
- */
-void sdp_conn_grow(struct sdp_sock *ssk)
-{
-	sock_hold(&ssk->sk);
-	if (!queue_work(sdp_wq, &ssk->conn.grow))
-		__sock_put(&ssk->sk);
+	sdp_tx_ask_for_room(&ssk->conn.stream);
 }

@@ -88,7 +88,7 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
 
 	sdp_lock_sock(sk);
 	conn->link.id = NULL;
-	conn->rx_closed = false;
+	conn->stream.rx_closed = false;
 	WRITE_ONCE(conn->link.flags, 0);
 	sdp_sock_put(ssk, SDP_REF_CM);
 	/* Whoever sees the end may connect anew, and end that connection. */
@@ -196,7 +196,7 @@ void sdp_conn_teardown(struct work_struct *work)
 	sdp_lock_sock(sk);
 	sdp_conn_process(ssk);
 	if (conn->link.qp)
-		sdp_zrecv_unmap_all(ssk);
+		sdp_zrecv_unmap_all(&ssk->conn.zcopy);
 	tell = sdp_conn_must_tell(ssk);
 	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
 		sdp_sock_failed(ssk, conn->link.reason);

@@ -183,7 +183,7 @@ int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
 	if (ret < 0)
 		return ret;
 	sdp_addr_from_rdma(&name, &got);
-	return sdp_addr_to_user(&got, ssk->v6, addr);
+	return sdp_addr_to_user(&got, ssk->base.v6, addr);
 }
 
 /**

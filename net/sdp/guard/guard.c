@@ -7,7 +7,6 @@
 #include <linux/string.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "guard.h"
 
 static const struct sdp_guard_ops *const sdp_guards[] = {

@@ -54,8 +54,6 @@ struct sdp_link_ops {
  * @rdmacg: control group that is charged for it, NULL until a program has it
  * @qp: queue pair, NULL until the route is known
  * @cq: completion queue, shared with other connections
- * @rx_cqe: completion entry of all receive work requests
- * @tx_cqe: completion entry of all send work requests
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
  */
@@ -69,8 +67,6 @@ struct sdp_link {
 	struct rdma_cgroup *rdmacg;
 	struct ib_qp *qp;
 	struct ib_cq *cq;
-	struct ib_cqe rx_cqe;
-	struct ib_cqe tx_cqe;
 	unsigned long flags;
 	int reason;
 };

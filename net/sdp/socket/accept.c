@@ -316,7 +316,7 @@ void sdp_accept_established(struct sdp_sock *child)
 		return;
 	sdp_sock_connected(child);
 	retrans = READ_ONCE(sdp_sk(child->listener)->base.opt.defer_accept);
-	if (retrans && !child->conn.rx.bytes && !child->fin_received)
+	if (retrans && !child->conn.stream.rx.bytes && !child->conn.stream.fin_received)
 		sdp_timer_arm(&child->sk, SDP_TIMER_DEFER,
 			      sdp_option_retrans_to_secs(retrans) * HZ);
 	else

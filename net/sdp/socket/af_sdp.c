@@ -51,7 +51,7 @@ static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 	if (err)
 		return err;
 	ssk->local = *addr;
-	ssk->v6 = v6;
+	ssk->base.v6 = v6;
 	if (ssk->fallback.wanted)
 		err = sdp_fallback_ask_bind(ssk, v6) ?:
 		      sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
@@ -135,7 +135,7 @@ static int sdp_connect_start(struct socket *sock,
 		return -ENETUNREACH;
 	ssk->peer = *peer;
 	if (!ssk->bound)
-		ssk->v6 = v6;
+		ssk->base.v6 = v6;
 	err = sdp_fallback_prepare(ssk);
 	if (!err)
 		err = sdp_gate_connect(ssk);
@@ -341,13 +341,13 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 		return sdp_fallback_getname(ssk, tcp, addr, peer);
 	sdp_lock_sock(sk);
 	if (!peer)
-		ret = sdp_addr_to_user(&ssk->local, ssk->v6, addr);
+		ret = sdp_addr_to_user(&ssk->local, ssk->base.v6, addr);
 	else if (!ssk->peer.port ||
 		 (peer == 1 &&
 		  sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN | TCPF_SYN_SENT)))
 		ret = -ENOTCONN;
 	else
-		ret = sdp_addr_to_user(&ssk->peer, ssk->v6, addr);
+		ret = sdp_addr_to_user(&ssk->peer, ssk->base.v6, addr);
 	sdp_release_sock(sk);
 	return ret;
 }
@@ -355,13 +355,13 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 static __poll_t sdp_poll_write(struct sock *sk)
 {
 	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
-	    !sdp_in_state(sk, SDPF_SEND) || sdp_tx_writeable(sdp_sk(sk)))
+	    !sdp_in_state(sk, SDPF_SEND) || sdp_tx_writeable(&sdp_sk(sk)->conn.stream))
 		return EPOLLOUT | EPOLLWRNORM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Room may have come between the look and the note. */
 	smp_mb__after_atomic();
-	if (sdp_tx_writeable(sdp_sk(sk)))
+	if (sdp_tx_writeable(&sdp_sk(sk)->conn.stream))
 		return EPOLLOUT | EPOLLWRNORM;
 	/* See sdp_tx_ask_for_room(). */
 	local_bh_disable();
@@ -395,10 +395,10 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (!sdp_in_state(sk, SDPF_CONNECTING)) {
-		if (sdp_rx_readable(sk))
+		if (sdp_rx_readable(&sdp_sk(sk)->conn.stream))
 			mask |= EPOLLIN | EPOLLRDNORM;
 		mask |= sdp_poll_write(sk);
-		if (sdp_oob_valid(sdp_sk(sk)))
+		if (sdp_oob_valid(&sdp_sk(sk)->conn.stream))
 			mask |= EPOLLPRI;
 	}
 	/* Pairs with the order in which sdp_sock_ended() writes. */
@@ -430,7 +430,7 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	mask = sdp_poll_mask(sk);
 	if (sdp_poll_in_vain(mask, wait)) {
 		sdp_tx_pause_poll(sdp_sk(sk));
-		sdp_zrecv_asked(sdp_sk(sk));
+		sdp_zrecv_asked(&sdp_sk(sk)->conn.zcopy);
 	}
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();

@@ -28,7 +28,7 @@ static void sdp_sock_both_closed(struct sdp_sock *ssk)
 /* How many bytes have left, wraps. */
 static u32 sdp_sock_passed(const struct sdp_sock *ssk)
 {
-	return ssk->conn.tx.ring.tail + sdp_zsend_passed(&ssk->conn.zcopy);
+	return ssk->conn.stream.tx.ring.tail + sdp_zsend_passed(&ssk->conn.zcopy);
 }
 
 /*
@@ -58,9 +58,9 @@ void sdp_sock_fin_received(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	ssk->fin_received = true;
+	ssk->conn.stream.fin_received = true;
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
-	ssk->done = true;
+	ssk->conn.stream.done = true;
 	switch (sk->sk_state) {
 	case TCP_ESTABLISHED:
 		sdp_sock_set_state(sk, TCP_CLOSE_WAIT);
@@ -90,7 +90,7 @@ void sdp_sock_fin_acked(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	ssk->fin_acked = true;
+	ssk->conn.stream.fin_acked = true;
 	switch (sk->sk_state) {
 	case TCP_FIN_WAIT1:
 		sdp_sock_set_state(sk, TCP_FIN_WAIT2);
@@ -111,7 +111,7 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	if (ssk->fin_queued)
+	if (ssk->conn.stream.fin_queued)
 		return;
 	if (sk->sk_state == TCP_ESTABLISHED)
 		sdp_sock_set_state(sk, TCP_FIN_WAIT1);
@@ -119,7 +119,7 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
 		sdp_sock_set_state(sk, TCP_LAST_ACK);
 	else
 		return;
-	ssk->fin_queued = true;
+	ssk->conn.stream.fin_queued = true;
 	sdp_tx_push(ssk);
 }
 
@@ -170,7 +170,7 @@ static long sdp_sock_linger(const struct sock *sk)
 /* As with TCP: unread data, or a linger time of zero, makes it a reset. */
 static bool sdp_sock_must_abort(const struct sdp_sock *ssk)
 {
-	return ssk->conn.rx.bytes || sdp_zsink_busy(&ssk->conn.zcopy.sink) ||
+	return ssk->conn.stream.rx.bytes || sdp_zsink_busy(&ssk->conn.zcopy.sink) ||
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 
@@ -268,11 +268,11 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
-	sdp_rx_purge(ssk);
+	sdp_rx_purge(&ssk->conn.stream);
 	WRITE_ONCE(sk->sk_shutdown, 0);
-	ssk->done = false;
+	ssk->conn.stream.done = false;
 	if (!ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->v6);
+		sdp_addr_set_any(&ssk->local, ssk->base.v6);
 	sdp_sock_forget_peer(ssk);
 }
 

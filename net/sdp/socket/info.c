@@ -58,11 +58,11 @@ static void sdp_info_tcp_counters(const struct sdp_conn_stats *stats,
 /* What the credits are worth, in bytes. */
 static u32 sdp_info_window(const struct sdp_conn *conn)
 {
-	u64 credits = sdp_credit_available(&conn->credit);
-	const struct sdp_outring *out = &conn->tx.out;
+	u64 credits = sdp_credit_available(&conn->stream.credit);
+	const struct sdp_outring *out = &conn->stream.tx.out;
 
 	return out->size ? min(credits * out->piece, (u64)out->size) :
-			   credits * conn->tx.max_payload;
+			   credits * conn->stream.tx.max_payload;
 }
 
 /* Messages stand for segments, and credits for the windows. */
@@ -70,20 +70,20 @@ static void sdp_info_tcp_connection(struct sdp_sock *ssk,
 				    struct tcp_info *info)
 {
 	const struct sdp_conn *conn = &ssk->conn;
-	const struct sdp_tx *tx = &conn->tx;
+	const struct sdp_tx *tx = &conn->stream.tx;
 
-	sdp_info_tcp_counters(&conn->stats, info);
+	sdp_info_tcp_counters(&conn->stream.stats, info);
 	info->tcpi_probes = tx->probing;
 	info->tcpi_snd_mss = tx->max_payload;
-	info->tcpi_rcv_mss = conn->rx.rb.size;
-	info->tcpi_advmss = conn->rx.rb.size;
-	info->tcpi_rcv_space = conn->rx.rb.bytes;
+	info->tcpi_rcv_mss = conn->stream.rx.rb.size;
+	info->tcpi_advmss = conn->stream.rx.rb.size;
+	info->tcpi_rcv_space = conn->stream.rx.rb.bytes;
 	info->tcpi_notsent_bytes = sdp_ring_unsent(&tx->ring);
 	if (!conn->link.qp)
 		return;
 	info->tcpi_rto = SDP_ACK_TIMEOUT_US;
 	info->tcpi_unacked = tx->wr_head - tx->wr_tail;
-	info->tcpi_snd_cwnd = conn->credit.tx_bufs;
+	info->tcpi_snd_cwnd = conn->stream.credit.tx_bufs;
 	info->tcpi_snd_wnd = sdp_info_window(conn);
 }
 
@@ -140,23 +140,23 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 {
 	const struct sdp_conn *conn = &ssk->conn;
 
-	info->sdpi_flow = conn->flow->id;
+	info->sdpi_flow = conn->stream.flow->id;
 	info->sdpi_flow_reason = conn->flow_reason;
-	info->sdpi_zcopy = sdp_zcopy_mode(ssk);
+	info->sdpi_zcopy = sdp_zcopy_mode(&ssk->conn.zcopy);
 	info->sdpi_port = conn->link.qp->port;
-	info->sdpi_probing = conn->tx.probing;
+	info->sdpi_probing = conn->stream.tx.probing;
 	info->sdpi_qp_num = conn->link.qp->qp_num;
 	strscpy(info->sdpi_device, ssk->dev_name, sizeof(info->sdpi_device));
-	info->sdpi_features = conn->features;
-	info->sdpi_tx_credits = sdp_credit_available(&conn->credit);
-	info->sdpi_rx_credits = conn->credit.rx_advertised;
-	info->sdpi_rx_buffers = conn->rx.rb.total;
-	info->sdpi_rx_buffer_size = conn->rx.rb.size;
-	info->sdpi_max_payload = conn->tx.max_payload;
-	info->sdpi_tx_ring = conn->tx.ring.size;
-	info->sdpi_rx_ring = conn->rx.ring.pos.size;
-	info->sdpi_rx_ring_used = sdp_inring_used(&conn->rx.ring.pos);
-	info->sdpi_peer_ring = conn->tx.out.size;
+	info->sdpi_features = conn->stream.features;
+	info->sdpi_tx_credits = sdp_credit_available(&conn->stream.credit);
+	info->sdpi_rx_credits = conn->stream.credit.rx_advertised;
+	info->sdpi_rx_buffers = conn->stream.rx.rb.total;
+	info->sdpi_rx_buffer_size = conn->stream.rx.rb.size;
+	info->sdpi_max_payload = conn->stream.tx.max_payload;
+	info->sdpi_tx_ring = conn->stream.tx.ring.size;
+	info->sdpi_rx_ring = conn->stream.rx.ring.pos.size;
+	info->sdpi_rx_ring_used = sdp_inring_used(&conn->stream.rx.ring.pos);
+	info->sdpi_peer_ring = conn->stream.tx.out.size;
 }
 
 static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)
@@ -175,10 +175,10 @@ static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)
 		info->sdpi_backlog = READ_ONCE(ssk->sk.sk_ack_backlog);
 		return;
 	}
-	info->sdpi_unread = conn->rx.bytes;
-	info->sdpi_unacked = sdp_tx_outstanding(ssk);
-	info->sdpi_unsent = sdp_ring_unsent(&conn->tx.ring);
-	sdp_info_counters(&conn->stats, info);
+	info->sdpi_unread = conn->stream.rx.bytes;
+	info->sdpi_unacked = sdp_tx_outstanding(&ssk->conn.stream);
+	info->sdpi_unsent = sdp_ring_unsent(&conn->stream.tx.ring);
+	sdp_info_counters(&conn->stream.stats, info);
 	if (conn->link.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING))
 		sdp_info_live(ssk, info);
 }

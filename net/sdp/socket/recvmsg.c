@@ -49,7 +49,7 @@ struct sdp_read {
 static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
 			  const void *from, u32 len)
 {
-	u32 ahead = sdp_oob_ahead(ssk, rd->pos);
+	u32 ahead = sdp_oob_ahead(&ssk->conn.stream, rd->pos);
 	size_t copied;
 
 	if (likely(ahead)) {
@@ -74,53 +74,6 @@ static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
 	return copied;
 }
 
-static void sdp_recv_advance(struct sdp_sock *ssk, u32 len)
-{
-	struct sdp_rx *rx = &ssk->conn.rx;
-
-	WRITE_ONCE(rx->bytes, rx->bytes - len);
-	WRITE_ONCE(rx->copied, rx->copied + len);
-	sdp_oob_passed(ssk);
-}
-
-/*
- * Takes bytes, not more than it has, out of the first buffer of the queue, which
- * may be gone afterwards.
- */
-static void sdp_recv_consume(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
-			     u32 len)
-{
-	buf->off += len;
-	buf->len -= len;
-	sdp_recv_advance(ssk, len);
-	if (buf->len)
-		return;
-	list_del_init(&buf->list);
-	sdp_rx_recycle(ssk, buf);
-}
-
-static void sdp_recv_consume_ring(struct sdp_sock *ssk, u32 len)
-{
-	sdp_recv_advance(ssk, len);
-	sdp_rx_ring_read(ssk, len);
-}
-
-/**
- * sdp_recv_drop_first() - take the first unread byte away
- * @ssk: locked socket (by its owner or in softirq) with unread data
- */
-void sdp_recv_drop_first(struct sdp_sock *ssk)
-{
-	struct sdp_rx *rx = &ssk->conn.rx;
-
-	if (list_empty(&rx->queue))
-		sdp_recv_consume_ring(ssk, 1);
-	else
-		sdp_recv_consume(ssk, list_first_entry(&rx->queue,
-						       struct sdp_rx_buf, list),
-				 1);
-}
-
 /*
  * Reads from the ring, from its unread byte @at on; returns as
  * sdp_recv_piece().
@@ -132,17 +85,17 @@ static int sdp_recv_ring(struct sdp_sock *ssk, struct sdp_read *rd, u32 at)
 	u32 len;
 
 	while (rd->left) {
-		len = sdp_rx_ring_peek(ssk, at, &from);
+		len = sdp_rx_ring_peek(&ssk->conn.stream, at, &from);
 		if (!len)
 			break;
 		ret = sdp_recv_piece(ssk, rd, from, len);
 		if (ret <= 0)
 			break;
-		rd->stamp = sdp_rx_ring_time(ssk, at + ret - 1);
+		rd->stamp = sdp_rx_ring_time(&ssk->conn.stream, at + ret - 1);
 		if (rd->peek)
 			at += ret;
 		else
-			sdp_recv_consume_ring(ssk, ret);
+			sdp_recv_consume_ring(&ssk->conn.stream, ret);
 	}
 	return ret;
 }
@@ -160,14 +113,14 @@ static int sdp_recv_buf(struct sdp_sock *ssk, struct sdp_read *rd,
 	}
 	rd->stamp = buf->stamp;
 	if (!rd->peek && at)
-		sdp_recv_consume(ssk, buf, at);
+		sdp_recv_consume(&ssk->conn.stream, buf, at);
 	return ret;
 }
 
 /* Reads what is there, without waiting; returns as sdp_recv_piece(). */
 static int sdp_recv_queue(struct sdp_sock *ssk, struct sdp_read *rd)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &ssk->conn.stream.rx;
 	struct sdp_rx_buf *buf, *next;
 	u32 skip = rd->offset;
 	int ret = 1;
@@ -195,9 +148,9 @@ static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 	u32 want = max_t(ssize_t, target - rd->done, 1);
 	u32 read;
 
-	if (!rd->left || (ssk->conn.rx.bytes && !rd->peek))
+	if (!rd->left || (ssk->conn.stream.rx.bytes && !rd->peek))
 		return;
-	read = sdp_zrecv(ssk, &rd->msg->msg_iter, rd->zcopy, want);
+	read = sdp_zrecv(&ssk->conn.zcopy, &rd->msg->msg_iter, rd->zcopy, want);
 	if (!read)
 		return;
 	rd->stamp = sdp_timestamp_now(&ssk->sk);
@@ -209,7 +162,7 @@ static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 /* What ends a read that has got nothing yet; 1 = nothing does. */
 static int sdp_recv_end(struct sock *sk, long timeo)
 {
-	if (sdp_sk(sk)->done)
+	if (sdp_sk(sk)->conn.stream.done)
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
@@ -235,7 +188,7 @@ static bool sdp_recv_enough(const struct sock *sk, const struct sdp_read *rd,
 	return rd->done >= target || sk->sk_err || sk->sk_state == TCP_CLOSE ||
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || !timeo ||
 	       signal_pending(current) ||
-	       (rd->peek && sdp_rx_full(sdp_sk(sk)));
+	       (rd->peek && sdp_rx_full(&sdp_sk(sk)->conn.stream));
 }
 
 /* As with TCP: the handler of SIGURG runs before anything behind the mark. */
@@ -244,7 +197,7 @@ static int sdp_recv_urgent_signal(const struct sock *sk,
 {
 	const struct sdp_sock *ssk = sdp_sk(sk);
 
-	if (likely(sdp_oob_ahead(ssk, ssk->conn.rx.copied + rd->offset)) ||
+	if (likely(sdp_oob_ahead(&ssk->conn.stream, ssk->conn.stream.rx.copied + rd->offset)) ||
 	    rd->done || !signal_pending(current))
 		return 0;
 	return timeo ? sock_intr_errno(timeo) : -EAGAIN;
@@ -254,7 +207,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 			  long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sdp_rx *rx = &sdp_sk(sk)->conn.rx;
+	struct sdp_rx *rx = &sdp_sk(sk)->conn.stream.rx;
 	struct sdp_zcopy *z = &sdp_sk(sk)->conn.zcopy;
 	bool zcopy = rd->zcopy && rd->left >= PAGE_SIZE;
 	/* A peeker waits for more than it has seen. */
@@ -278,7 +231,7 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			   long timeo)
 {
-	unsigned int *turn = &sdp_sk(sk)->read_turn;
+	unsigned int *turn = &sdp_sk(sk)->conn.stream.read_turn;
 	struct iov_iter start = rd->msg->msg_iter;
 	size_t want = rd->left;
 	int ret;
@@ -303,7 +256,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			return ret;
 		sdp_recv_offered(sdp_sk(sk), rd, target);
 		/* Even a read of nothing waits, once, for something to read. */
-		if (!rd->left && (want || sdp_sk(sk)->conn.rx.bytes))
+		if (!rd->left && (want || sdp_sk(sk)->conn.stream.rx.bytes))
 			return 0;
 		if (rd->done) {
 			if (sdp_recv_enough(sk, rd, target, timeo))
@@ -335,13 +288,13 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 	sk_peek_offset_bwd(sk, rd->done);
 	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, rd->done);
 	sdp_tx_update(sdp_sk(sk));
-	sdp_rx_was_read(sdp_sk(sk));
+	sdp_rx_was_read(&sdp_sk(sk)->conn.stream);
 }
 
 /* What a next read would find, as io_uring wants to know; 1 for the end. */
 static int sdp_recv_inq(const struct sock *sk)
 {
-	return sdp_sk(sk)->conn.rx.bytes ?: sdp_sk(sk)->done;
+	return sdp_sk(sk)->conn.stream.rx.bytes ?: sdp_sk(sk)->conn.stream.done;
 }
 
 /* What such a read may ask for; it does not matter whether it would wait. */
@@ -356,18 +309,18 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 			   int flags)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &ssk->conn.stream.rx;
 	const void *from;
 
 	if ((flags & ~SDP_RECV_QUICK) || !list_empty(&rx->queue) ||
 	    rx->oob.data || rx->ring.stamp_head != rx->ring.stamp_tail ||
-	    msg->msg_get_inq || ssk->conn.tx.stalled || !len ||
-	    ssk->read_turn ||
-	    sdp_rx_ring_peek(ssk, 0, &from) < len ||
+	    msg->msg_get_inq || ssk->conn.stream.tx.stalled || !len ||
+	    ssk->conn.stream.read_turn ||
+	    sdp_rx_ring_peek(&ssk->conn.stream, 0, &from) < len ||
 	    !user_backed_iter(&msg->msg_iter) ||
 	    !sdp_copy_out(from, len, &msg->msg_iter))
 		return false;
-	sdp_recv_consume_ring(ssk, len);
+	sdp_recv_consume_ring(&ssk->conn.stream, len);
 	sk_peek_offset_bwd(sk, len);
 	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_BYTESIN, len);
 	sdp_tx_update(ssk);
@@ -442,9 +395,9 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (tcp)
 		return sdp_fallback_recvmsg(sk, tcp, msg, len, flags);
 	if (flags & MSG_ERRQUEUE)
-		return sdp_zmsg_recv(sdp_sk(sk), msg);
+		return sdp_zmsg_recv(&sdp_sk(sk)->conn.zcopy, msg);
 	if (flags & MSG_OOB)
-		return sdp_oob_recv(sk, msg, len, flags);
+		return sdp_oob_recv(&sdp_sk(sk)->conn.stream, msg, len, flags);
 
 	sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);

@@ -40,7 +40,7 @@ static int sdp_send_wait_connected(struct sock *sk, long *timeo)
 
 static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
 {
-	return sdp_tx_space(ssk) >= want || sdp_send_error(&ssk->sk) ||
+	return sdp_tx_space(&ssk->conn.stream) >= want || sdp_send_error(&ssk->sk) ||
 	       !sdp_in_state(&ssk->sk, SDPF_SEND);
 }
 
@@ -57,7 +57,7 @@ static void sdp_send_want_space(struct sock *sk)
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Whoever waits for room must not hold back what takes it. */
 	sdp_tx_force(ssk);
-	sdp_tx_ask_for_room(ssk);
+	sdp_tx_ask_for_room(&ssk->conn.stream);
 }
 
 /*
@@ -67,7 +67,7 @@ static void sdp_send_want_space(struct sock *sk)
 static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	u32 want = min_t(size_t, left, sdp_tx_limit(ssk) / 4);
+	u32 want = min_t(size_t, left, sdp_tx_limit(&ssk->conn.stream) / 4);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
@@ -75,8 +75,8 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 	if (!*timeo)
 		return -EAGAIN;
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
-	ssk->conn.stats.send_waits++;
-	sdp_alive_stalled(ssk);
+	ssk->conn.stream.stats.send_waits++;
+	sdp_alive_stalled(&ssk->conn.stream);
 	add_wait_queue(sk_sleep(sk), &wait);
 	while (!sdp_send_may_go_on(ssk, want)) {
 		if (signal_pending(current))
@@ -100,14 +100,14 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 *want)
 {
 	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
-	void *to = sdp_tx_reserve(ssk, &len);
+	void *to = sdp_tx_reserve(&ssk->conn.stream, &len);
 
 	if (!to)
 		return len ? -ENOBUFS : 0;
 	*want = len;
 	if (!sdp_copy_in(to, len, &msg->msg_iter))
 		return -EFAULT;
-	sdp_tx_append(ssk, len,
+	sdp_tx_append(&ssk->conn.stream, len,
 		      (msg->msg_flags & MSG_OOB) && !msg_data_left(msg));
 	return len;
 }
@@ -128,7 +128,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 			break;
 		*done += ret;
 		/* The end of the write is looked at when it is known as such. */
-		if (msg_data_left(msg) && !sdp_tx_may_append(ssk))
+		if (msg_data_left(msg) && !sdp_tx_may_append(&ssk->conn.stream))
 			sdp_tx_push(ssk);
 	}
 	return min(ret, 0);
@@ -140,10 +140,10 @@ static void sdp_send_end(struct sdp_sock *ssk, const struct msghdr *msg)
 	bool more = msg->msg_flags & SDP_SEND_MORE;
 
 	if (more)
-		sdp_tx_promised(ssk);
+		sdp_tx_promised(&ssk->conn.stream);
 	else
-		sdp_tx_close_message(ssk);
-	ssk->conn.tx.hold = more;
+		sdp_tx_close_message(&ssk->conn.stream);
+	ssk->conn.stream.tx.hold = more;
 }
 
 /* As TCP does: only what is known is accepted, and all of it is ignored. */
@@ -163,12 +163,12 @@ static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 					 const struct msghdr *msg,
 					 const struct sdp_zmsg *zm, long timeo)
 {
-	if (!sdp_zcopy_wanted(ssk, msg))
+	if (!sdp_zcopy_wanted(&ssk->conn.zcopy, msg))
 		return SDP_ZCOPY_OFF;
-	if (sdp_zasync_possible(ssk, zm))
-		return sdp_zasync_is_dear(ssk, msg, zm) ? SDP_ZCOPY_OFF :
+	if (sdp_zasync_possible(&ssk->conn.zcopy, zm))
+		return sdp_zasync_is_dear(&ssk->conn.zcopy, msg, zm) ? SDP_ZCOPY_OFF :
 							  SDP_ZCOPY_ASYNC;
-	return sdp_zsync_possible(ssk, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+	return sdp_zsync_possible(&ssk->conn.zcopy, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 }
 
 /*
@@ -182,13 +182,13 @@ static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
 	u32 sent;
 
 	if (*mode == SDP_ZCOPY_ASYNC) {
-		sent = sdp_zasync_send(ssk, msg, zm, timeo);
+		sent = sdp_zasync_send(&ssk->conn.zcopy, msg, zm, timeo);
 		if (!sent)
-			*mode = sdp_zsync_possible(ssk, *timeo) ?
+			*mode = sdp_zsync_possible(&ssk->conn.zcopy, *timeo) ?
 				SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 		return sent;
 	}
-	sent = sdp_zsync_send(ssk, msg, timeo);
+	sent = sdp_zsync_send(&ssk->conn.zcopy, msg, timeo);
 	zm->sent += sent;
 	if (!sent || ssk->conn.zcopy.unread.skip)
 		*mode = SDP_ZCOPY_OFF;
@@ -211,7 +211,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 	if (!err)
 		mode = sdp_send_mode(ssk, msg, zm, timeo);
 	while (!err && msg_data_left(msg)) {
-		err = sdp_turn_wait(sk, &ssk->write_turn) ?
+		err = sdp_turn_wait(sk, &ssk->conn.stream.write_turn) ?
 		      sock_intr_errno(timeo) : sdp_send_check(sk);
 		if (err)
 			break;
@@ -225,7 +225,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 		sdp_tx_write_ends(ssk);
 		if (err == -EFAULT)
 			err = sdp_fault_in(sk, &msg->msg_iter, want,
-					   &ssk->write_turn);
+					   &ssk->conn.stream.write_turn);
 		else if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, msg_data_left(msg),
 						  &timeo);
@@ -263,8 +263,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (tcp)
 		return sdp_fallback_sendmsg(sk, tcp, msg, len);
 	sdp_lock_sock(sk);
-	if (!sdp_send_check(sk) && !sdp_sk(sk)->write_turn &&
-	    sdp_tx_join(sdp_sk(sk), msg, len)) {
+	if (!sdp_send_check(sk) && !sdp_sk(sk)->conn.stream.write_turn &&
+	    sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len)) {
 		sdp_release_sock(sk);
 		return len;
 	}

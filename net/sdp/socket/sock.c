@@ -14,10 +14,6 @@
 #include "accept.h"
 #include "socket.h"
 
-/* How soon a busy listener is asked again: doubled from the first to the last. */
-#define SDP_BACKOFF_MIN		(HZ / 50)
-#define SDP_BACKOFF_MAX		HZ
-
 /*
  * The kernel's headers name 27 after a family without sockets; lockdep shall
  * show whose locks these are.
@@ -33,6 +29,16 @@ static void sdp_sock_catch_up(struct sock *sk)
 		sdp_conn_process(ssk);
 }
 
+static void sdp_sock_trim(struct sdp_sock *ssk)
+{
+	sdp_tx_trim(&ssk->conn.stream);
+}
+
+static void sdp_sock_watch(struct sdp_sock *ssk)
+{
+	sdp_zasync_watch(&ssk->conn.zcopy);
+}
+
 static void (* const sdp_sock_timers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_CONNECT] = sdp_sock_connect_again,
 	[SDP_TIMER_SYN] = sdp_sock_connect_timeout,
@@ -42,14 +48,14 @@ static void (* const sdp_sock_timers[])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_USER] = sdp_alive_user_timeout,
 	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,
 	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
-	[SDP_TIMER_QUIET] = sdp_tx_trim,
+	[SDP_TIMER_QUIET] = sdp_sock_trim,
 	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
 	[SDP_TIMER_FLUSH] = sdp_tx_late,
 	[SDP_TIMER_UPDATE] = sdp_tx_update_late,
-	[SDP_TIMER_RELIEF] = sdp_rx_relieve,
+	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_PART] = sdp_conn_part,
-	[SDP_TIMER_ASYNC] = sdp_zasync_watch,
+	[SDP_TIMER_ASYNC] = sdp_sock_watch,
 	[SDP_TIMER_SHARE] = sdp_share_check,
 };
 
@@ -95,7 +101,7 @@ static void sdp_sock_destruct(struct sock *sk)
 	struct sdp_sock *ssk = sdp_sk(sk);
 
 	/* What was never read may settle a debt. */
-	sdp_rx_purge(ssk);
+	sdp_rx_purge(&ssk->conn.stream);
 	WARN_ON_ONCE(ssk->refs || ssk->conn.link.id || ssk->conn.link.dev ||
 		     ssk->conn.link.pd || ssk->share || ssk->base.mem_debt);
 	if (ssk->orphan)
@@ -110,7 +116,7 @@ static void sdp_sock_write_space(struct sock *sk)
 {
 	struct socket_wq *wq;
 
-	if (!sdp_tx_writeable(sdp_sk(sk)))
+	if (!sdp_tx_writeable(&sdp_sk(sk)->conn.stream))
 		return;
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
@@ -160,9 +166,9 @@ static int sdp_sock_init(struct sock *sk)
 	INIT_LIST_HEAD(&ssk->accept_ready);
 	INIT_LIST_HEAD(&ssk->accept_node);
 	INIT_LIST_HEAD(&ssk->share_node);
-	ssk->v6 = sk->sk_family == AF_INET6;
-	ssk->v6only = ssk->v6 && sk->sk_ipv6only;
-	if (!ssk->v6) {
+	ssk->base.v6 = sk->sk_family == AF_INET6;
+	ssk->v6only = ssk->base.v6 && sk->sk_ipv6only;
+	if (!ssk->base.v6) {
 		ipv6_addr_set_v4mapped(0, &ssk->local.ip);
 		ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
 	}
@@ -262,7 +268,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	/* This one is the listener's alone. */
 	sdp_sk(child)->base.opt.defer_accept = 0;
 	sdp_sk(child)->bound_addr = sdp_sk(parent)->bound_addr;
-	sdp_sk(child)->v6 = sdp_sk(parent)->v6;
+	sdp_sk(child)->base.v6 = sdp_sk(parent)->base.v6;
 	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
 }
 
@@ -382,221 +388,4 @@ void sdp_sock_settle(struct sock *sk)
 {
 	if (sdp_in_state(sk, SDPF_TIME_WAIT))
 		sdp_conn_flush(sdp_sk(sk));
-}
-
-/**
- * sdp_sock_connected() - a connection carries data from now on
- * @ssk: locked socket in state SYN_SENT or SYN_RECV
- */
-void sdp_sock_connected(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	/* A quick peer may have said all it has to say before that. */
-	sdp_sock_set_state(sk, ssk->fin_received ? TCP_CLOSE_WAIT :
-						   TCP_ESTABLISHED);
-	sdp_timer_disarm(&ssk->sk, SDP_TIMER_SYN);
-	sdp_alive_start(ssk);
-	sdp_rx_ring_want(ssk);
-	sk->sk_state_change(sk);
-	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
-}
-
-/**
- * sdp_sock_connect_again() - ask a listener again that was full
- * @ssk: locked socket
- */
-void sdp_sock_connect_again(struct sdp_sock *ssk)
-{
-	int err;
-
-	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.link.id)
-		return;
-	err = sdp_cm_connect(ssk);
-	if (err && ssk->conn.link.id)
-		sdp_link_end(&ssk->conn.link, err);
-	else if (err)
-		sdp_sock_ended(ssk, err);
-}
-
-/**
- * sdp_sock_connect_timeout() - the time to connect is over
- * @ssk: locked socket
- */
-void sdp_sock_connect_timeout(struct sdp_sock *ssk)
-{
-	if (ssk->sk.sk_state != TCP_SYN_SENT ||
-	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
-		return;
-	if (ssk->conn.link.id)
-		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
-	else
-		sdp_sock_ended(ssk, -ETIMEDOUT);
-}
-
-/**
- * sdp_sock_start_connect() - leave state CLOSE towards the peer
- * @ssk: locked socket with its peer set; the lock is given up for a while if
- *	this fails
- * @era: set to the socket's when this fails: if that is another one by now, what the
- *	socket does is somebody else's
- *
- * Return: 0 when the connection manager is at work, or a negative errno.
- */
-int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
-{
-	struct sock *sk = &ssk->sk;
-	struct sdp_net *sn = sdp_net(sock_net(sk));
-	unsigned long timeout = sdp_option_connect_timeout(&ssk->sk);
-	int err;
-
-	sdp_rx_purge(ssk);
-	WRITE_ONCE(sk->sk_shutdown, 0);
-	/* What has ended the last connection is not said of this one. */
-	WRITE_ONCE(sk->sk_err, 0);
-	ssk->done = false;
-	ssk->fin_sent = false;
-	ssk->fin_acked = false;
-	ssk->fin_received = false;
-	ssk->fin_queued = false;
-	ssk->backoff = SDP_BACKOFF_MIN;
-	ssk->deadline = jiffies + timeout;
-	sdp_sock_set_state(sk, TCP_SYN_SENT);
-	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
-	if (sdp_fallback_ready(ssk))
-		sdp_timer_arm(&ssk->sk, SDP_TIMER_FALLBACK,
-			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
-	err = sdp_cm_connect(ssk);
-	if (!err) {
-		sdp_timer_arm(&ssk->sk, SDP_TIMER_SYN, timeout);
-		return 0;
-	}
-	/* The id is bound at most, and has seen no event that we act upon. */
-	sdp_timer_disarm_all(&ssk->sk);
-	*era = ssk->era;
-	/* What it has fixed, a family and a port, is not for the next attempt. */
-	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
-					  sdp_conn_destroy_id);
-	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
-	if (*era == ssk->era && !ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->v6);
-	return err;
-}
-
-/* Whether a full listener is to be asked again, and if so, when. */
-static bool sdp_sock_retry(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-
-	if (!ssk->conn.retry)
-		return false;
-	ssk->conn.retry = false;
-	if (sk->sk_state != TCP_SYN_SENT || sk->sk_shutdown ||
-	    time_after(jiffies + ssk->backoff, ssk->deadline))
-		return false;
-	sdp_rx_purge(ssk);
-	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
-	/* It has answered: this is a peer that speaks SDP. */
-	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FALLBACK);
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_CONNECT, ssk->backoff);
-	ssk->backoff = min_t(unsigned long, 2 * ssk->backoff, SDP_BACKOFF_MAX);
-	return true;
-}
-
-static void sdp_sock_count_end(const struct sdp_sock *ssk, int reason)
-{
-	struct net *net = sock_net(&ssk->sk);
-
-	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
-		SDP_INC_STATS(net, SDP_MIB_CONNECTFAILS);
-	else if (ssk->fin_sent && ssk->fin_received)
-		SDP_INC_STATS(net, SDP_MIB_ORDERLYCLOSES);
-	else if (reason == -ETIMEDOUT)
-		SDP_INC_STATS(net, SDP_MIB_TIMEOUTS);
-	else if (reason == -ENETDOWN)
-		SDP_INC_STATS(net, SDP_MIB_DEVICEREMOVALS);
-	else
-		SDP_INC_STATS(net, SDP_MIB_RESETS);
-}
-
-/* The errno that the program sees, which is the one that TCP would give. */
-static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
-{
-	if (ssk->fin_sent && ssk->fin_received)
-		return 0;
-	if (reason == -ECONNRESET && ssk->sk.sk_state == TCP_CLOSE_WAIT)
-		return EPIPE;
-	return reason == -ECONNABORTED ? ECONNRESET : -reason;
-}
-
-/**
- * sdp_sock_failed() - tell the program that its connection is over
- * @ssk: locked socket that was connected
- * @reason: why, as given to sdp_link_end()
- *
- * Giving back what the connection has used may take the provider a while, and
- * the program need not wait for that.
- */
-void sdp_sock_failed(struct sdp_sock *ssk, int reason)
-{
-	struct sock *sk = &ssk->sk;
-
-	/* After an orderly end all have been told: nothing changes for them. */
-	bool told = sdp_in_state(sk, SDPF_TIME_WAIT) &&
-		    sk->sk_shutdown == SHUTDOWN_MASK;
-
-	WRITE_ONCE(sk->sk_err, sdp_sock_end_errno(ssk, reason));
-	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	if (!told || sk->sk_err)
-		sk->sk_state_change(sk);
-	if (sk->sk_err)
-		sk_error_report(sk);
-}
-
-/* Whether TCP goes on with the attempt to connect. */
-static bool sdp_sock_fall_back(struct sdp_sock *ssk, int *reason)
-{
-	struct sock *sk = &ssk->sk;
-
-	if (sk->sk_shutdown || !sdp_fallback_connect(ssk, reason))
-		return false;
-	sdp_sock_set_state(sk, TCP_CLOSE);
-	sk->sk_state_change(sk);
-	return true;
-}
-
-/**
- * sdp_sock_ended() - the connection is gone, and all that belonged to it
- * @ssk: locked socket, which the caller holds
- * @reason: why, as given to sdp_link_end()
- *
- * Whoever finds a socket in state CLOSE therefore finds no device, queue pair
- * or teardown any more.
- */
-void sdp_sock_ended(struct sdp_sock *ssk, int reason)
-{
-	struct sock *sk = &ssk->sk;
-	bool full = ssk->conn.retry;
-	int old = sk->sk_state;
-
-	if (sdp_sock_retry(ssk))
-		return;
-	sdp_sock_count_end(ssk, reason);
-	if (old == TCP_LISTEN && sdp_fallback_listen_alone(ssk))
-		return;
-	sdp_timer_disarm_all(&ssk->sk);
-	if (old == TCP_SYN_SENT && !full && sdp_sock_fall_back(ssk, &reason))
-		return;
-	/* The program has given up before the network did. */
-	if (old == TCP_SYN_SENT && sk->sk_shutdown)
-		reason = -ECONNRESET;
-	sdp_sock_closed(ssk);
-	if (old == TCP_LISTEN)
-		sdp_accept_purge(ssk);
-	sdp_accept_unlink(ssk);
-	/* The others have been told by sdp_sock_failed(). */
-	if (old == TCP_LISTEN || ((1 << old) & SDPF_CONNECTING))
-		sdp_sock_failed(ssk, reason);
-	else if (old != SDP_TIME_WAIT)
-		sk->sk_state_change(sk);
 }

@@ -42,16 +42,8 @@ enum sdp_ref {
  * @bound: bind() was called or a port was taken
  * @bound_addr: the program has chosen the address
  * @bound_port: it has chosen the port
- * @done: the stream's end has been received, and is there to be read
- * @v6: addresses are shown to the program as AF_INET6
  * @v6only: IPV6_V6ONLY
- * @fin_sent: our DisConn was posted
- * @fin_acked: our DisConn arrived at the peer
- * @fin_received: the peer's DisConn arrived here
- * @fin_queued: DisConn is due as soon as all data has been posted
  * @orphan: it counts among its namespace's orphans
- * @read_turn: reads that wait for their memory, see stream/usercopy.c
- * @write_turn: likewise writes
  * @era: counts connections, listeners and ports that have ended, wraps: who has given
  *	up the lock learns whether what he had is gone
  * @last_bind_err: for SDP_LAST_BIND_ERR
@@ -91,16 +83,8 @@ struct sdp_sock {
 	bool bound;
 	bool bound_addr;
 	bool bound_port;
-	bool done;
-	bool v6;
 	bool v6only;
-	bool fin_sent;
-	bool fin_acked;
-	bool fin_received;
-	bool fin_queued;
 	bool orphan;
-	unsigned int read_turn;
-	unsigned int write_turn;
 	u32 era;
 	int last_bind_err;
 	unsigned long deadline;
@@ -162,19 +146,13 @@ static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
 /* Whether the unspecified address, if it is bound to it, stands for IPv4, too. */
 static inline bool sdp_sock_is_dual(const struct sdp_sock *ssk)
 {
-	return ssk->v6 && !sdp_addr_is_v4(&ssk->local);
+	return ssk->base.v6 && !sdp_addr_is_v4(&ssk->local);
 }
 
 /* Whether RDMA has a port for it, of its own or shared. */
 static inline bool sdp_sock_has_port(const struct sdp_sock *ssk)
 {
 	return sdp_conn_is_bound(&ssk->conn) || ssk->share;
-}
-
-/* Whether small writes leave at once. */
-static inline bool sdp_sock_nodelay(const struct sdp_sock *ssk)
-{
-	return ssk->base.opt.nodelay && !ssk->base.opt.cork;
 }
 
 /* As with TCP a port that the kernel has chosen is for one use only. */
@@ -194,7 +172,7 @@ static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
 /* Nor has a socket that is not connected a peer's name. */
 static inline void sdp_sock_forget_peer(struct sdp_sock *ssk)
 {
-	sdp_addr_set_any(&ssk->peer, ssk->v6);
+	sdp_addr_set_any(&ssk->peer, ssk->base.v6);
 	ssk->peer.port = 0;
 }
 
@@ -212,6 +190,7 @@ void sdp_sock_set_state(struct sock *sk, int state);
 void sdp_sock_closed(struct sdp_sock *ssk);
 void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
 void sdp_sock_settle(struct sock *sk);
+/* connect.c */
 void sdp_sock_connected(struct sdp_sock *ssk);
 int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era);
 void sdp_sock_failed(struct sdp_sock *ssk, int reason);
@@ -222,6 +201,17 @@ void sdp_sock_connect_timeout(struct sdp_sock *ssk);
 /* af_sdp.c */
 int __init sdp_family_init_module(void);
 void sdp_family_exit_module(void);
+
+/* sendmsg.c */
+int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+void sdp_splice_eof(struct socket *sock);
+
+/* recvmsg.c */
+int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		int flags);
+ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
+			struct pipe_inode_info *pipe, size_t len,
+			unsigned int flags);
 
 /* close.c */
 void sdp_sock_fin_received(struct sdp_sock *ssk);
@@ -281,6 +271,5 @@ int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
 			 unsigned int optlen);
 int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 			 int __user *optlen);
-
 
 #endif /* _SDP_SOCK_H */

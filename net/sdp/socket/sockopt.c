@@ -214,7 +214,7 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 		limit = sk->sk_rcvbuf;
 	WRITE_ONCE(sk->sk_rcvlowat, min(val, limit / 2) ?: 1);
 	/* What has come may suffice now; poll() looks without a lock, too. */
-	if (sdp_rx_readable(sk))
+	if (sdp_rx_readable(&sdp_sk(sk)->conn.stream))
 		sk->sk_data_ready(sk);
 	return 0;
 }
@@ -227,11 +227,11 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 static int sdp_ioctl_outq(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	bool fin = ssk->conn.link.qp && ssk->fin_queued && !ssk->fin_acked;
+	bool fin = ssk->conn.link.qp && ssk->conn.stream.fin_queued && !ssk->conn.stream.fin_acked;
 
-	if (sdp_tx_outstanding(ssk) && ssk->conn.link.qp)
-		sdp_tx_probe(ssk);
-	return sdp_tx_outstanding(ssk) + fin;
+	if (sdp_tx_outstanding(&ssk->conn.stream) && ssk->conn.link.qp)
+		sdp_tx_probe(&ssk->conn.stream);
+	return sdp_tx_outstanding(&ssk->conn.stream) + fin;
 }
 
 /**
@@ -257,19 +257,19 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		err = -EINVAL;
 	switch (cmd) {
 	case SIOCINQ:
-		answer = sdp_oob_inq(sdp_sk(sk));
+		answer = sdp_oob_inq(&sdp_sk(sk)->conn.stream);
 		if (!answer)
-			sdp_zrecv_asked(sdp_sk(sk));
+			sdp_zrecv_asked(&sdp_sk(sk)->conn.zcopy);
 		break;
 	case SIOCOUTQ:
 		if (!err)
 			answer = sdp_ioctl_outq(sk);
 		break;
 	case SIOCOUTQNSD:
-		answer = sdp_ring_unsent(&sdp_sk(sk)->conn.tx.ring);
+		answer = sdp_ring_unsent(&sdp_sk(sk)->conn.stream.tx.ring);
 		break;
 	case SIOCATMARK:
-		answer = sdp_oob_at_mark(sdp_sk(sk));
+		answer = sdp_oob_at_mark(&sdp_sk(sk)->conn.stream);
 		break;
 	default:
 		err = -ENOIOCTLCMD;

@@ -59,7 +59,7 @@ int sdp_flow_getsockopt(struct sock *sk, int len, char __user *optval,
 	sdp_lock_sock(sk);
 	flow = sdp_option_flow(sk);
 	if (ssk->conn.link.qp && !sdp_in_state(sk, SDPF_CONNECTING))
-		flow = ssk->conn.flow;
+		flow = ssk->conn.stream.flow;
 	sdp_release_sock(sk);
 	return sdp_name_put(flow->name, len, optval, optlen);
 }
@@ -116,7 +116,7 @@ int sdp_zcopy_getsockopt(struct sock *sk, int len, char __user *optval,
 	sdp_lock_sock(sk);
 	mode = sdp_option_zcopy(sk);
 	if (ssk->conn.link.qp && !sdp_in_state(sk, SDPF_CONNECTING))
-		mode = sdp_zcopy_mode(ssk);
+		mode = sdp_zcopy_mode(&ssk->conn.zcopy);
 	sdp_release_sock(sk);
 	return sdp_name_put(sdp_zcopy_mode_name(mode), len, optval, optlen);
 }

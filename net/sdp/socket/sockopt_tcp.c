@@ -169,7 +169,7 @@ static int sdp_tcp_maxseg(const struct sdp_sock *ssk)
 	if (ssk->base.opt.maxseg &&
 	    sdp_in_state(&ssk->sk, TCPF_CLOSE | TCPF_LISTEN))
 		return ssk->base.opt.maxseg;
-	return READ_ONCE(ssk->conn.tx.max_payload) ?: SDP_DEFAULT_MSS;
+	return READ_ONCE(ssk->conn.stream.tx.max_payload) ?: SDP_DEFAULT_MSS;
 }
 
 /* How many repetitions fit in the time that the sysctl allows. */

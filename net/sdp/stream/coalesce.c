@@ -6,54 +6,50 @@
 #include <linux/net.h>
 #include <linux/uio.h>
 
-#include "base/base.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "tx.h"
-#include "usercopy.h"
+#include "stream.h"
 
 /* What such a write may say; it does not matter whether it would wait. */
 #define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
 
 /**
  * sdp_tx_waits_by_itself() - whether what joins a message need not look after it
- * @conn: connection with a message that waits
+ * @st: connection with a message that waits
  *
  * Return: whether it waits for something that comes by itself, and not for the
  * program's next call or for what that has promised.
  */
-bool sdp_tx_waits_by_itself(const struct sdp_conn *conn)
+bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
 {
-	const struct sdp_tx *tx = &conn->tx;
+	const struct sdp_tx *tx = &st->tx;
 
-	return tx->out.size && !tx->hold && (conn->flow->async || !tx->stalled);
+	return tx->out.size && !tx->hold && (st->flow->async || !tx->stalled);
 }
 
 /**
  * sdp_tx_count_joined() - a write joins a message that waits
- * @ssk: locked socket
+ * @st: stream of a locked socket
  */
-void sdp_tx_count_joined(struct sdp_sock *ssk)
+void sdp_tx_count_joined(struct sdp_stream *st)
 {
-	ssk->conn.stats.coalesced++;
-	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_COALESCEDWRITES);
-	sdp_burst_joined(&ssk->conn.tx.burst);
+	st->stats.coalesced++;
+	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_COALESCEDWRITES);
+	sdp_burst_joined(&st->tx.burst);
 }
 
 /* Whether no limit that the program or the system has set is near. */
-static bool sdp_tx_join_fits(const struct sdp_sock *ssk, u32 len)
+static bool sdp_tx_join_fits(const struct sdp_stream *st, u32 len)
 {
-	const struct sdp_ring *ring = &ssk->conn.tx.ring;
-	u32 limit = READ_ONCE(ssk->sk.sk_sndbuf);
+	const struct sdp_ring *ring = &st->tx.ring;
+	u32 limit = READ_ONCE(st->sk->sk_sndbuf);
 
 	return limit <= ring->size && sdp_ring_used(ring) + len <= limit &&
-	       !ssk->conn.tx.starved && !READ_ONCE(ssk->base.opt.notsent_lowat) &&
-	       !ssk->base.opt.user_timeout;
+	       !st->tx.starved && !READ_ONCE(sdp_base(st->sk)->opt.notsent_lowat) &&
+	       !sdp_base(st->sk)->opt.user_timeout;
 }
 
 /**
  * sdp_tx_join() - add a write to a message that goes on waiting
- * @ssk: locked socket whose program may write
+ * @st: stream of a locked socket whose program may write
  * @msg: what the program writes
  * @len: bytes
  *
@@ -65,9 +61,9 @@ static bool sdp_tx_join_fits(const struct sdp_sock *ssk, u32 len)
  * Context: process context; does not wait for the program's memory.
  * Return: whether the bytes were taken; if not, nothing has happened.
  */
-bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
+bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 	struct sdp_ring *ring = &tx->ring;
 	struct sdp_tx_msg *last = sdp_tx_msg(tx, tx->wait_head - 1);
 	u32 at = sdp_ring_offset(ring, ring->head);
@@ -75,7 +71,7 @@ bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
 	if (!len || len >= SDP_MIN_ZCOPY_THRESHOLD ||
 	    (msg->msg_flags & ~SDP_JOIN_FLAGS) || msg->msg_controllen ||
 	    tx->wait_head == tx->wait_tail ||
-	    !sdp_tx_waits_by_itself(&ssk->conn) || !sdp_tx_join_fits(ssk, len))
+	    !sdp_tx_waits_by_itself(st) || !sdp_tx_join_fits(st, len))
 		return false;
 	/* The chunk has memory if the byte before is in it, and still waits. */
 	if (!last->open || last->len + len >= tx->max_payload || !at ||
@@ -85,7 +81,7 @@ bool sdp_tx_join(struct sdp_sock *ssk, struct msghdr *msg, size_t len)
 		return false;
 	last->len += len;
 	WRITE_ONCE(ring->head, ring->head + len);
-	sdp_tx_count_joined(ssk);
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_BYTESOUT, len);
+	sdp_tx_count_joined(st);
+	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_BYTESOUT, len);
 	return true;
 }

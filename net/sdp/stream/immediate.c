@@ -11,64 +11,57 @@
  * know what comes.  So the last bytes of the payload are sent first, where a
  * header would be, and put in their place afterwards.
  */
-#include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "immediate.h"
-#include "tx.h"
+#include "stream.h"
 
 /**
  * sdp_immediate_begin() - offer the peer to send and take such messages
- * @ssk: socket that nobody else can transmit on yet, whose device is known
+ * @st: stream of a socket that nobody else can transmit on yet, whose device is known
  *
  * iWARP has no immediate data (RFC 5040), unless both devices know it (RFC
  * 7306), which nobody but their providers can tell; and then only writes have.
  */
-void sdp_immediate_begin(struct sdp_sock *ssk)
+void sdp_immediate_begin(struct sdp_stream *st)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
-	if (!conn->link.dev->iwarp)
-		conn->features |= SDP_FEAT_IMMEDIATE;
-	else if (conn->link.dev->caps & IW_ULP_IMMEDIATE)
-		conn->features |= SDP_FEAT_IW_IMMEDIATE;
+	if (!st->link->dev->iwarp)
+		st->features |= SDP_FEAT_IMMEDIATE;
+	else if (st->link->dev->caps & IW_ULP_IMMEDIATE)
+		st->features |= SDP_FEAT_IW_IMMEDIATE;
 }
 
 /**
  * sdp_immediate_written() - whether writes into a ring have immediate data
- * @conn: connection
+ * @st: connection
  *
  * Else a message behind each says what it has done.
  */
-bool sdp_immediate_written(const struct sdp_conn *conn)
+bool sdp_immediate_written(const struct sdp_stream *st)
 {
-	return !conn->link.dev->iwarp || conn->features & SDP_FEAT_IW_IMMEDIATE;
+	return !st->link->dev->iwarp || st->features & SDP_FEAT_IW_IMMEDIATE;
 }
 
 /**
  * sdp_immediate_choose() - the features of both ends are known
- * @ssk: socket; its connection's path is known
+ * @st: stream of a socket; its connection's path is known
  */
-void sdp_immediate_choose(struct sdp_sock *ssk)
+void sdp_immediate_choose(struct sdp_stream *st)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	const struct sa_path_rec *path = conn->link.id->route.path_rec;
+	const struct sa_path_rec *path = st->link->id->route.path_rec;
 
-	conn->tx.packet = 0;
-	if (conn->features & SDP_FEAT_IMMEDIATE && path)
-		conn->tx.packet = max(ib_mtu_enum_to_int(path->mtu), 0);
+	st->tx.packet = 0;
+	if (st->features & SDP_FEAT_IMMEDIATE && path)
+		st->tx.packet = max(ib_mtu_enum_to_int(path->mtu), 0);
 }
 
 /**
  * sdp_immediate_saves() - whether a message needs a packet less without a header
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @msg: message, its payload in the send ring
  *
  * Then it has enough payload to fill the header's place, too.
  */
-bool sdp_immediate_saves(const struct sdp_sock *ssk, const struct sdp_msg *msg)
+bool sdp_immediate_saves(const struct sdp_stream *st, const struct sdp_msg *msg)
 {
-	u32 packet = ssk->conn.tx.packet;
+	u32 packet = st->tx.packet;
 
 	return packet && msg->payload_len && msg->bsdh.mid == SDP_MID_DATA &&
 	       ((msg->payload_len - 1) & (packet - 1)) + SDP_BSDH_LEN >= packet;
@@ -76,11 +69,11 @@ bool sdp_immediate_saves(const struct sdp_sock *ssk, const struct sdp_msg *msg)
 
 /**
  * sdp_immediate_build() - the request that sends such a message
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @msg: message for which sdp_immediate_saves()
  * @wr: request; its list takes SDP_TX_MAX_SGE elements
  */
-void sdp_immediate_build(struct sdp_sock *ssk, const struct sdp_msg *msg,
+void sdp_immediate_build(struct sdp_stream *st, const struct sdp_msg *msg,
 			 struct ib_rdma_wr *wr)
 {
 	u32 rest = msg->payload_len - SDP_BSDH_LEN;
@@ -89,27 +82,27 @@ void sdp_immediate_build(struct sdp_sock *ssk, const struct sdp_msg *msg,
 
 	wr->wr.opcode = IB_WR_SEND_WITH_IMM;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
-	n = sdp_tx_map(ssk, rest, SDP_BSDH_LEN, sge);
-	n += sdp_tx_map(ssk, 0, rest, sge + n);
+	n = sdp_tx_map(st, rest, SDP_BSDH_LEN, sge);
+	n += sdp_tx_map(st, 0, rest, sge + n);
 	wr->wr.num_sge = n;
 }
 
 /**
  * sdp_immediate_parse() - a message has come with immediate data
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  * @buf: where it is, not the device's any more
  * @msg: result, a Data message whose payload is where any other's would be
  *
  * Return: 0; -EPROTO if it was not agreed on or has no room for a header's
  * length of payload.
  */
-int sdp_immediate_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+int sdp_immediate_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg)
 {
-	const struct sdp_credit *credit = &ssk->conn.credit;
+	const struct sdp_credit *credit = &st->credit;
 	u32 len = buf->byte_len;
 
-	if (!(ssk->conn.features & SDP_FEAT_IMMEDIATE) || !buf->page ||
+	if (!(st->features & SDP_FEAT_IMMEDIATE) || !buf->page ||
 	    len < SDP_BSDH_LEN || len > buf->size)
 		return -EPROTO;
 	memcpy(page_address(buf->page) + len - SDP_BSDH_LEN, buf->bsdh,

@@ -8,18 +8,16 @@
 #include <linux/types.h>
 
 struct ib_rdma_wr;
-struct sdp_conn;
 struct sdp_msg;
 struct sdp_rx_buf;
-struct sdp_sock;
 
-void sdp_immediate_begin(struct sdp_sock *ssk);
-bool sdp_immediate_written(const struct sdp_conn *conn);
-void sdp_immediate_choose(struct sdp_sock *ssk);
-bool sdp_immediate_saves(const struct sdp_sock *ssk, const struct sdp_msg *msg);
-void sdp_immediate_build(struct sdp_sock *ssk, const struct sdp_msg *msg,
+void sdp_immediate_begin(struct sdp_stream *st);
+bool sdp_immediate_written(const struct sdp_stream *st);
+void sdp_immediate_choose(struct sdp_stream *st);
+bool sdp_immediate_saves(const struct sdp_stream *st, const struct sdp_msg *msg);
+void sdp_immediate_build(struct sdp_stream *st, const struct sdp_msg *msg,
 			 struct ib_rdma_wr *wr);
-int sdp_immediate_parse(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+int sdp_immediate_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg);
 
 #endif /* _SDP_IMMEDIATE_H */

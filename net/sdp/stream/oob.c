@@ -9,10 +9,7 @@
  */
 #include <linux/net.h>
 
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "oob.h"
-#include "rx.h"
+#include "stream.h"
 
 static bool sdp_oob_marked(const struct sdp_oob *oob)
 {
@@ -21,16 +18,16 @@ static bool sdp_oob_marked(const struct sdp_oob *oob)
 
 /**
  * sdp_oob_ahead() - how far ahead the mark is
- * @ssk: socket, locked or not
+ * @st: stream of a socket, locked or not
  * @pos: stream position
  *
  * Return: bytes from @pos to the urgent byte, U32_MAX if there is none.  If
  * the mark is behind @pos, which peeking can bring about, more than there ever
  * is in the queue.
  */
-u32 sdp_oob_ahead(const struct sdp_sock *ssk, u32 pos)
+u32 sdp_oob_ahead(const struct sdp_stream *st, u32 pos)
 {
-	const struct sdp_oob *oob = &ssk->conn.rx.oob;
+	const struct sdp_oob *oob = &st->rx.oob;
 
 	return unlikely(sdp_oob_marked(oob)) ? READ_ONCE(oob->mark) - pos :
 					       U32_MAX;
@@ -38,56 +35,56 @@ u32 sdp_oob_ahead(const struct sdp_sock *ssk, u32 pos)
 
 /**
  * sdp_oob_at_mark() - whether the next byte to be read is the urgent one
- * @ssk: socket, locked or not
+ * @st: stream of a socket, locked or not
  */
-bool sdp_oob_at_mark(const struct sdp_sock *ssk)
+bool sdp_oob_at_mark(const struct sdp_stream *st)
 {
-	return !sdp_oob_ahead(ssk, READ_ONCE(ssk->conn.rx.copied));
+	return !sdp_oob_ahead(st, READ_ONCE(st->rx.copied));
 }
 
 /**
  * sdp_oob_hole() - bytes at the head of the queue that a read would pass over
- * @sk: socket, locked or not
+ * @st: stream of a socket, locked or not
  *
  * Return: 1 for an urgent byte that is not inline, else 0.
  */
-u32 sdp_oob_hole(const struct sock *sk)
+u32 sdp_oob_hole(const struct sdp_stream *st)
 {
-	return !sock_flag(sk, SOCK_URGINLINE) && sdp_oob_at_mark(sdp_sk(sk));
+	return !sock_flag(st->sk, SOCK_URGINLINE) && sdp_oob_at_mark(st);
 }
 
 /**
  * sdp_oob_inq() - what SIOCINQ answers
- * @ssk: locked socket
+ * @st: stream of a locked socket
  *
  * Return: unread bytes, only those before the mark if the urgent byte is ahead
  * and not inline.
  */
-u32 sdp_oob_inq(const struct sdp_sock *ssk)
+u32 sdp_oob_inq(const struct sdp_stream *st)
 {
-	const struct sdp_rx *rx = &ssk->conn.rx;
+	const struct sdp_rx *rx = &st->rx;
 
-	if (sock_flag(&ssk->sk, SOCK_URGINLINE))
+	if (sock_flag(st->sk, SOCK_URGINLINE))
 		return rx->bytes;
-	return min(rx->bytes, sdp_oob_ahead(ssk, rx->copied));
+	return min(rx->bytes, sdp_oob_ahead(st, rx->copied));
 }
 
 /**
  * sdp_oob_valid() - whether recv(MSG_OOB) would find a byte
- * @ssk: socket, locked or not
+ * @st: stream of a socket, locked or not
  */
-bool sdp_oob_valid(const struct sdp_sock *ssk)
+bool sdp_oob_valid(const struct sdp_stream *st)
 {
-	return READ_ONCE(ssk->conn.rx.oob.data) & SDP_OOB_VALID;
+	return READ_ONCE(st->rx.oob.data) & SDP_OOB_VALID;
 }
 
 /**
  * sdp_oob_passed() - forget the mark if the reader is behind it
- * @ssk: locked socket whose reader has moved on
+ * @st: stream of a locked socket whose reader has moved on
  */
-void sdp_oob_passed(struct sdp_sock *ssk)
+void sdp_oob_passed(struct sdp_stream *st)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &st->rx;
 
 	if (unlikely(sdp_oob_marked(&rx->oob)) &&
 	    (s32)(rx->copied - rx->oob.mark) > 0)
@@ -96,49 +93,50 @@ void sdp_oob_passed(struct sdp_sock *ssk)
 
 /**
  * sdp_oob_announced() - a message said that urgent data is on its way
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  *
  * An earlier urgent byte becomes a byte like any other; but if it is the next
  * one it is dropped, as TCP does, because programs read to the mark and take
  * the urgent byte for read.
  */
-void sdp_oob_announced(struct sdp_sock *ssk)
+void sdp_oob_announced(struct sdp_stream *st)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &st->rx;
 
 	if (rx->oob.data == SDP_OOB_NOTYET)
 		return;
-	sk_send_sigurg(&ssk->sk);
-	if (rx->bytes && sdp_oob_hole(&ssk->sk))
-		sdp_recv_drop_first(ssk);
+	sk_send_sigurg(st->sk);
+	if (rx->bytes && sdp_oob_hole(st))
+		sdp_recv_drop_first(st);
 	WRITE_ONCE(rx->oob.data, SDP_OOB_NOTYET);
 }
 
 /**
  * sdp_oob_arrived() - the last byte of the queue is urgent
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  * @byte: that byte
  */
-void sdp_oob_arrived(struct sdp_sock *ssk, u8 byte)
+void sdp_oob_arrived(struct sdp_stream *st, u8 byte)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &st->rx;
 
 	WRITE_ONCE(rx->oob.mark, rx->copied + rx->bytes - 1);
 	WRITE_ONCE(rx->oob.data, SDP_OOB_VALID | byte);
-	ssk->sk.sk_data_ready(&ssk->sk);
+	st->sk->sk_data_ready(st->sk);
 }
 
 /* Takes the urgent byte; returns as sdp_oob_recv(). */
-static int sdp_oob_take(struct sock *sk, int flags, u8 *byte)
+static int sdp_oob_take(struct sdp_stream *st, int flags, u8 *byte)
 {
-	struct sdp_oob *oob = &sdp_sk(sk)->conn.rx.oob;
+	struct sdp_oob *oob = &st->rx.oob;
+	const struct sock *sk = st->sk;
 
 	if (sk->sk_state == TCP_LISTEN)
 		return -ENOTCONN;
 	if (sock_flag(sk, SOCK_URGINLINE) || !oob->data ||
 	    (oob->data & SDP_OOB_READ))
 		return -EINVAL;
-	if (sdp_in_state(sk, SDPF_OVER) && !sdp_sk(sk)->done)
+	if (sdp_in_state(sk, SDPF_OVER) && !st->done)
 		return -ENOTCONN;
 	if (oob->data & SDP_OOB_NOTYET)
 		return sdp_in_state(sk, SDPF_OVER) ||
@@ -152,7 +150,7 @@ static int sdp_oob_take(struct sock *sk, int flags, u8 *byte)
 
 /**
  * sdp_oob_recv() - recv() with MSG_OOB
- * @sk: socket, not locked
+ * @st: stream of a socket that is not locked
  * @msg: where to put the byte
  * @len: room there
  * @flags: MSG_PEEK, MSG_TRUNC
@@ -164,14 +162,14 @@ static int sdp_oob_take(struct sock *sk, int flags, u8 *byte)
  * data, or it was read, or is inline; -EAGAIN if it is announced and has not
  * arrived, but 0 if it never will; -ENOTCONN; -EFAULT.
  */
-int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+int sdp_oob_recv(struct sdp_stream *st, struct msghdr *msg, size_t len, int flags)
 {
 	u8 byte;
 	int ret;
 
-	sdp_lock_sock(sk);
-	ret = sdp_oob_take(sk, flags, &byte);
-	sdp_release_sock(sk);
+	sdp_lock_sock(st->sk);
+	ret = sdp_oob_take(st, flags, &byte);
+	sdp_release_sock(st->sk);
 	if (ret <= 0)
 		return ret;
 	msg->msg_flags |= MSG_OOB;

@@ -9,9 +9,8 @@
 #include <linux/types.h>
 
 struct msghdr;
-struct sdp_sock;
 struct sdp_tx;
-struct sock;
+struct sdp_stream;
 
 /* Bits of sdp_oob::data; the low byte is the urgent byte itself. */
 #define SDP_OOB_VALID	0x0100	/* it is there and nobody has read it */
@@ -28,15 +27,15 @@ struct sdp_oob {
 	u16 data;
 };
 
-u32 sdp_oob_ahead(const struct sdp_sock *ssk, u32 pos);
-u32 sdp_oob_hole(const struct sock *sk);
-u32 sdp_oob_inq(const struct sdp_sock *ssk);
-bool sdp_oob_at_mark(const struct sdp_sock *ssk);
-bool sdp_oob_valid(const struct sdp_sock *ssk);
-void sdp_oob_passed(struct sdp_sock *ssk);
-void sdp_oob_announced(struct sdp_sock *ssk);
-void sdp_oob_arrived(struct sdp_sock *ssk, u8 byte);
-int sdp_oob_recv(struct sock *sk, struct msghdr *msg, size_t len, int flags);
+u32 sdp_oob_ahead(const struct sdp_stream *st, u32 pos);
+u32 sdp_oob_hole(const struct sdp_stream *st);
+u32 sdp_oob_inq(const struct sdp_stream *st);
+bool sdp_oob_at_mark(const struct sdp_stream *st);
+bool sdp_oob_valid(const struct sdp_stream *st);
+void sdp_oob_passed(struct sdp_stream *st);
+void sdp_oob_announced(struct sdp_stream *st);
+void sdp_oob_arrived(struct sdp_stream *st, u8 byte);
+int sdp_oob_recv(struct sdp_stream *st, struct msghdr *msg, size_t len, int flags);
 
 u8 sdp_oob_flags(struct sdp_tx *tx, bool urgent);
 bool sdp_oob_want_announce(const struct sdp_tx *tx);

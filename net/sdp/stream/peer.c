@@ -4,70 +4,66 @@
  */
 #include <linux/jiffies.h>
 
-#include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "tx.h"
+#include "stream.h"
 
 /* Twice what the device's retries take. */
 #define SDP_PROBE_TIMEOUT	(15 * HZ)
+/* What a peer did not grant may be asked for again after this time. */
+#define SDP_TX_ASK_PERIOD	HZ
+/* TCP does not give up before it has repeated something once, either. */
+#define SDP_USER_TIMEOUT_MIN	(HZ / 5)
 
 /*
  * The peer has not acknowledged all that has to arrive.  It does not have to
  * do so at once, so that this asks for a probe and not for patience.
  */
-static bool sdp_tx_unacked(const struct sdp_sock *ssk)
+static bool sdp_tx_unacked(const struct sdp_stream *st)
 {
-	const struct sdp_conn *conn = &ssk->conn;
-
-	return (s32)(conn->credit.tx_acked - conn->tx.last_seq) < 0;
+	return (s32)(st->credit.tx_acked - st->tx.last_seq) < 0;
 }
 
 /**
  * sdp_tx_waiting() - whether something is yet to arrive at the peer
- * @ssk: locked socket with a connection
+ * @st: stream of a locked socket with a connection
  *
  * That is data, posted or waiting for credits, DisConn, or a probe.
  */
-bool sdp_tx_waiting(const struct sdp_sock *ssk)
+bool sdp_tx_waiting(const struct sdp_stream *st)
 {
-	const struct sdp_conn *conn = &ssk->conn;
-
-	return sdp_ring_used(&conn->tx.ring) || conn->tx.probing ||
-	       conn->zcopy.async_out ||
-	       (ssk->fin_queued && !ssk->fin_acked) ||
-	       (conn->link.dev && conn->link.dev->iwarp && sdp_tx_unacked(ssk));
+	return sdp_ring_used(&st->tx.ring) || st->tx.probing ||
+	       st->async_out ||
+	       (st->fin_queued && !st->fin_acked) ||
+	       (st->link->dev && st->link->dev->iwarp && sdp_tx_unacked(st));
 }
 
 /**
  * sdp_tx_heard() - a message has come from the peer
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  *
  * With iWARP this is what answers a probe, and says that DisConn has arrived.
  * Otherwise it gives a probe more time, which may be slow because much data is
  * on its way before it.
  */
-void sdp_tx_heard(struct sdp_sock *ssk)
+bool sdp_tx_heard(struct sdp_stream *st)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 
 	tx->probe_at = jiffies;
-	if (!ssk->conn.link.dev->iwarp)
-		return;
+	if (!st->link->dev->iwarp)
+		return false;
 	tx->probing = false;
-	if (ssk->fin_sent && !ssk->fin_acked && !sdp_tx_unacked(ssk))
-		sdp_sock_fin_acked(ssk);
+	return st->fin_sent && !st->fin_acked && !sdp_tx_unacked(st);
 }
 
 /**
  * sdp_tx_silent() - whether no completion will tell that the ring has room
- * @ssk: locked socket
+ * @st: stream of a locked socket
  *
  * What waits for credits will ask for one when it is posted.
  */
-bool sdp_tx_silent(const struct sdp_sock *ssk)
+bool sdp_tx_silent(const struct sdp_stream *st)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &st->tx;
 
 	return sdp_ring_used(&tx->ring) && tx->wait_head == tx->wait_tail &&
 	       tx->signaled == tx->signaled_seen;
@@ -75,29 +71,141 @@ bool sdp_tx_silent(const struct sdp_sock *ssk)
 
 /**
  * sdp_tx_ask_for_room() - have a completion tell of room, if somebody waits for it
- * @ssk: locked socket (by its owner or in softirq) with a connection
+ * @st: stream of a locked socket (by its owner or in softirq) with a connection
  *
  * What was posted before that, by a writer who had room enough, may not have
  * asked for its completion.
  */
-void sdp_tx_ask_for_room(struct sdp_sock *ssk)
+void sdp_tx_ask_for_room(struct sdp_stream *st)
 {
-	const struct socket *sock = ssk->sk.sk_socket;
+	const struct socket *sock = st->sk->sk_socket;
 
-	if (sock && test_bit(SOCK_NOSPACE, &sock->flags) && sdp_tx_silent(ssk))
-		sdp_tx_probe(ssk);
+	if (sock && test_bit(SOCK_NOSPACE, &sock->flags) && sdp_tx_silent(st))
+		sdp_tx_probe(st);
 }
 
 /**
  * sdp_tx_probe_overdue() - whether a probe has neither arrived nor failed
- * @ssk: locked socket
+ * @st: stream of a locked socket
  *
  * The device's own retries end long before; this is for those that forget
  * them, as Soft-RoCE can when its link goes down.
  */
-bool sdp_tx_probe_overdue(const struct sdp_sock *ssk)
+bool sdp_tx_probe_overdue(const struct sdp_stream *st)
 {
-	return ssk->conn.tx.probing &&
+	return st->tx.probing &&
 	       time_after(jiffies,
-			  ssk->conn.tx.probe_at + SDP_PROBE_TIMEOUT);
+			  st->tx.probe_at + SDP_PROBE_TIMEOUT);
+}
+
+/**
+ * sdp_tx_ring_avail() - the peer tells of its ring (RingAvail)
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @ravah: what it said
+ *
+ * From now on data is written there.
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
+	struct sdp_tx *tx = &st->tx;
+
+	if (!st->flow->fit || tx->out.size ||
+	    sdp_outring_init(&tx->out, ravah->size, ravah->piece))
+		return -EPROTO;
+	tx->out_addr = ravah->vaddr;
+	tx->out_rkey = ravah->rkey;
+	tx->burst.share = READ_ONCE(sn->device_share);
+	WRITE_ONCE(tx->max_payload, tx->out.most);
+	return 0;
+}
+
+/**
+ * sdp_tx_ring_space() - the peer tells what it has read (RingSpace)
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @tail: position in its ring
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_tx_ring_space(struct sdp_stream *st, u32 tail)
+{
+	struct sdp_tx *tx = &st->tx;
+
+	if (!tx->out.size || !st->flow->tells_space)
+		return -EPROTO;
+	return sdp_outring_free(&tx->out, tail);
+}
+
+/**
+ * sdp_tx_set_peer() - the connection is set up, the peer's buffers are known
+ * @st: stream of a socket that nobody else can transmit on yet
+ * @rcv_size: size of the peer's buffers as it said, header included
+ *
+ * The send ring's pieces limit what a message can have: one piece of the work
+ * request is for the header, and an unaligned range touches one chunk more.
+ */
+void sdp_tx_set_peer(struct sdp_stream *st, u32 rcv_size)
+{
+	struct sdp_tx *tx = &st->tx;
+
+	sdp_peerbuf_init(&tx->peer, rcv_size - SDP_BSDH_LEN,
+			 (SDP_TX_MAX_SGE - 2) * tx->ring.chunk);
+	tx->max_payload = sdp_peerbuf_payload(&tx->peer);
+}
+
+/**
+ * sdp_tx_acked_size() - the peer's answer to ChRcvBuf has come
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @rcv_size: size of its buffers, header included
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_tx_acked_size(struct sdp_stream *st, u32 rcv_size)
+{
+	struct sdp_tx *tx = &st->tx;
+	int err = sdp_peerbuf_acked(&tx->peer, rcv_size - SDP_BSDH_LEN);
+
+	if (!err) {
+		if (!tx->out.size)
+			WRITE_ONCE(tx->max_payload,
+				   sdp_peerbuf_payload(&tx->peer));
+		tx->ask_again = jiffies + SDP_TX_ASK_PERIOD;
+	}
+	return err;
+}
+
+/**
+ * sdp_alive_stalled() - something has to wait for the peer
+ * @st: stream of a locked socket (by its owner or in softirq)
+ *
+ * From now on a timer looks whether the peer is there.
+ */
+void sdp_alive_stalled(struct sdp_stream *st)
+{
+	sdp_timer_arm_once(st->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
+}
+
+/**
+ * sdp_alive_user_limit() - how long data may be unacknowledged
+ * @st: stream of a locked socket that has TCP_USER_TIMEOUT
+ *
+ * Return: jiffies.
+ */
+unsigned long sdp_alive_user_limit(const struct sdp_stream *st)
+{
+	return max_t(unsigned long, msecs_to_jiffies(sdp_base(st->sk)->opt.user_timeout),
+		     SDP_USER_TIMEOUT_MIN);
+}
+
+/**
+ * sdp_alive_written() - the program has written something
+ * @st: stream of a locked socket, with something outstanding
+ */
+void sdp_alive_written(struct sdp_stream *st)
+{
+	if (sdp_base(st->sk)->opt.user_timeout)
+		sdp_timer_arm_once(st->sk, SDP_TIMER_USER,
+				   sdp_alive_user_limit(st) / 2);
 }

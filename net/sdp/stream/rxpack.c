@@ -11,10 +11,7 @@
  * A byte moves twice at most: into a buffer that is full afterwards, or to the
  * start of its own, which is filled next.  Nothing of this happens as long as the program reads.
  */
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "rx.h"
-#include "tx.h"
+#include "stream.h"
 
 /* A program that reads nothing for so long does not read. */
 #define SDP_RX_PATIENCE		(HZ / 100)
@@ -28,7 +25,7 @@ static u32 sdp_rx_tail_room(const struct sdp_rx_buf *buf)
  * Moves what fits to the buffer before, which the device does not write to.
  * As in a ring, arrivals may share a time, the latest.
  */
-static void sdp_rx_pack_pair(struct sdp_sock *ssk, struct sdp_rx_buf *to,
+static void sdp_rx_pack_pair(struct sdp_stream *st, struct sdp_rx_buf *to,
 			     struct sdp_rx_buf *from)
 {
 	u32 len = min(sdp_rx_tail_room(to), from->len);
@@ -49,18 +46,18 @@ static void sdp_rx_pack_pair(struct sdp_sock *ssk, struct sdp_rx_buf *to,
 		return;
 	}
 	list_del_init(&from->list);
-	sdp_rx_recycle(ssk, from);
+	sdp_rx_recycle(st, from);
 }
 
 /**
  * sdp_rx_pack_last() - a payload has come that nobody is about to read
- * @ssk: locked socket (by its owner or in softirq) with unread data
+ * @st: stream of a locked socket (by its owner or in softirq) with unread data
  *
  * It is moved as a whole or not at all: no time is spent on what frees nothing.
  */
-void sdp_rx_pack_last(struct sdp_sock *ssk)
+void sdp_rx_pack_last(struct sdp_stream *st)
 {
-	struct list_head *queue = &ssk->conn.rx.queue;
+	struct list_head *queue = &st->rx.queue;
 	struct sdp_rx_buf *last, *before;
 
 	if (list_empty(queue) || list_is_singular(queue))
@@ -68,97 +65,90 @@ void sdp_rx_pack_last(struct sdp_sock *ssk)
 	last = list_last_entry(queue, struct sdp_rx_buf, list);
 	before = list_prev_entry(last, list);
 	if (last->len <= sdp_rx_tail_room(before))
-		sdp_rx_pack_pair(ssk, before, last);
+		sdp_rx_pack_pair(st, before, last);
 }
 
-static void sdp_rx_pack(struct sdp_sock *ssk)
+static void sdp_rx_pack(struct sdp_stream *st)
 {
 	struct sdp_rx_buf *buf, *next, *to = NULL;
 
-	list_for_each_entry_safe(buf, next, &ssk->conn.rx.queue, list) {
+	list_for_each_entry_safe(buf, next, &st->rx.queue, list) {
 		if (to)
-			sdp_rx_pack_pair(ssk, to, buf);
+			sdp_rx_pack_pair(st, to, buf);
 		if (buf->len)
 			to = buf;
 	}
 }
 
-static bool sdp_rx_may_pack(const struct sdp_sock *ssk)
+static bool sdp_rx_may_pack(const struct sdp_stream *st)
 {
-	return sdp_rx_may_post(&ssk->conn) && !ssk->conn.rx.ring.pos.size;
+	return sdp_rx_may_post(st) && !st->rx.ring.pos.size;
 }
 
 /**
  * sdp_rx_relieve_later() - the peer may wait, see whether somebody reads
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  */
-void sdp_rx_relieve_later(struct sdp_sock *ssk)
+void sdp_rx_relieve_later(struct sdp_stream *st)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &st->rx;
 
-	if (rx->relief || rx->rb.growing || !sdp_rx_may_pack(ssk) ||
-	    ssk->conn.credit.rx_advertised >= SDP_PEER_BUFS_MIN)
+	if (rx->relief || rx->rb.growing || !sdp_rx_may_pack(st) ||
+	    st->credit.rx_advertised >= SDP_PEER_BUFS_MIN)
 		return;
-	if (rx->packing && sdp_credit_want_relief(&ssk->conn.credit)) {
-		ssk->conn.tx.empty_due = true;
+	if (rx->packing && sdp_credit_want_relief(&st->credit)) {
+		st->tx.empty_due = true;
 		return;
 	}
 	WRITE_ONCE(rx->relief, true);
 	rx->relief_copied = rx->copied;
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_RELIEF, SDP_RX_PATIENCE);
+	sdp_timer_arm(st->sk, SDP_TIMER_RELIEF, SDP_RX_PATIENCE);
 }
 
-static void sdp_rx_make_room(struct sdp_sock *ssk)
+static void sdp_rx_make_room(struct sdp_stream *st)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
-	conn->rx.packing = true;
-	sdp_rx_pack(ssk);
-	if (!sdp_credit_want_relief(&conn->credit))
-		sdp_rx_add_spare(ssk);
-	if (!sdp_credit_want_relief(&conn->credit))
+	st->rx.packing = true;
+	sdp_rx_pack(st);
+	if (!sdp_credit_want_relief(&st->credit))
+		sdp_rx_add_spare(st);
+	if (!sdp_credit_want_relief(&st->credit))
 		return;
-	conn->tx.empty_due = true;
-	conn->tx.cause = SDP_FLUSH_INTERRUPT;
-	sdp_tx_push(ssk);
-	conn->tx.cause = SDP_FLUSH_CALL;
+	st->tx.empty_due = true;
 }
 
 /**
  * sdp_rx_relieve() - the peer has waited, and the program had time to read
- * @ssk: locked socket
- *
- * The handler of SDP_TIMER_RELIEF.  If there is no room to be made, those who
- * wait for more data than there is have waited in vain.
+ * @st: stream of a locked socket
  *
  * Context: process context, may sleep for memory.
+ * Return: whether it is about to have room, as far as there is any to be made: the
+ * caller pushes, and looks whether those who wait for more data than there is have
+ * waited in vain.
  */
-void sdp_rx_relieve(struct sdp_sock *ssk)
+bool sdp_rx_relieve(struct sdp_stream *st)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
-	struct sock *sk = &ssk->sk;
+	struct sdp_rx *rx = &st->rx;
 
 	if (!rx->relief)
-		return;
+		return false;
 	WRITE_ONCE(rx->relief, false);
-	if (!sdp_rx_may_pack(ssk) ||
-	    ssk->conn.credit.rx_advertised >= SDP_PEER_BUFS_MIN)
-		return;
+	if (!sdp_rx_may_pack(st) ||
+	    st->credit.rx_advertised >= SDP_PEER_BUFS_MIN)
+		return false;
 	if (rx->copied != rx->relief_copied) {
-		sdp_rx_relieve_later(ssk);
-		return;
+		sdp_rx_relieve_later(st);
+		return false;
 	}
-	sdp_rx_make_room(ssk);
-	if (sdp_rx_full(ssk) && sdp_rx_readable(sk))
-		sk->sk_data_ready(sk);
+	sdp_rx_make_room(st);
+	return true;
 }
 
 /**
  * sdp_rx_was_read() - the program has read
- * @ssk: locked socket
+ * @st: stream of a locked socket
  */
-void sdp_rx_was_read(struct sdp_sock *ssk)
+void sdp_rx_was_read(struct sdp_stream *st)
 {
-	ssk->conn.rx.packing = false;
-	sdp_rx_relieve_later(ssk);
+	st->rx.packing = false;
+	sdp_rx_relieve_later(st);
 }

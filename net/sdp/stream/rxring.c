@@ -11,11 +11,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
-#include "base/base.h"
-#include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "rx.h"
+#include "stream.h"
 
 /*
  * Pieces of a ring: long ones, of which a long read copies few, or what the page
@@ -28,21 +24,21 @@
 
 /**
  * sdp_rx_ring_size() - decide how large a ring would be
- * @ssk: locked socket without any receive buffers
+ * @st: stream of a locked socket without any receive buffers
  *
  * The program's wish counts if it stated one, else the sysctl.  Either may
  * change later, when the queue pair has room only for what was decided now.
  *
  * Return: how many receive buffers the ring may need.
  */
-u32 sdp_rx_ring_size(struct sdp_sock *ssk)
+u32 sdp_rx_ring_size(struct sdp_stream *st)
 {
-	u32 size = READ_ONCE(sdp_net(sock_net(&ssk->sk))->ring_size);
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	u32 size = READ_ONCE(sdp_net(sock_net(st->sk))->ring_size);
+	struct sdp_rx_ring *ring = &st->rx.ring;
 	struct sdp_inring in;
 
-	if (ssk->sk.sk_userlocks & SOCK_RCVBUF_LOCK)
-		size = READ_ONCE(ssk->sk.sk_rcvbuf);
+	if (st->sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		size = READ_ONCE(st->sk->sk_rcvbuf);
 	ring->size = rounddown_pow_of_two(clamp(size, SDP_MIN_RING_SIZE,
 						SDP_MAX_RING_SIZE));
 	sdp_inring_init(&in, ring->size, ring->size / SDP_RING_PIECES);
@@ -52,19 +48,19 @@ u32 sdp_rx_ring_size(struct sdp_sock *ssk)
 
 /**
  * sdp_rx_ring_want() - a ring may take the place of more buffers
- * @ssk: locked socket that has just been connected
+ * @st: stream of a locked socket that has just been connected
  */
-void sdp_rx_ring_want(struct sdp_sock *ssk)
+void sdp_rx_ring_want(struct sdp_stream *st)
 {
-	ssk->conn.rx.ring.wanted = ssk->conn.flow->fit;
+	st->rx.ring.wanted = st->flow->fit;
 }
 
 /* How much space the peer is told of at least. */
-static u32 sdp_rx_ring_piece(const struct sdp_sock *ssk, u32 size)
+static u32 sdp_rx_ring_piece(const struct sdp_stream *st, u32 size)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
 
-	if (ssk->conn.flow->id == SDP_FLOW_NIC)
+	if (st->flow->id == SDP_FLOW_NIC)
 		return sdp_nic_window(size, READ_ONCE(sn->window_size));
 	return min(size / SDP_RING_PIECES, SDP_RING_PIECE_MAX);
 }
@@ -112,21 +108,21 @@ static int sdp_rx_ring_alloc_memory(struct sdp_rx_ring *ring, u32 size)
 	return err ? sdp_rx_ring_alloc_chunks(ring, size, SDP_RING_CHUNK) : 0;
 }
 
-static void sdp_rx_ring_unmap_pieces(struct sdp_sock *ssk, u32 count)
+static void sdp_rx_ring_unmap_pieces(struct sdp_stream *st, u32 count)
 {
-	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_rx_ring *ring = &st->rx.ring;
 
 	while (count--)
-		ib_dma_unmap_page(ssk->conn.link.dev->ibdev,
+		ib_dma_unmap_page(st->link->dev->ibdev,
 				  sg_dma_address(&ring->sg[count]),
 				  ring->chunk, DMA_FROM_DEVICE);
 }
 
 /* Each piece by itself, so that each has an address to be synchronised by. */
-static int sdp_rx_ring_map_pieces(struct sdp_sock *ssk)
+static int sdp_rx_ring_map_pieces(struct sdp_stream *st)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
-	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
+	struct sdp_rx_ring *ring = &st->rx.ring;
+	struct ib_device *ibdev = st->link->dev->ibdev;
 	struct scatterlist *sg;
 	u32 i;
 
@@ -137,7 +133,7 @@ static int sdp_rx_ring_map_pieces(struct sdp_sock *ssk)
 						     ring->chunk,
 						     DMA_FROM_DEVICE);
 		if (ib_dma_mapping_error(ibdev, sg_dma_address(sg))) {
-			sdp_rx_ring_unmap_pieces(ssk, i);
+			sdp_rx_ring_unmap_pieces(st, i);
 			return -ENOMEM;
 		}
 	}
@@ -145,53 +141,53 @@ static int sdp_rx_ring_map_pieces(struct sdp_sock *ssk)
 }
 
 /* The peer gets a key to the ring and to nothing else. */
-static struct ib_mr *sdp_rx_ring_alloc_mr(const struct sdp_sock *ssk)
+static struct ib_mr *sdp_rx_ring_alloc_mr(const struct sdp_stream *st)
 {
-	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_rx_ring *ring = &st->rx.ring;
 	struct ib_mr *mr;
 
-	mr = sdp_region_alloc(&ssk->conn.link, ring->size / PAGE_SIZE);
+	mr = sdp_region_alloc(st->link, ring->size / PAGE_SIZE);
 	if (!mr || sdp_region_map(mr, ring->sg, ring->nr_sg, ring->size))
 		return mr;
 	ib_dereg_mr(mr);
 	return NULL;
 }
 
-static int sdp_rx_ring_map(struct sdp_sock *ssk)
+static int sdp_rx_ring_map(struct sdp_stream *st)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
-	if (sdp_rx_ring_map_pieces(ssk))
+	if (sdp_rx_ring_map_pieces(st))
 		return -ENOMEM;
-	ring->mr = sdp_rx_ring_alloc_mr(ssk);
+	ring->mr = sdp_rx_ring_alloc_mr(st);
 	if (ring->mr)
 		return 0;
-	sdp_rx_ring_unmap_pieces(ssk, ring->nr_sg);
+	sdp_rx_ring_unmap_pieces(st, ring->nr_sg);
 	return -ENOMEM;
 }
 
-static bool sdp_rx_ring_try(struct sdp_sock *ssk, u32 size)
+static bool sdp_rx_ring_try(struct sdp_stream *st, u32 size)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
 	if (size / PAGE_SIZE >
-	    ssk->conn.link.dev->ibdev->attrs.max_fast_reg_page_list_len ||
-	    !sdp_mem_grow(&ssk->sk, size))
+	    st->link->dev->ibdev->attrs.max_fast_reg_page_list_len ||
+	    !sdp_mem_grow(st->sk, size))
 		return false;
 	if (!sdp_rx_ring_alloc_memory(ring, size)) {
-		if (!sdp_rx_ring_map(ssk)) {
-			atomic_add(size, &ssk->sk.sk_rmem_alloc);
+		if (!sdp_rx_ring_map(st)) {
+			atomic_add(size, &st->sk->sk_rmem_alloc);
 			return true;
 		}
 		sdp_rx_ring_free_memory(ring);
 	}
-	sdp_mem_uncharge(&ssk->sk, size);
+	sdp_mem_uncharge(st->sk, size);
 	return false;
 }
 
 /**
  * sdp_rx_ring_alloc() - get memory for a ring that is wanted
- * @ssk: locked socket with a queue pair
+ * @st: stream of a locked socket with a queue pair
  *
  * A smaller ring is better than none; without any the connection goes on with
  * credits in this direction.
@@ -199,33 +195,33 @@ static bool sdp_rx_ring_try(struct sdp_sock *ssk, u32 size)
  * Context: process context, may sleep.
  * Return: whether there is a ring now, of which the peer is to be told.
  */
-bool sdp_rx_ring_alloc(struct sdp_sock *ssk)
+bool sdp_rx_ring_alloc(struct sdp_stream *st)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &st->rx;
 	struct sdp_rx_ring *ring = &rx->ring;
 	u32 size = ring->size;
 
 	if (!ring->wanted)
 		return false;
 	ring->wanted = false;
-	if (sdp_rx_slots_alloc(ssk, &ring->slots,
+	if (sdp_rx_slots_alloc(st, &ring->slots,
 			       rx->slots - rx->first.count))
 		return false;
 	for (; size >= SDP_MIN_RING_SIZE; size /= 2) {
-		if (!sdp_rx_ring_try(ssk, size))
+		if (!sdp_rx_ring_try(st, size))
 			continue;
 		sdp_rx_slots_use(rx, &ring->slots);
 		return true;
 	}
-	sdp_rx_slots_unmap(ssk, &ring->slots);
+	sdp_rx_slots_unmap(st, &ring->slots);
 	sdp_rx_slots_free(&ring->slots);
 	return false;
 }
 
 /* A receive buffer without memory; returns whether there is one. */
-static bool sdp_rx_ring_post(struct sdp_sock *ssk)
+static bool sdp_rx_ring_post(struct sdp_stream *st)
 {
-	struct sdp_rx *rx = &ssk->conn.rx;
+	struct sdp_rx *rx = &st->rx;
 	struct sdp_rx_buf *buf;
 
 	if (rx->ring.spare) {
@@ -236,40 +232,39 @@ static bool sdp_rx_ring_post(struct sdp_sock *ssk)
 	if (!buf)
 		return false;
 	list_del_init(&buf->list);
-	if (!sdp_rx_post(ssk, buf))
+	if (!sdp_rx_post(st, buf))
 		return true;
-	sdp_link_end(&ssk->conn.link, -ECONNRESET);
+	sdp_link_end(st->link, -ECONNRESET);
 	return false;
 }
 
-static void sdp_rx_ring_refill(struct sdp_sock *ssk)
+static void sdp_rx_ring_refill(struct sdp_stream *st)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	u32 want = conn->flow->buffers(&conn->rx.ring.pos);
+	u32 want = st->flow->buffers(&st->rx.ring.pos);
 
-	while (conn->credit.rx_posted < want && sdp_rx_may_post(conn) &&
-	       sdp_rx_ring_post(ssk))
-		sdp_credit_posted(&conn->credit, 1);
+	while (st->credit.rx_posted < want && sdp_rx_may_post(st) &&
+	       sdp_rx_ring_post(st))
+		sdp_credit_posted(&st->credit, 1);
 }
 
 /**
  * sdp_rx_ring_start() - the peer is about to be told of the ring
- * @ssk: locked socket whose ring has its memory
+ * @st: stream of a locked socket whose ring has its memory
  * @ravah: set to what to tell
  *
  * From the next message on that it sends after it was told, the peer writes.
  * Receive buffers without memory are not posted before, because messages that
  * need some are posted for take them in turn.
  */
-void sdp_rx_ring_start(struct sdp_sock *ssk, struct sdp_ravah *ravah)
+void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 	struct sdp_inring *pos = &ring->pos;
 
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_RINGSTARTS);
-	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(ssk, ring->size));
-	sdp_credit_resize(&ssk->conn.credit, ssk->conn.flow->buffers(pos));
-	sdp_rx_ring_refill(ssk);
+	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_RINGSTARTS);
+	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(st, ring->size));
+	sdp_credit_resize(&st->credit, st->flow->buffers(pos));
+	sdp_rx_ring_refill(st);
 	*ravah = (struct sdp_ravah){
 		.size = ring->size,
 		.piece = pos->piece,
@@ -280,16 +275,16 @@ void sdp_rx_ring_start(struct sdp_sock *ssk, struct sdp_ravah *ravah)
 
 /**
  * sdp_rx_ring_release() - a message has taken a receive buffer
- * @ssk: locked socket (by its owner or in softirq) with a ring in use
+ * @st: stream of a locked socket (by its owner or in softirq) with a ring in use
  * @buf: the buffer, on no list, with nothing to read in it
  */
-void sdp_rx_ring_release(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+void sdp_rx_ring_release(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
 	if (buf->page)
-		sdp_rx_retire(ssk, buf);
+		sdp_rx_retire(st, buf);
 	else
-		list_add(&buf->list, &ssk->conn.rx.unused);
-	sdp_rx_ring_refill(ssk);
+		list_add(&buf->list, &st->rx.unused);
+	sdp_rx_ring_refill(st);
 }
 
 /* Where the byte at a position is. */
@@ -302,14 +297,14 @@ static void *sdp_rx_ring_at(const struct sdp_rx_ring *ring, u32 pos)
 }
 
 /* What was written becomes visible to the processor; it has no wrap in it. */
-static void sdp_rx_ring_sync(struct sdp_sock *ssk, u32 at, u32 len)
+static void sdp_rx_ring_sync(struct sdp_stream *st, u32 at, u32 len)
 {
-	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_rx_ring *ring = &st->rx.ring;
 	u32 part;
 
 	for (at &= ring->size - 1; len; at += part, len -= part) {
 		part = min(len, ring->chunk - at % ring->chunk);
-		ib_dma_sync_single_for_cpu(ssk->conn.link.dev->ibdev,
+		ib_dma_sync_single_for_cpu(st->link->dev->ibdev,
 					   sg_dma_address(&ring->sg[at / ring->chunk]) +
 					   at % ring->chunk, part,
 					   DMA_FROM_DEVICE);
@@ -328,15 +323,15 @@ static void sdp_rx_ring_stamp(struct sdp_rx_ring *ring, ktime_t time)
 
 /**
  * sdp_rx_ring_receive() - the peer has written to the ring
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  * @len: bytes
  * @time: when, 0 if nobody wants to know
  *
  * Return: 0; -EPROTO if the peer may not have done that.
  */
-int sdp_rx_ring_receive(struct sdp_sock *ssk, u32 len, ktime_t time)
+int sdp_rx_ring_receive(struct sdp_stream *st, u32 len, ktime_t time)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 	struct sdp_inring *pos = &ring->pos;
 	int err;
 
@@ -345,8 +340,8 @@ int sdp_rx_ring_receive(struct sdp_sock *ssk, u32 len, ktime_t time)
 	err = sdp_inring_receive(pos, len);
 	if (err)
 		return err;
-	sdp_rx_ring_sync(ssk, pos->head - len, len);
-	ssk->conn.stats.fill[min(sdp_inring_used(pos) / (pos->size /
+	sdp_rx_ring_sync(st, pos->head - len, len);
+	st->stats.fill[min(sdp_inring_used(pos) / (pos->size /
 							 SDP_FILL_STEPS),
 				 SDP_FILL_STEPS - 1U)]++;
 	sdp_rx_ring_stamp(ring, time);
@@ -364,15 +359,15 @@ u8 sdp_rx_ring_last(const struct sdp_rx *rx)
 
 /**
  * sdp_rx_ring_peek() - unread bytes that lie together
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @skip: unread bytes of the ring to pass over
  * @from: set to where they are
  *
  * Return: how many; 0 if there are none.
  */
-u32 sdp_rx_ring_peek(const struct sdp_sock *ssk, u32 skip, const void **from)
+u32 sdp_rx_ring_peek(const struct sdp_stream *st, u32 skip, const void **from)
 {
-	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_rx_ring *ring = &st->rx.ring;
 	const struct sdp_inring *pos = &ring->pos;
 	u32 used = sdp_inring_used(pos);
 	u32 at = pos->tail + skip;
@@ -387,14 +382,14 @@ u32 sdp_rx_ring_peek(const struct sdp_sock *ssk, u32 skip, const void **from)
 
 /**
  * sdp_rx_ring_time() - when a byte of the ring arrived
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @skip: unread bytes of the ring before it
  *
  * Return: time, 0 if it was not noted.
  */
-ktime_t sdp_rx_ring_time(const struct sdp_sock *ssk, u32 skip)
+ktime_t sdp_rx_ring_time(const struct sdp_stream *st, u32 skip)
 {
-	const struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	const struct sdp_rx_ring *ring = &st->rx.ring;
 	u32 i;
 
 	for (i = ring->stamp_tail; i != ring->stamp_head; i++)
@@ -404,48 +399,48 @@ ktime_t sdp_rx_ring_time(const struct sdp_sock *ssk, u32 skip)
 	return 0;
 }
 
-static void sdp_rx_ring_free(struct sdp_sock *ssk)
+static void sdp_rx_ring_free(struct sdp_stream *st)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
 	if (!ring->sg)
 		return;
 	/* The peer's key ends before. */
 	WARN_ON_ONCE(ring->mr);
 	sdp_rx_ring_free_memory(ring);
-	atomic_sub(ring->size, &ssk->sk.sk_rmem_alloc);
-	sdp_mem_uncharge(&ssk->sk, ring->size);
+	atomic_sub(ring->size, &st->sk->sk_rmem_alloc);
+	sdp_mem_uncharge(st->sk, ring->size);
 }
 
 /**
  * sdp_rx_ring_read() - the first unread bytes of the ring were read
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  * @len: bytes, not more than there are
  */
-void sdp_rx_ring_read(struct sdp_sock *ssk, u32 len)
+void sdp_rx_ring_read(struct sdp_stream *st, u32 len)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
 	sdp_inring_read(&ring->pos, len);
 	while (ring->stamp_tail != ring->stamp_head &&
 	       (s32)(ring->stamps[ring->stamp_tail % SDP_RX_STAMPS].end -
 		     ring->pos.tail) <= 0)
 		ring->stamp_tail++;
-	if (ssk->conn.link.dev)
-		sdp_rx_ring_refill(ssk);
+	if (st->link->dev)
+		sdp_rx_ring_refill(st);
 	else if (!sdp_inring_used(&ring->pos))
-		sdp_rx_ring_free(ssk);
+		sdp_rx_ring_free(st);
 }
 
 /**
  * sdp_rx_ring_tell() - the peer is about to be told what was read
- * @ssk: locked socket (by its owner or in softirq)
+ * @st: stream of a locked socket (by its owner or in softirq)
  *
  * Return: the position to tell.
  */
-u32 sdp_rx_ring_tell(struct sdp_sock *ssk)
+u32 sdp_rx_ring_tell(struct sdp_stream *st)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
 	if (sdp_inring_untold(&ring->pos))
 		ring->told_at = ktime_get();
@@ -454,33 +449,33 @@ u32 sdp_rx_ring_tell(struct sdp_sock *ssk)
 
 /**
  * sdp_rx_ring_unmap() - end the peer's access to the ring
- * @ssk: locked socket whose queue pair is gone
+ * @st: stream of a locked socket whose queue pair is gone
  *
  * The memory stays if there is unread data in it.
  *
  * Context: process context.
  */
-void sdp_rx_ring_unmap(struct sdp_sock *ssk)
+void sdp_rx_ring_unmap(struct sdp_stream *st)
 {
-	struct sdp_rx_ring *ring = &ssk->conn.rx.ring;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
 	ring->wanted = false;
 	if (!ring->mr)
 		return;
-	sdp_rx_slots_unmap(ssk, &ring->slots);
+	sdp_rx_slots_unmap(st, &ring->slots);
 	ib_dereg_mr(ring->mr);
 	ring->mr = NULL;
-	sdp_rx_ring_unmap_pieces(ssk, ring->nr_sg);
+	sdp_rx_ring_unmap_pieces(st, ring->nr_sg);
 	if (!sdp_inring_used(&ring->pos))
-		sdp_rx_ring_free(ssk);
+		sdp_rx_ring_free(st);
 }
 
 /**
  * sdp_rx_ring_purge() - drop the ring and what is in it
- * @ssk: socket without connection, locked or known to nobody else
+ * @st: stream of a socket without connection, locked or known to nobody else
  */
-void sdp_rx_ring_purge(struct sdp_sock *ssk)
+void sdp_rx_ring_purge(struct sdp_stream *st)
 {
-	sdp_rx_ring_free(ssk);
-	sdp_rx_slots_free(&ssk->conn.rx.ring.slots);
+	sdp_rx_ring_free(st);
+	sdp_rx_slots_free(&st->rx.ring.slots);
 }

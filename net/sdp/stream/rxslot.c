@@ -6,15 +6,11 @@
  */
 #include <linux/slab.h>
 
-#include "base/base.h"
-#include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "rx.h"
+#include "stream.h"
 
-static int sdp_rx_slots_map(struct sdp_sock *ssk, struct sdp_rx_slots *slots)
+static int sdp_rx_slots_map(struct sdp_stream *st, struct sdp_rx_slots *slots)
 {
-	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
+	struct ib_device *ibdev = st->link->dev->ibdev;
 
 	slots->hdr_dma = ib_dma_map_single(ibdev, slots->hdr,
 					   slots->count * SDP_MSG_HDR_MAX,
@@ -24,14 +20,14 @@ static int sdp_rx_slots_map(struct sdp_sock *ssk, struct sdp_rx_slots *slots)
 
 /**
  * sdp_rx_slots_alloc() - get room for more receive buffers
- * @ssk: locked socket with a device
+ * @st: stream of a locked socket with a device
  * @slots: zeroed
  * @count: how many, 0 is none
  *
  * Context: process context, may sleep.
  * Return: 0, or -ENOMEM with nothing to clean up.
  */
-int sdp_rx_slots_alloc(struct sdp_sock *ssk, struct sdp_rx_slots *slots,
+int sdp_rx_slots_alloc(struct sdp_stream *st, struct sdp_rx_slots *slots,
 		       u32 count)
 {
 	if (!count)
@@ -40,7 +36,7 @@ int sdp_rx_slots_alloc(struct sdp_sock *ssk, struct sdp_rx_slots *slots,
 	slots->bufs = kvcalloc(count, sizeof(*slots->bufs),
 			       SDP_GFP_TABLE);
 	slots->hdr = kcalloc(count, SDP_MSG_HDR_MAX, SDP_GFP_TABLE);
-	if (slots->bufs && slots->hdr && !sdp_rx_slots_map(ssk, slots))
+	if (slots->bufs && slots->hdr && !sdp_rx_slots_map(st, slots))
 		return 0;
 	kfree(slots->hdr);
 	slots->hdr = NULL;
@@ -66,13 +62,13 @@ void sdp_rx_slots_use(struct sdp_rx *rx, struct sdp_rx_slots *slots)
 
 /**
  * sdp_rx_slots_unmap() - end the device's access to the headers
- * @ssk: locked socket with a device and without a queue pair
+ * @st: stream of a locked socket with a device and without a queue pair
  * @slots: what is unread keeps its description
  */
-void sdp_rx_slots_unmap(struct sdp_sock *ssk, struct sdp_rx_slots *slots)
+void sdp_rx_slots_unmap(struct sdp_stream *st, struct sdp_rx_slots *slots)
 {
 	if (slots->hdr)
-		ib_dma_unmap_single(ssk->conn.link.dev->ibdev, slots->hdr_dma,
+		ib_dma_unmap_single(st->link->dev->ibdev, slots->hdr_dma,
 				    slots->count * SDP_MSG_HDR_MAX,
 				    DMA_FROM_DEVICE);
 	kfree(slots->hdr);

@@ -6,11 +6,7 @@
 #include <linux/gfp.h>
 #include <linux/slab.h>
 
-#include "base/base.h"
-#include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "tx.h"
+#include "stream.h"
 
 /* Most pieces of the ring's memory that are allocated as one, a power of two. */
 #define SDP_TX_RUN		8U
@@ -18,9 +14,9 @@
 /* A ring that is empty for so long gives its memory back. */
 #define SDP_TX_QUIET		(5 * HZ)
 
-static int sdp_tx_alloc_table(const struct sdp_sock *ssk, struct sdp_tx *tx)
+static int sdp_tx_alloc_table(const struct sdp_stream *st, struct sdp_tx *tx)
 {
-	u32 size = roundup_pow_of_two(max(sdp_tx_limit(ssk), SDP_TX_CHUNK));
+	u32 size = roundup_pow_of_two(max(sdp_tx_limit(st), SDP_TX_CHUNK));
 
 	sdp_ring_init(&tx->ring, size, SDP_TX_CHUNK);
 	tx->nr_chunks = size / SDP_TX_CHUNK;
@@ -33,7 +29,7 @@ static int sdp_tx_alloc_table(const struct sdp_sock *ssk, struct sdp_tx *tx)
 
 /**
  * sdp_tx_init() - allocate what the send side needs before the first byte
- * @ssk: locked socket whose device is known; SDP_TX_CHUNK is charged
+ * @st: stream of a locked socket whose device is known; SDP_TX_CHUNK is charged
  *
  * The ring's memory itself is allocated piece by piece when it is first used,
  * so that a connection that only receives costs little.  The first piece stays
@@ -43,14 +39,14 @@ static int sdp_tx_alloc_table(const struct sdp_sock *ssk, struct sdp_tx *tx)
  * Context: process context, may sleep.
  * Return: 0 or -ENOMEM; sdp_tx_free() cleans up in both cases.
  */
-int sdp_tx_init(struct sdp_sock *ssk)
+int sdp_tx_init(struct sdp_stream *st)
 {
-	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct ib_device *ibdev = st->link->dev->ibdev;
+	struct sdp_tx *tx = &st->tx;
 	int err;
 
 	memset(tx, 0, sizeof(*tx));
-	err = sdp_tx_alloc_table(ssk, tx);
+	err = sdp_tx_alloc_table(st, tx);
 	tx->wait = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wait),
 			   SDP_GFP_TABLE);
 	tx->wr = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wr), SDP_GFP_TABLE);
@@ -68,14 +64,14 @@ int sdp_tx_init(struct sdp_sock *ssk)
 		tx->hdr = NULL;
 		return -ENOMEM;
 	}
-	sk_wmem_queued_add(&ssk->sk, SDP_TX_CHUNK);
+	sk_wmem_queued_add(st->sk, SDP_TX_CHUNK);
 	return 0;
 }
 
-static void sdp_tx_uncharge(struct sdp_sock *ssk)
+static void sdp_tx_uncharge(struct sdp_stream *st)
 {
-	sk_wmem_queued_add(&ssk->sk, -(int)SDP_TX_CHUNK);
-	sdp_mem_uncharge(&ssk->sk, SDP_TX_CHUNK);
+	sk_wmem_queued_add(st->sk, -(int)SDP_TX_CHUNK);
+	sdp_mem_uncharge(st->sk, SDP_TX_CHUNK);
 }
 
 /* Each piece has a reference to what it was allocated with. */
@@ -84,45 +80,45 @@ static void sdp_tx_put_chunk(void *addr)
 	put_page(virt_to_head_page(addr));
 }
 
-static void sdp_tx_free_chunk(struct sdp_sock *ssk, u32 index)
+static void sdp_tx_free_chunk(struct sdp_stream *st, u32 index)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 
 	if (!tx->chunks[index])
 		return;
-	ib_dma_unmap_single(ssk->conn.link.dev->ibdev, tx->chunk_dma[index],
+	ib_dma_unmap_single(st->link->dev->ibdev, tx->chunk_dma[index],
 			    SDP_TX_CHUNK, DMA_TO_DEVICE);
 	sdp_tx_put_chunk(tx->chunks[index]);
 	tx->chunks[index] = NULL;
 	/* The first is charged whether it is there or not. */
 	if (--tx->nr_used)
-		sdp_tx_uncharge(ssk);
+		sdp_tx_uncharge(st);
 }
 
-static void sdp_tx_free_chunks(struct sdp_sock *ssk)
+static void sdp_tx_free_chunks(struct sdp_stream *st)
 {
 	u32 i;
 
-	for (i = 0; ssk->conn.tx.chunks && i < ssk->conn.tx.nr_chunks; i++)
-		sdp_tx_free_chunk(ssk, i);
+	for (i = 0; st->tx.chunks && i < st->tx.nr_chunks; i++)
+		sdp_tx_free_chunk(st, i);
 }
 
 /**
  * sdp_tx_free() - release the send side
- * @ssk: locked socket whose queue pair is gone, or was never there
+ * @st: stream of a locked socket whose queue pair is gone, or was never there
  *
  * Context: process context.
  */
-void sdp_tx_free(struct sdp_sock *ssk)
+void sdp_tx_free(struct sdp_stream *st)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 
 	if (tx->chunks && tx->chunk_dma)
-		sdp_tx_free_chunks(ssk);
-	if (ssk->sk.sk_wmem_queued)
-		sdp_tx_uncharge(ssk);
+		sdp_tx_free_chunks(st);
+	if (st->sk->sk_wmem_queued)
+		sdp_tx_uncharge(st);
 	if (tx->hdr)
-		ib_dma_unmap_single(ssk->conn.link.dev->ibdev, tx->hdr_dma,
+		ib_dma_unmap_single(st->link->dev->ibdev, tx->hdr_dma,
 				    SDP_TX_DEPTH * sizeof(*tx->hdr),
 				    DMA_TO_DEVICE);
 	kfree(tx->hdr);
@@ -135,32 +131,32 @@ void sdp_tx_free(struct sdp_sock *ssk)
 
 /**
  * sdp_tx_trim() - give back the memory of a ring that nobody uses
- * @ssk: locked socket
+ * @st: stream of a locked socket
  *
  * The handler of SDP_TIMER_QUIET, which is armed as long as there is some.
  */
-void sdp_tx_trim(struct sdp_sock *ssk)
+void sdp_tx_trim(struct sdp_stream *st)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 
 	if (!tx->nr_used)
 		return;
 	if (!sdp_ring_used(&tx->ring) && tx->quiet_head == tx->ring.head) {
-		sdp_tx_free_chunks(ssk);
+		sdp_tx_free_chunks(st);
 		return;
 	}
 	tx->quiet_head = tx->ring.head;
 	/* What was posted last may never have asked for its completion. */
-	if (sdp_tx_silent(ssk))
-		sdp_tx_probe(ssk);
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
+	if (sdp_tx_silent(st))
+		sdp_tx_probe(st);
+	sdp_timer_arm(st->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
 }
 
 /* Gives a piece of the ring its memory, which is freed if that fails. */
-static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index, void *addr)
+static int sdp_tx_map_chunk(struct sdp_stream *st, u32 index, void *addr)
 {
-	struct ib_device *ibdev = ssk->conn.link.dev->ibdev;
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct ib_device *ibdev = st->link->dev->ibdev;
+	struct sdp_tx *tx = &st->tx;
 	u64 dma;
 
 	dma = ib_dma_map_single(ibdev, addr, SDP_TX_CHUNK, DMA_TO_DEVICE);
@@ -171,26 +167,26 @@ static int sdp_tx_map_chunk(struct sdp_sock *ssk, u32 index, void *addr)
 	tx->chunks[index] = addr;
 	tx->chunk_dma[index] = dma;
 	tx->nr_used++;
-	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
+	sdp_timer_arm_once(st->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
 	return 0;
 }
 
 /* Memory beyond the ring's first piece is charged. */
-static int sdp_tx_alloc_charged(struct sdp_sock *ssk, u32 index, void *addr)
+static int sdp_tx_alloc_charged(struct sdp_stream *st, u32 index, void *addr)
 {
-	bool first = !ssk->conn.tx.nr_used;
+	bool first = !st->tx.nr_used;
 	int err;
 
 	if (!first) {
-		if (!sdp_mem_grow(&ssk->sk, SDP_TX_CHUNK)) {
+		if (!sdp_mem_grow(st->sk, SDP_TX_CHUNK)) {
 			sdp_tx_put_chunk(addr);
 			return -ENOBUFS;
 		}
-		sk_wmem_queued_add(&ssk->sk, SDP_TX_CHUNK);
+		sk_wmem_queued_add(st->sk, SDP_TX_CHUNK);
 	}
-	err = sdp_tx_map_chunk(ssk, index, addr);
+	err = sdp_tx_map_chunk(st, index, addr);
 	if (err && !first)
-		sdp_tx_uncharge(ssk);
+		sdp_tx_uncharge(st);
 	return err;
 }
 
@@ -221,9 +217,9 @@ static struct page *sdp_tx_alloc_pages(gfp_t gfp, u32 n)
  * of them does: freed in parts, it would reach programs in parts, and what they
  * send without a copy would lie in more places.
  */
-static void *sdp_tx_alloc_run(const struct sdp_sock *ssk, u32 *n)
+static void *sdp_tx_alloc_run(const struct sdp_stream *st, u32 *n)
 {
-	gfp_t gfp = ssk->sk.sk_allocation;
+	gfp_t gfp = st->sk->sk_allocation;
 	gfp_t easy = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NORETRY;
 	struct page *page;
 
@@ -240,7 +236,7 @@ static void *sdp_tx_alloc_run(const struct sdp_sock *ssk, u32 *n)
 
 /**
  * sdp_tx_alloc_chunks() - give a piece of the ring its memory
- * @ssk: locked socket with a device
+ * @st: stream of a locked socket with a device
  * @index: piece without memory
  * @len: bytes that the program writes
  *
@@ -250,17 +246,17 @@ static void *sdp_tx_alloc_run(const struct sdp_sock *ssk, u32 *n)
  * Context: process context, may sleep for memory.
  * Return: 0, -ENOMEM or -ENOBUFS.
  */
-int sdp_tx_alloc_chunks(struct sdp_sock *ssk, u32 index, u32 len)
+int sdp_tx_alloc_chunks(struct sdp_stream *st, u32 index, u32 len)
 {
-	u32 n = sdp_tx_run(&ssk->conn.tx, index, len);
-	void *addr = sdp_tx_alloc_run(ssk, &n);
+	u32 n = sdp_tx_run(&st->tx, index, len);
+	void *addr = sdp_tx_alloc_run(st, &n);
 	int err = 0;
 	u32 i;
 
 	if (!addr)
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)
-		err = sdp_tx_alloc_charged(ssk, index + i,
+		err = sdp_tx_alloc_charged(st, index + i,
 					   addr + i * SDP_TX_CHUNK);
 	for (n -= i; n; n--)
 		sdp_tx_put_chunk(addr);
@@ -289,24 +285,24 @@ static void sdp_tx_move_chunks(struct sdp_tx *from, struct sdp_tx *to)
 
 /**
  * sdp_tx_enlarge() - make the ring as large as SO_SNDBUF says
- * @ssk: locked socket
+ * @st: stream of a locked socket
  *
  * The first and the last byte may share a piece of a ring that is nearly full,
  * and only of a smaller one: then it has to wait.
  *
  * Context: process context, may sleep for memory, without which nothing changes.
  */
-void sdp_tx_enlarge(struct sdp_sock *ssk)
+void sdp_tx_enlarge(struct sdp_stream *st)
 {
 	struct sdp_tx new = { .nr_chunks = 0 };
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 
 	if (sdp_ring_free(&tx->ring) < SDP_TX_CHUNK)
 		return;
-	if (!sdp_tx_alloc_table(ssk, &new)) {
+	if (!sdp_tx_alloc_table(st, &new)) {
 		sdp_tx_move_chunks(tx, &new);
 		/* Pieces without data. */
-		sdp_tx_free_chunks(ssk);
+		sdp_tx_free_chunks(st);
 		swap(tx->chunks, new.chunks);
 		swap(tx->chunk_dma, new.chunk_dma);
 		tx->nr_chunks = new.nr_chunks;

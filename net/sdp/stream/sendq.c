@@ -5,89 +5,86 @@
  */
 #include <linux/jiffies.h>
 
-#include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
-#include "tx.h"
+#include "stream.h"
 
 #define SDP_TX_RING_MIN		PAGE_SIZE
 #define SDP_TX_RING_MAX		(16U * 1024 * 1024)
 
 /**
  * sdp_tx_limit() - how many bytes may be in the send ring
- * @ssk: socket, locked or not
+ * @st: stream of a socket, locked or not
  *
  * Return: what SO_SNDBUF says now, within bounds.
  */
-u32 sdp_tx_limit(const struct sdp_sock *ssk)
+u32 sdp_tx_limit(const struct sdp_stream *st)
 {
-	return clamp_t(u32, READ_ONCE(ssk->sk.sk_sndbuf), SDP_TX_RING_MIN,
+	return clamp_t(u32, READ_ONCE(st->sk->sk_sndbuf), SDP_TX_RING_MIN,
 		       SDP_TX_RING_MAX);
 }
 
 /* Whether so many times what waits to be posted is less than the option. */
-static bool sdp_tx_below_lowat(const struct sdp_sock *ssk, u32 times)
+static bool sdp_tx_below_lowat(const struct sdp_stream *st, u32 times)
 {
-	u32 lowat = READ_ONCE(ssk->base.opt.notsent_lowat);
-	u64 unsent = sdp_ring_unsent(&ssk->conn.tx.ring);
+	u32 lowat = READ_ONCE(sdp_base(st->sk)->opt.notsent_lowat);
+	u64 unsent = sdp_ring_unsent(&st->tx.ring);
 
 	return !lowat || unsent * times < lowat;
 }
 
 /**
  * sdp_tx_space() - how many bytes a write could take now
- * @ssk: socket, locked or not (then the answer is a snapshot)
+ * @st: stream of a socket, locked or not (then the answer is a snapshot)
  *
  * Return: bytes; 0 also when too many messages wait already, when more bytes
  * wait than TCP_NOTSENT_LOWAT says, or when memory is short and what is in the
  * ring has to leave first.
  */
-u32 sdp_tx_space(const struct sdp_sock *ssk)
+u32 sdp_tx_space(const struct sdp_stream *st)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &st->tx;
 	u32 used = sdp_ring_used(&tx->ring);
-	u32 limit = sdp_tx_limit(ssk);
+	u32 limit = sdp_tx_limit(st);
 
 	if (!READ_ONCE(tx->ring.size) ||
 	    READ_ONCE(tx->wait_head) - READ_ONCE(tx->wait_tail) >=
 			SDP_TX_DEPTH ||
-	    (used && READ_ONCE(tx->starved)) || !sdp_tx_below_lowat(ssk, 1))
+	    (used && READ_ONCE(tx->starved)) || !sdp_tx_below_lowat(st, 1))
 		return 0;
 	return limit > used ? limit - used : 0;
 }
 
 /**
  * sdp_tx_writeable() - whether poll() should say that writing is worthwhile
- * @ssk: socket, locked or not
+ * @st: stream of a socket, locked or not
  *
  * As with TCP a third of the buffer must be free, so that a writer is not
  * woken for every byte, and less than half of TCP_NOTSENT_LOWAT be unsent.
  */
-bool sdp_tx_writeable(const struct sdp_sock *ssk)
+bool sdp_tx_writeable(const struct sdp_stream *st)
 {
-	u32 space = sdp_tx_space(ssk);
+	u32 space = sdp_tx_space(st);
 
-	return space && space >= sdp_tx_limit(ssk) / 3 &&
-	       sdp_tx_below_lowat(ssk, 2);
+	return space && space >= sdp_tx_limit(st) / 3 &&
+	       sdp_tx_below_lowat(st, 2);
 }
 
 /**
  * sdp_tx_outstanding() - bytes written that the peer has not acknowledged yet
- * @ssk: socket, locked or not
+ * @st: stream of a socket, locked or not
  */
-u32 sdp_tx_outstanding(const struct sdp_sock *ssk)
+u32 sdp_tx_outstanding(const struct sdp_stream *st)
 {
-	return sdp_ring_used(&ssk->conn.tx.ring) +
-	       READ_ONCE(ssk->conn.zcopy.async_bytes);
+	return sdp_ring_used(&st->tx.ring) +
+	       READ_ONCE(st->async_bytes);
 }
 
 /**
  * sdp_tx_may_append() - whether what is written joins a message that waits
- * @ssk: locked socket
+ * @st: stream of a locked socket
  */
-bool sdp_tx_may_append(const struct sdp_sock *ssk)
+bool sdp_tx_may_append(const struct sdp_stream *st)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &st->tx;
 	const struct sdp_tx_msg *msg;
 
 	if (tx->wait_head == tx->wait_tail)
@@ -108,14 +105,14 @@ static void sdp_tx_want(struct sdp_tx *tx, u32 len)
 
 /**
  * sdp_tx_promised() - the program goes on behind what it has written
- * @ssk: locked socket, to whose ring the write was added
+ * @st: stream of a locked socket, to whose ring the write was added
  *
  * Parts that just fill a message, such as the pages of sendfile(), would never
  * ask for longer ones.
  */
-void sdp_tx_promised(struct sdp_sock *ssk)
+void sdp_tx_promised(struct sdp_stream *st)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 	const struct sdp_tx_msg *msg;
 
 	if (tx->wait_head == tx->wait_tail)
@@ -159,17 +156,17 @@ static void *sdp_tx_starve(struct sdp_tx *tx, u32 *len)
 
 /**
  * sdp_tx_reserve() - find room in the ring for the program's bytes
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @len: in: bytes wanted; out: bytes that fit in one piece and one message
  *
  * Context: process context, may sleep for memory.
  * Return: where to copy to; NULL if there is no room now (*len is 0) or no
  * memory (*len is not).
  */
-void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
+void *sdp_tx_reserve(struct sdp_stream *st, u32 *len)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
-	u32 room = sdp_tx_space(ssk);
+	struct sdp_tx *tx = &st->tx;
+	u32 room = sdp_tx_space(st);
 	u32 used = 0;
 	u32 index;
 
@@ -179,16 +176,16 @@ void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
 		return NULL;
 	}
 	sdp_ring_rewind(&tx->ring);
-	if (tx->ring.size < sdp_tx_limit(ssk))
-		sdp_tx_enlarge(ssk);
-	if (sdp_tx_may_append(ssk))
+	if (tx->ring.size < sdp_tx_limit(st))
+		sdp_tx_enlarge(st);
+	if (sdp_tx_may_append(st))
 		used = sdp_tx_msg(tx, tx->wait_head - 1)->len;
 	sdp_tx_want(tx, used + *len);
 	room = min3(room, tx->max_payload - used, sdp_ring_free(&tx->ring));
 	if (!room)
 		return sdp_tx_starve(tx, len);
 	index = sdp_ring_chunk(&tx->ring, tx->ring.head);
-	if (!tx->chunks[index] && sdp_tx_alloc_chunks(ssk, index, *len))
+	if (!tx->chunks[index] && sdp_tx_alloc_chunks(st, index, *len))
 		return sdp_ring_used(&tx->ring) ? sdp_tx_starve(tx, len) : NULL;
 	*len = sdp_tx_contig(tx, min(*len, room));
 	return tx->chunks[index] + sdp_ring_offset(&tx->ring, tx->ring.head);
@@ -196,16 +193,16 @@ void *sdp_tx_reserve(struct sdp_sock *ssk, u32 *len)
 
 /**
  * sdp_tx_append() - add copied bytes to the last waiting message or a new one
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @len: bytes copied to where sdp_tx_reserve() said, not more than it said
  * @urgent: the last of them is urgent, so that the message ends with it
  */
-void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
+void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 	struct sdp_tx_msg *msg;
 
-	if (!sdp_tx_may_append(ssk)) {
+	if (!sdp_tx_may_append(st)) {
 		msg = sdp_tx_msg(tx, tx->wait_head);
 		msg->len = 0;
 		msg->open = true;
@@ -222,51 +219,51 @@ void sdp_tx_append(struct sdp_sock *ssk, u32 len, bool urgent)
 		msg->urgent = true;
 		tx->urgent++;
 	}
-	sdp_alive_written(ssk);
+	sdp_alive_written(st);
 	if (WARN_ON_ONCE(!sdp_ring_produce(&tx->ring, len)))
-		sdp_link_end(&ssk->conn.link, -EIO);
+		sdp_link_end(st->link, -EIO);
 }
 
 /**
  * sdp_tx_close_message() - keep the next write out of the last message
- * @ssk: locked socket
+ * @st: stream of a locked socket
  *
  * In credit mode each write is a message of its own, as in the flow-control
  * paper, section 2; only Nagle's rule lets small writes share one.  What goes
  * into a ring of the peer is a stream, which may be cut anywhere.
  */
-void sdp_tx_close_message(struct sdp_sock *ssk)
+void sdp_tx_close_message(struct sdp_stream *st)
 {
-	struct sdp_tx *tx = &ssk->conn.tx;
+	struct sdp_tx *tx = &st->tx;
 
-	if (tx->wait_head != tx->wait_tail && sdp_sock_nodelay(ssk) &&
+	if (tx->wait_head != tx->wait_tail && sdp_nodelay(st->sk) &&
 	    !tx->out.size)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
 }
 
 /* A range of the ring's memory that one piece has, for the device. */
-static struct ib_sge sdp_tx_range(const struct sdp_sock *ssk, u32 pos, u32 len)
+static struct ib_sge sdp_tx_range(const struct sdp_stream *st, u32 pos, u32 len)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &st->tx;
 
 	return (struct ib_sge){
 		.addr = tx->chunk_dma[sdp_ring_chunk(&tx->ring, pos)] +
 			sdp_ring_offset(&tx->ring, pos),
 		.length = sdp_ring_contig(&tx->ring, pos, len),
-		.lkey = ssk->conn.link.pd->local_dma_lkey,
+		.lkey = st->link->pd->local_dma_lkey,
 	};
 }
 
 /**
  * sdp_tx_gatherable() - how much of a message one work request can gather
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @len: bytes of the message, the first that are not sent
  *
  * Return: bytes, @len unless its memory is in too many pieces.
  */
-u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len)
+u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len)
 {
-	const struct sdp_tx *tx = &ssk->conn.tx;
+	const struct sdp_tx *tx = &st->tx;
 	struct ib_sge range;
 	u64 end = 0;
 	u32 done = 0;
@@ -275,7 +272,7 @@ u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len)
 	if (likely(len <= (SDP_TX_MAX_SGE - 2) * tx->ring.chunk))
 		return len;
 	while (done < len) {
-		range = sdp_tx_range(ssk, tx->ring.sent + done, len - done);
+		range = sdp_tx_range(st, tx->ring.sent + done, len - done);
 		if (range.addr != end && n++ == SDP_TX_MAX_SGE - 1)
 			break;
 		done += range.length;
@@ -286,7 +283,7 @@ u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len)
 
 /**
  * sdp_tx_map() - describe unsent bytes of the ring to the device
- * @ssk: locked socket
+ * @st: stream of a locked socket
  * @off: where they begin, counted from the ring's unsent position
  * @len: how many, all written, and not more than sdp_tx_gatherable() says
  * @sge: scatter elements to fill, SDP_TX_MAX_SGE - 1 suffice for a message, and
@@ -294,15 +291,15 @@ u32 sdp_tx_gatherable(const struct sdp_sock *ssk, u32 len)
  *
  * Return: elements filled.
  */
-int sdp_tx_map(struct sdp_sock *ssk, u32 off, u32 len, struct ib_sge *sge)
+int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge)
 {
-	u32 pos = ssk->conn.tx.ring.sent + off;
+	u32 pos = st->tx.ring.sent + off;
 	struct ib_sge range;
 	int n = 0;
 
 	for (; len; pos += range.length, len -= range.length) {
-		range = sdp_tx_range(ssk, pos, len);
-		ib_dma_sync_single_for_device(ssk->conn.link.dev->ibdev, range.addr,
+		range = sdp_tx_range(st, pos, len);
+		ib_dma_sync_single_for_device(st->link->dev->ibdev, range.addr,
 					      range.length, DMA_TO_DEVICE);
 		if (n && sge[n - 1].addr + sge[n - 1].length == range.addr)
 			sge[n - 1].length += range.length;

@@ -7,7 +7,7 @@
 #include <linux/socket.h>
 #include <net/sock.h>
 
-#include "timestamp.h"
+#include "stream.h"
 
 static void sdp_timestamp_put_ns(struct msghdr *msg, bool new,
 				 struct timespec64 ts)

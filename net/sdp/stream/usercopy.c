@@ -21,8 +21,7 @@
 #include <linux/wait_bit.h>
 #include <net/sock.h>
 
-#include "socket/socket.h"
-#include "usercopy.h"
+#include "stream.h"
 
 /**
  * sdp_copy_in() - copy what a program writes

@@ -14,8 +14,6 @@
 #include "guard/guard.h"
 #include "rdma/rdma.h"
 #include "stream/stream.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
 #include "zcopy.h"
 
 /* So many bytes have a page to themselves wherever they begin. */
@@ -23,19 +21,17 @@
 
 /**
  * sdp_zasync_possible() - whether a write may return before it is sent
- * @ssk: locked socket; sdp_zcopy_wanted() said yes
+ * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
  * @zm: the write, with MSG_ZEROCOPY, which needs no protection, or without
  */
-bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm)
+bool sdp_zasync_possible(const struct sdp_zcopy *z, const struct sdp_zmsg *zm)
 {
-	const struct sdp_zcopy *z = &ssk->conn.zcopy;
-
 	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
 }
 
 /**
  * sdp_zasync_is_dear() - whether a write had better be copied
- * @ssk: locked socket; sdp_zasync_possible() said yes
+ * @z: zero copy of a locked socket; sdp_zasync_possible() said yes
  * @msg: what the program writes
  * @zm: whether that is with MSG_ZEROCOPY
  *
@@ -43,14 +39,14 @@ bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm)
  * gets copies of it in any case, each by a page fault.  And of little memory
  * there may be no whole page to protect.
  */
-bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
+bool sdp_zasync_is_dear(struct sdp_zcopy *z, const struct msghdr *msg,
 			const struct sdp_zmsg *zm)
 {
 	unsigned long addr;
 
 	if (sdp_zcopy_segment(&msg->msg_iter, &addr) < SDP_ZASYNC_LEAST)
 		return true;
-	return !zm->uarg && sdp_backoff_skips(&ssk->conn.zcopy.touched);
+	return !zm->uarg && sdp_backoff_skips(&z->touched);
 }
 
 /* Adds a page with a copy of what does not fill one. */
@@ -101,31 +97,30 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 }
 
 /* The lock is given up meanwhile. */
-static struct sdp_zpages *sdp_zasync_protect(struct sdp_sock *ssk,
+static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z,
 					     unsigned long addr, u32 len)
 {
-	struct sdp_zpages *zp = sdp_zpages_alloc(ssk, addr, len);
+	struct sdp_zpages *zp = sdp_zpages_alloc(z, addr, len);
 	bool got;
 
 	if (!zp)
 		return NULL;
 	zp->async = true;
-	zp->guard_ops = sdp_option_guard(&ssk->sk);
+	zp->guard_ops = sdp_option_guard(z->st->sk);
 	if (!mm_account_pinned_pages(&zp->mmp, len)) {
-		sdp_turn_leave(&ssk->sk, &ssk->write_turn);
+		sdp_turn_leave(z->st->sk, &z->st->write_turn);
 		got = sdp_zasync_get(zp, addr);
-		sdp_turn_enter(&ssk->sk, &ssk->write_turn);
-		if (got && sdp_zpages_list(ssk, zp, addr))
+		sdp_turn_enter(z->st->sk, &z->st->write_turn);
+		if (got && sdp_zpages_list(z, zp, addr))
 			return zp;
 	}
 	sdp_zpages_free(zp);
 	return NULL;
 }
 
-static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
+static bool sdp_zasync_may_go_on(const struct sdp_zcopy *z)
 {
-	const struct sdp_zcopy *z = &ssk->conn.zcopy;
-	const struct sock *sk = &ssk->sk;
+	const struct sock *sk = z->st->sk;
 
 	return (sdp_zsend_may_add(z) && sdp_zsend_has_drained(z)) || sk->sk_err ||
 	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
@@ -136,11 +131,10 @@ static bool sdp_zasync_may_go_on(const struct sdp_sock *ssk)
  * Waits for room as long as the peer reads on.  Otherwise it may be waiting for
  * us to read, and the bytes go where others are, too, until that is full.
  */
-static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
+static void sdp_zasync_wait(struct sdp_zcopy *z, long *timeo)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = &ssk->sk;
+	struct sock *sk = z->st->sk;
 	long time, left;
 	u32 seen;
 
@@ -151,8 +145,8 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
 		time = min_t(long, sdp_zsend_patience(z), *timeo);
 		left = time;
 		while (left && !signal_pending(current) &&
-		       !sdp_zasync_may_go_on(ssk))
-			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(ssk),
+		       !sdp_zasync_may_go_on(z))
+			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(z),
 				       &wait);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - left;
@@ -165,93 +159,91 @@ static void sdp_zasync_wait(struct sdp_sock *ssk, long *timeo)
  * What was copied before and waits is to go first, and would be overtaken.  Asked
  * anew whenever the lock was given up: the connection may be another one.
  */
-static bool sdp_zasync_may_add(const struct sdp_sock *ssk,
+static bool sdp_zasync_may_add(const struct sdp_zcopy *z,
 			       const struct sdp_zmsg *zm)
 {
-	const struct sdp_conn *conn = &ssk->conn;
-
-	return (zm->uarg ? conn->zcopy.on : conn->zcopy.async) &&
-	       !sdp_zsend_waited_for(&conn->zcopy) &&
-	       sdp_zsend_may_add(&conn->zcopy) && sdp_zsend_open(ssk) &&
-	       conn->tx.wait_head == conn->tx.wait_tail;
+	return (zm->uarg ? z->on : z->async) &&
+	       !sdp_zsend_waited_for(z) &&
+	       sdp_zsend_may_add(z) && sdp_zsend_open(z) &&
+	       z->st->tx.wait_head == z->st->tx.wait_tail;
 }
 
-static bool sdp_zasync_ready(struct sdp_sock *ssk, const struct sdp_zmsg *zm,
+static bool sdp_zasync_ready(struct sdp_zcopy *z, const struct sdp_zmsg *zm,
 			     long *timeo)
 {
-	sdp_tx_force(ssk);
-	if (!sdp_zsend_may_add(&ssk->conn.zcopy) && *timeo) {
-		sdp_zasync_wait(ssk, timeo);
+	z->st->ops->flush(z->st->sk);
+	if (!sdp_zsend_may_add(z) && *timeo) {
+		sdp_zasync_wait(z, timeo);
 		/* Another call may have begun to get its memory meanwhile. */
-		if (sdp_turn_wait(&ssk->sk, &ssk->write_turn))
+		if (sdp_turn_wait(z->st->sk, &z->st->write_turn))
 			return false;
 	}
-	return sdp_zasync_may_add(ssk, zm);
+	return sdp_zasync_may_add(z, zm);
 }
 
 /* Nobody waits for the pages, so that timers look after them. */
-static void sdp_zasync_begin(struct sdp_sock *ssk, u32 len)
+static void sdp_zasync_begin(struct sdp_zcopy *z, u32 len)
 {
-	if (sdp_tx_outstanding(ssk) == len)
-		ssk->conn.tx.since = jiffies;
-	if (ssk->conn.zcopy.async_out == 1)
-		ssk->conn.zcopy.watched_at = jiffies;
-	sdp_alive_written(ssk);
-	sdp_alive_stalled(ssk);
-	sdp_timer_arm_once(&ssk->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+	if (sdp_tx_outstanding(z->st) == len)
+		z->st->tx.since = jiffies;
+	if (z->st->async_out == 1)
+		z->watched_at = jiffies;
+	sdp_alive_written(z->st);
+	sdp_alive_stalled(z->st);
+	sdp_timer_arm_once(z->st->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 }
 
 /**
  * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
- * @ssk: locked socket, connected; the lock may be given up meanwhile
+ * @z: zero copy of a locked socket, connected; the lock may be given up meanwhile
  * @msg: what the program writes; advanced by what is sent
  * @zm: whether that is with MSG_ZEROCOPY
  * @timeo: how long to wait for room; less by what it took
  *
  * Return: bytes; 0 if they are to take another path.
  */
-u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
+u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo)
 {
-	u32 least = max_t(u32, sdp_zcopy_thresh(ssk), SDP_ZASYNC_LEAST);
+	u32 least = max_t(u32, sdp_zcopy_thresh(z), SDP_ZASYNC_LEAST);
 	struct sdp_zpages *zp;
 	unsigned long addr;
 	u32 len;
 
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
-	if (len < least || !sdp_zasync_ready(ssk, zm, timeo))
+	if (len < least || !sdp_zasync_ready(z, zm, timeo))
 		return 0;
-	len = sdp_zsend_fit(ssk, addr, len);
+	len = sdp_zsend_fit(z, addr, len);
 	if (!len)
 		return 0;
-	zp = zm->uarg ? sdp_zmsg_pin(zm, ssk, addr, len) :
-			sdp_zasync_protect(ssk, addr, len);
-	if (!zp || !sdp_zasync_may_add(ssk, zm) || !sdp_zsend_add(ssk, zp)) {
+	zp = zm->uarg ? sdp_zmsg_pin(zm, z, addr, len) :
+			sdp_zasync_protect(z, addr, len);
+	if (!zp || !sdp_zasync_may_add(z, zm) || !sdp_zsend_add(z, zp)) {
 		if (zp)
 			sdp_zpages_free(zp);
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_GUARDREFUSALS);
-		ssk->conn.stats.guard_refusals++;
+		SDP_INC_STATS(sock_net(z->st->sk), SDP_MIB_GUARDREFUSALS);
+		z->st->stats.guard_refusals++;
 		return 0;
 	}
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_ASYNCBYTESOUT, len);
-	ssk->conn.stats.async_out += len;
+	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_ASYNCBYTESOUT, len);
+	z->st->stats.async_out += len;
 	zm->sent += len;
 	iov_iter_advance(&msg->msg_iter, len);
-	sdp_zasync_begin(ssk, len);
-	sdp_tx_push(ssk);
+	sdp_zasync_begin(z, len);
+	z->st->ops->push(z->st->sk);
 	return len;
 }
 
 /* Gives up what is offered, or was to be. */
-static void sdp_zasync_cancel(struct sdp_sock *ssk, struct sdp_zsend *s)
+static void sdp_zasync_cancel(struct sdp_zcopy *z, struct sdp_zsend *s)
 {
-	struct sdp_zsource *source = &ssk->conn.zcopy.source;
+	struct sdp_zsource *source = &z->source;
 
 	if (source->cancelled || source->cancel_due ||
 	    s->state == SDP_ZSEND_DIRECT)
 		return;
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
-	ssk->conn.stats.zcopy_cancels++;
+	SDP_INC_STATS(sock_net(z->st->sk), SDP_MIB_ZCOPYCANCELS);
+	z->st->stats.zcopy_cancels++;
 	if (s->state == SDP_ZSEND_READY)
 		s->state = SDP_ZSEND_DIRECT;
 	else
@@ -260,40 +252,39 @@ static void sdp_zasync_cancel(struct sdp_sock *ssk, struct sdp_zsend *s)
 
 /**
  * sdp_zasync_watch() - look after pages that nobody waits for
- * @ssk: locked socket
+ * @z: zero copy of a locked socket
  *
  * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing for too long
  * gets the rest by copy, as far as it has buffers for that; so do those to which
  * the pages could not even be offered.
  */
-void sdp_zasync_watch(struct sdp_sock *ssk)
+void sdp_zasync_watch(struct sdp_zcopy *z)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	u32 now = sdp_zsend_passed(z) + z->send_tail;
 
-	if (!z->async_out || !ssk->conn.link.qp)
+	if (!z->st->async_out || !z->st->link->qp)
 		return;
 	if (now != z->watched)
 		z->watched_at = jiffies;
 	z->watched = now;
-	if (!sdp_zsend_nudge(ssk) &&
+	if (!sdp_zsend_nudge(z) &&
 	    time_after_eq(jiffies, z->watched_at + sdp_zsend_patience(z)))
-		sdp_zasync_cancel(ssk, sdp_zsend_oldest(z));
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
-	sdp_tx_push(ssk);
+		sdp_zasync_cancel(z, sdp_zsend_oldest(z));
+	sdp_timer_arm(z->st->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
+	z->st->ops->push(z->st->sk);
 }
 
 /* Counts what the program did to its memory; returns pages that it touched. */
-static u32 sdp_zasync_count(struct sdp_sock *ssk, struct sdp_zpages *zp)
+static u32 sdp_zasync_count(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	struct sdp_conn_stats *stats = &ssk->conn.stats;
+	struct sdp_conn_stats *stats = &z->st->stats;
 	struct sdp_guard_count count =
 		zp->guard_ops->count(zp->guard, zp->pages + zp->first,
 				     zp->guarded);
 
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_GUARDFAULTS, count.touched);
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_GUARDWAITS, count.waited);
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_GUARDCOPIES, count.copied);
+	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_GUARDFAULTS, count.touched);
+	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_GUARDWAITS, count.waited);
+	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_GUARDCOPIES, count.copied);
 	stats->guard_faults += count.touched;
 	stats->guard_waits += count.waited;
 	stats->guard_copies += count.copied;
@@ -301,28 +292,28 @@ static u32 sdp_zasync_count(struct sdp_sock *ssk, struct sdp_zpages *zp)
 }
 
 /* Whether the program is better off with copies. */
-static void sdp_zasync_learn(struct sdp_sock *ssk, struct sdp_zpages *zp)
+static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	u32 touched = sdp_zasync_count(ssk, zp);
+	const struct sdp_net *sn = sdp_net(sock_net(z->st->sk));
+	u32 touched = sdp_zasync_count(z, zp);
 
-	sdp_backoff_learn(&ssk->conn.zcopy.touched,
+	sdp_backoff_learn(&z->touched,
 			  touched * 100 <=
 				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
 }
 
 /**
  * sdp_zasync_over() - the peer has all bytes of a write
- * @ssk: locked socket (by its owner or in softirq)
+ * @z: zero copy of a locked socket (by its owner or in softirq)
  * @zp: its pages, which are freed
  *
  * A program that writes to its memory too early too often is better off if that
  * is copied: each page costs it a fault and a copy.
  */
-void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp)
+void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	sdp_backoff_learn(&ssk->conn.zcopy.unread, zp->done == zp->len);
+	sdp_backoff_learn(&z->unread, zp->done == zp->len);
 	if (!zp->msg)
-		sdp_zasync_learn(ssk, zp);
+		sdp_zasync_learn(z, zp);
 	sdp_zpages_free(zp);
 }

@@ -4,8 +4,6 @@
  * on: sent as messages, straight from the pages.
  */
 #include "rdma/rdma.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
 #include "zcopy.h"
 
 /* The pages whose bytes are to be sent next; NULL if there are none yet. */
@@ -76,17 +74,11 @@ u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len)
 	return min(fit, len);
 }
 
-/**
- * sdp_zdirect_map() - describe the next bytes
- * @ssk: locked socket with a device
- * @len: bytes, not more than sdp_zdirect_fit() said
- * @sge: set to where they are
- *
- * Return: elements of @sge.
- */
-int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
+/* Describes the next bytes, not more than sdp_zdirect_fit() said. */
+static int sdp_zdirect_map(struct sdp_payload *payload, u32 len, struct ib_sge *sge)
 {
-	struct sdp_zpages *zp = sdp_zdirect_pages(&ssk->conn.zcopy);
+	struct sdp_zcopy *z = container_of(payload, struct sdp_zcopy, direct_payload);
+	struct sdp_zpages *zp = sdp_zdirect_pages(z);
 	struct scatterlist *sg;
 	u32 offset;
 	int n = 0;
@@ -95,24 +87,29 @@ int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge)
 	for (; len; sg = sg_next(sg), offset = 0, n++) {
 		sge[n].addr = sg_dma_address(sg) + offset;
 		sge[n].length = min(sg_dma_len(sg) - offset, len);
-		sge[n].lkey = ssk->conn.link.pd->local_dma_lkey;
+		sge[n].lkey = z->st->link->pd->local_dma_lkey;
 		len -= sge[n].length;
 	}
 	return n;
 }
 
-/**
- * sdp_zdirect_consume() - bytes are sent
- * @z: zero copy of a locked socket
- * @len: what was described
- *
- * Return: whether they were the last of their pages.
- */
-bool sdp_zdirect_consume(struct sdp_zcopy *z, u32 len)
+/* The bytes are posted; behind the last one of their pages these are free. */
+static struct sdp_done *sdp_zdirect_consume(struct sdp_payload *payload, u32 len)
 {
+	struct sdp_zcopy *z = container_of(payload, struct sdp_zcopy, direct_payload);
 	struct sdp_zpages *zp = sdp_zdirect_pages(z);
 
 	zp->sent += len;
 	z->direct += len;
-	return zp->sent == zp->len;
+	return zp->sent == zp->len ? &z->finished : NULL;
+}
+
+/**
+ * sdp_zdirect_prepare() - prepare a new socket's zero copy
+ * @z: zero copy, zeroed
+ */
+void sdp_zdirect_prepare(struct sdp_zcopy *z)
+{
+	z->direct_payload.map = sdp_zdirect_map;
+	z->direct_payload.consume = sdp_zdirect_consume;
 }

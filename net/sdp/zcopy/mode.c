@@ -7,7 +7,6 @@
 #include <linux/string.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "zcopy.h"
 
 static const char *const sdp_zcopy_names[] = {
@@ -45,14 +44,12 @@ int sdp_zcopy_mode_find(const char *name)
 
 /**
  * sdp_zcopy_mode() - what a connection uses
- * @ssk: socket, locked or not
+ * @z: zero copy of a socket, locked or not
  *
  * Return: the mode; SDP_ZCOPY_OFF also if the device or the peer cannot do it.
  */
-enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_sock *ssk)
+enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z)
 {
-	const struct sdp_zcopy *z = &ssk->conn.zcopy;
-
 	if (!READ_ONCE(z->on) || !READ_ONCE(z->source.max))
 		return SDP_ZCOPY_OFF;
 	return READ_ONCE(z->async) ? SDP_ZCOPY_ASYNC : SDP_ZCOPY_SYNC;

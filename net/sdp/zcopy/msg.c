@@ -13,7 +13,6 @@
 #include <linux/uio.h>
 #include <net/sock.h>
 
-#include "socket/socket.h"
 #include "zcopy.h"
 
 /**
@@ -86,7 +85,7 @@ void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done)
 /**
  * sdp_zmsg_pin() - keep the pages of such a write
  * @zm: the write
- * @ssk: locked socket with a device; the lock is given up meanwhile
+ * @z: zero copy of a locked socket with a device; the lock is given up meanwhile
  * @addr: address in the program
  * @len: bytes
  *
@@ -96,7 +95,7 @@ void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done)
  * Return: the pages, which tell the program when they are freed; NULL if that
  * cannot be done.
  */
-struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_sock *ssk,
+struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_zcopy *z,
 				unsigned long addr, u32 len)
 {
 	struct sk_buff *skb = sdp_zmsg_hold(zm->uarg);
@@ -104,7 +103,7 @@ struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_sock *ssk,
 
 	if (!skb)
 		return NULL;
-	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_MSG);
+	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_MSG);
 	if (!zp) {
 		consume_skb(skb);
 		return NULL;
@@ -116,14 +115,14 @@ struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_sock *ssk,
 
 /**
  * sdp_zmsg_recv() - read the error queue (MSG_ERRQUEUE)
- * @ssk: socket, not locked
+ * @z: zero copy of a socket, not locked
  * @msg: where to put what it says
  *
  * Return: 0; -EAGAIN if it is empty.
  */
-int sdp_zmsg_recv(struct sdp_sock *ssk, struct msghdr *msg)
+int sdp_zmsg_recv(struct sdp_zcopy *z, struct msghdr *msg)
 {
-	struct sk_buff *skb = sock_dequeue_err_skb(&ssk->sk);
+	struct sk_buff *skb = sock_dequeue_err_skb(z->st->sk);
 	struct {
 		struct sock_extended_err ee;
 		struct sockaddr_in6 offender;
@@ -132,12 +131,12 @@ int sdp_zmsg_recv(struct sdp_sock *ssk, struct msghdr *msg)
 
 	if (!skb)
 		return -EAGAIN;
-	sock_recv_timestamp(msg, &ssk->sk, skb);
+	sock_recv_timestamp(msg, z->st->sk, skb);
 	err.ee = SKB_EXT_ERR(skb)->ee;
-	if (!ssk->v6)
+	if (!sdp_base(z->st->sk)->v6)
 		len = sizeof(err.ee) + sizeof(struct sockaddr_in);
-	put_cmsg(msg, ssk->v6 ? SOL_IPV6 : SOL_IP,
-		 ssk->v6 ? IPV6_RECVERR : IP_RECVERR, len, &err);
+	put_cmsg(msg, sdp_base(z->st->sk)->v6 ? SOL_IPV6 : SOL_IP,
+		 sdp_base(z->st->sk)->v6 ? IPV6_RECVERR : IP_RECVERR, len, &err);
 	msg->msg_flags |= MSG_ERRQUEUE;
 	consume_skb(skb);
 	return 0;

@@ -11,7 +11,6 @@
 #include <net/net_namespace.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "zcopy.h"
 
 /* An eighth of the memory, as much as RLIMIT_MEMLOCK gives to a user. */
@@ -38,19 +37,19 @@ static struct ctl_table sdp_zmem_table[] = {
 
 /**
  * sdp_zmem_charge() - ask for memory of all transfers together
- * @ssk: socket whose transfer it is
+ * @z: zero copy of a socket whose transfer it is
  * @pages: how much
  *
  * Context: any.
  * Return: whether there is so much; if not, that is counted.
  */
-bool sdp_zmem_charge(struct sdp_sock *ssk, u32 pages)
+bool sdp_zmem_charge(struct sdp_zcopy *z, u32 pages)
 {
 	if (atomic_long_add_return(pages, &sdp_zmem_used) <=
 	    READ_ONCE(sdp_zmem_limit))
 		return true;
 	sdp_zmem_uncharge(pages);
-	SDP_SOCK_INC_STATS(&ssk->sk, SDP_MIB_ZCOPYMEMREFUSALS);
+	SDP_SOCK_INC_STATS(z->st->sk, SDP_MIB_ZCOPYMEMREFUSALS);
 	return false;
 }
 

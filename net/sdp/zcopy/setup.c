@@ -11,8 +11,6 @@
 #include "guard/guard.h"
 #include "rdma/rdma.h"
 #include "stream/stream.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
 #include "zcopy.h"
 
 /* How often who waits looks whether it is killed. */
@@ -35,78 +33,75 @@ static bool sdp_zcopy_device(const struct sdp_device *dev)
 
 /**
  * sdp_zcopy_begin() - decide whether a connection takes part in zero copy
- * @ssk: socket that nobody else can transmit on yet, whose device is known
+ * @z: zero copy of a socket that nobody else can transmit on yet, whose device is known
  */
-void sdp_zcopy_begin(struct sdp_sock *ssk)
+void sdp_zcopy_begin(struct sdp_zcopy *z)
 {
-	enum sdp_zcopy_mode mode = sdp_option_zcopy(&ssk->sk);
-	struct sdp_conn *conn = &ssk->conn;
-	struct sdp_zcopy *z = &conn->zcopy;
+	enum sdp_zcopy_mode mode = sdp_option_zcopy(z->st->sk);
 
 	memset_after(z, 0, reading);
 	z->read_cqe.done = sdp_zrecv_done;
 	z->epoch++;
-	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(conn->link.dev);
+	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(z->st->link->dev);
 	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
 	if (z->on)
-		conn->features |= SDP_FEAT_MULTI_ADVERT;
+		z->st->features |= SDP_FEAT_MULTI_ADVERT;
 }
 
 /**
  * sdp_zcopy_choose() - the peer's Hello or HelloAck has come
- * @ssk: socket; the features of both ends are known
+ * @z: zero copy of a socket; the features of both ends are known
  * @ours: the peer has our extension, so that it would say if it took part
  * @cap: SDP_CAP_* that it says
  * @max_adverts: advertisements that the peer says it holds
  */
-void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u8 cap, u32 max_adverts)
+void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	bool several = conn->features & SDP_FEAT_MULTI_ADVERT;
+	bool several = z->st->features & SDP_FEAT_MULTI_ADVERT;
 
 	if (!several)
 		max_adverts = ours ? 0 : min(max_adverts, 1U);
-	conn->zcopy.ends_keys = conn->zcopy.on && cap & SDP_CAP_INVALIDATE;
-	sdp_zsource_init(&conn->zcopy.source, max_adverts);
-	sdp_zsink_init(&conn->zcopy.sink, several ? SDP_ZCOPY_ADVERTS : 1);
+	z->ends_keys = z->on && cap & SDP_CAP_INVALIDATE;
+	sdp_zsource_init(&z->source, max_adverts);
+	sdp_zsink_init(&z->sink, several ? SDP_ZCOPY_ADVERTS : 1);
 }
 
 /**
  * sdp_zcopy_adverts() - what Hello and HelloAck are to say
- * @conn: connection for which sdp_zcopy_begin() was called
+ * @z: connection for which sdp_zcopy_begin() was called
  *
  * Return: advertisements that this end holds; a Hello may not say none.
  */
-u32 sdp_zcopy_adverts(const struct sdp_conn *conn)
+u32 sdp_zcopy_adverts(const struct sdp_zcopy *z)
 {
-	return conn->zcopy.on ? SDP_ZCOPY_ADVERTS : 1;
+	return z->on ? SDP_ZCOPY_ADVERTS : 1;
 }
 
 /**
  * sdp_zcopy_cap() - what else they are to say
- * @conn: connection for which sdp_zcopy_begin() was called
+ * @z: connection for which sdp_zcopy_begin() was called
  *
  * Return: SDP_CAP_*: devices that register memory by work requests let the peer
  * invalidate it as well.
  */
-u8 sdp_zcopy_cap(const struct sdp_conn *conn)
+u8 sdp_zcopy_cap(const struct sdp_zcopy *z)
 {
-	return conn->zcopy.on ? SDP_CAP_INVALIDATE : 0;
+	return z->on ? SDP_CAP_INVALIDATE : 0;
 }
 
 /**
  * sdp_zcopy_thresh() - from how many bytes on a transfer is worth its price
- * @ssk: locked socket
+ * @z: zero copy of a locked socket
  *
  * Return: bytes; U32_MAX for never.
  */
-u32 sdp_zcopy_thresh(const struct sdp_sock *ssk)
+u32 sdp_zcopy_thresh(const struct sdp_zcopy *z)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
+	const struct sdp_net *sn = sdp_net(sock_net(z->st->sk));
 
-	if (ssk->base.opt.zcopy_thresh < 0)
+	if (sdp_base(z->st->sk)->opt.zcopy_thresh < 0)
 		return READ_ONCE(sn->zcopy_threshold);
-	return ssk->base.opt.zcopy_thresh ?: U32_MAX;
+	return sdp_base(z->st->sk)->opt.zcopy_thresh ?: U32_MAX;
 }
 
 /**
@@ -134,16 +129,15 @@ u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
 
 /**
  * sdp_zcopy_wanted() - whether a write is to be tried without a copy
- * @ssk: locked socket that is connected
+ * @z: zero copy of a locked socket that is connected
  * @msg: what the program writes
  */
-bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg)
+bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	unsigned long addr;
 
 	if (!z->on || !z->source.max || (msg->msg_flags & MSG_OOB) ||
-	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(ssk))
+	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(z))
 		return false;
 	return !sdp_backoff_skips(&z->unread);
 }
@@ -173,20 +167,20 @@ static void sdp_zpages_unpin(struct sdp_zpages *zp)
 
 /**
  * sdp_zpages_alloc() - begin with a transfer
- * @ssk: socket
+ * @z: zero copy of a socket
  * @addr: address in the program
  * @len: bytes
  *
  * Return: a description of the pages, which it does not have yet; NULL if there
  * is no memory, or all transfers use as much as they may.
  */
-struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
+struct sdp_zpages *sdp_zpages_alloc(struct sdp_zcopy *z, unsigned long addr,
 				    u32 len)
 {
 	u32 nr = DIV_ROUND_UP(offset_in_page(addr) + len, PAGE_SIZE);
 	struct sdp_zpages *zp;
 
-	if (!sdp_zmem_charge(ssk, nr))
+	if (!sdp_zmem_charge(z, nr))
 		return NULL;
 	zp = kvzalloc(struct_size(zp, pages, nr), SDP_GFP_TABLE);
 	if (!zp) {
@@ -201,16 +195,16 @@ struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
 
 /**
  * sdp_zpages_list() - describe the pages as the device sees them
- * @ssk: locked socket, whose connection may be over
+ * @z: zero copy of a locked socket, whose connection may be over
  * @zp: pages, all of them there
  * @addr: address in the program
  *
  * Return: whether there was memory for that, and a device.
  */
-bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
+bool sdp_zpages_list(const struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long addr)
 {
-	const struct sdp_device *dev = ssk->conn.link.dev;
+	const struct sdp_device *dev = z->st->link->dev;
 
 	return dev &&
 	       !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
@@ -223,10 +217,10 @@ bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
  * Whether the program may have pages back that the peer says it has read.  Those
  * that are protected stay as they were until the device lets go of them, too.
  */
-static bool sdp_zpages_may_pin(const struct sdp_sock *ssk,
+static bool sdp_zpages_may_pin(const struct sdp_zcopy *z,
 			       enum sdp_zpages_use use)
 {
-	const struct sdp_device *dev = ssk->conn.link.dev;
+	const struct sdp_device *dev = z->st->link->dev;
 
 	return use == SDP_ZPAGES_RECV ||
 	       !(dev && dev->quirks & SDP_QUIRK_SENDS_PAGES);
@@ -243,7 +237,7 @@ static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
 
 /**
  * sdp_zpages_pin() - keep a program's pages where they are
- * @ssk: locked socket with the device that is to use them; the lock is given up
+ * @z: zero copy of a locked socket with the device that is to use them; the lock is given up
  *	meanwhile
  * @addr: address in the program
  * @len: bytes
@@ -257,17 +251,17 @@ static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
  * memory, may not have it pinned, or there is no memory; or if the device sends
  * from pages that it does not use any more.
  */
-struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
+struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use)
 {
 	/* Of readers only one at a time comes here, see sdp_zrecv_ready(). */
-	unsigned int *turn = use == SDP_ZPAGES_RECV ? NULL : &ssk->write_turn;
+	unsigned int *turn = use == SDP_ZPAGES_RECV ? NULL : &z->st->write_turn;
 	struct sdp_zpages *zp;
 	bool got;
 
-	if (!sdp_zpages_may_pin(ssk, use))
+	if (!sdp_zpages_may_pin(z, use))
 		return NULL;
-	zp = sdp_zpages_alloc(ssk, addr, len);
+	zp = sdp_zpages_alloc(z, addr, len);
 	if (!zp)
 		return NULL;
 	zp->write = use == SDP_ZPAGES_RECV;
@@ -275,14 +269,14 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 		sdp_zpages_free(zp);
 		return NULL;
 	}
-	sdp_turn_leave(&ssk->sk, turn);
+	sdp_turn_leave(z->st->sk, turn);
 	got = sdp_zpages_get(zp, addr);
-	sdp_turn_enter(&ssk->sk, turn);
-	if (got && sdp_zpages_list(ssk, zp, addr))
+	sdp_turn_enter(z->st->sk, turn);
+	if (got && sdp_zpages_list(z, zp, addr))
 		return zp;
 	/* Others are not let in amid a write for pages that may be freed anywhere. */
 	if (zp->write)
-		sdp_zpages_drop(ssk, zp);
+		sdp_zpages_drop(z, zp);
 	else
 		sdp_zpages_free(zp);
 	return NULL;
@@ -290,7 +284,7 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
 
 /**
  * sdp_zpages_wait() - wait until the device does not use pages any more
- * @ssk: locked socket; the lock is given up meanwhile
+ * @z: zero copy of a locked socket; the lock is given up meanwhile
  * @zp: pages that it uses
  * @limit: how long that may take, jiffies
  *
@@ -298,7 +292,7 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
  * killed, the connection ends: that ends all that the device does, and takes no
  * peer.  So the memory is the program's own when this returns.
  */
-void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
+void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long limit)
 {
 	unsigned long end = jiffies + limit;
@@ -310,17 +304,17 @@ void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
 			end = jiffies + min_t(unsigned long, end - jiffies,
 					      SDP_ZPAGES_GRACE);
 		}
-		sdp_release_sock(&ssk->sk);
+		sdp_release_sock(z->st->sk);
 		wait_for_completion_timeout(&zp->over, SDP_ZPAGES_NAP);
-		sdp_lock_sock(&ssk->sk);
-		sdp_zsend_nudge(ssk);
+		sdp_lock_sock(z->st->sk);
+		sdp_zsend_nudge(z);
 	}
 	if (completion_done(&zp->over))
 		return;
-	sdp_link_end(&ssk->conn.link, killed ? -ECONNABORTED : -ETIMEDOUT);
-	sdp_release_sock(&ssk->sk);
+	sdp_link_end(z->st->link, killed ? -ECONNABORTED : -ETIMEDOUT);
+	sdp_release_sock(z->st->sk);
 	wait_for_completion(&zp->over);
-	sdp_lock_sock(&ssk->sk);
+	sdp_lock_sock(z->st->sk);
 }
 
 /**
@@ -342,32 +336,30 @@ void sdp_zpages_free(struct sdp_zpages *zp)
 
 /**
  * sdp_zpages_drop() - let go of pages that a program reads into
- * @ssk: locked socket; the lock is given up meanwhile
+ * @z: zero copy of a locked socket; the lock is given up meanwhile
  * @zp: pages that no device uses
  *
  * Pages of files are locked for that, by a file system that may be a program's.
  *
  * Context: the program's.
  */
-void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp)
+void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	sdp_release_sock(&ssk->sk);
+	sdp_release_sock(z->st->sk);
 	sdp_zpages_free(zp);
-	sdp_lock_sock(&ssk->sk);
+	sdp_lock_sock(z->st->sk);
 }
 
 /**
  * sdp_zcopy_free() - release what a connection had for transfers
- * @ssk: locked socket whose queue pair is gone, with its device
+ * @z: zero copy of a locked socket whose queue pair is gone, with its device
  *
  * Context: process context.
  */
-void sdp_zcopy_free(struct sdp_sock *ssk)
+void sdp_zcopy_free(struct sdp_zcopy *z)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-
-	sdp_zsend_free(ssk);
-	sdp_zrecv_free(ssk);
+	sdp_zsend_free(z);
+	sdp_zrecv_free(z);
 	/* What the peer offered cannot be read any more. */
 	sdp_zsink_init(&z->sink, 0);
 	z->on = false;

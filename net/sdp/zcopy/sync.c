@@ -9,8 +9,6 @@
 #include "base/base.h"
 #include "rdma/rdma.h"
 #include "stream/stream.h"
-#include "conn/conn.h"
-#include "socket/socket.h"
 #include "zcopy.h"
 
 /*
@@ -21,27 +19,25 @@
 
 /**
  * sdp_zsync_possible() - whether a write may be sent without a copy
- * @ssk: locked socket; sdp_zcopy_wanted() said yes
+ * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
  * @timeo: how long it may wait
  *
  * Who may not wait cannot: the pages are the program's until the peer has read
  * them.
  */
-bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo)
+bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo)
 {
-	return timeo && !sdp_zsend_busy(&ssk->conn.zcopy);
+	return timeo && !sdp_zsend_busy(z);
 }
 
 /* Asked anew whenever the lock was given up: the connection may be another one. */
-static bool sdp_zsync_may_add(const struct sdp_sock *ssk)
+static bool sdp_zsync_may_add(const struct sdp_zcopy *z)
 {
-	const struct sdp_zcopy *z = &ssk->conn.zcopy;
-
 	return !sdp_zsend_busy(z) && sdp_zsend_may_add(z) &&
-	       sdp_zsend_open(ssk);
+	       sdp_zsend_open(z);
 }
 
-static struct sdp_zpages *sdp_zsync_prepare(struct sdp_sock *ssk,
+static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
 					    const struct msghdr *msg)
 {
 	struct sdp_zpages *zp;
@@ -49,13 +45,13 @@ static struct sdp_zpages *sdp_zsync_prepare(struct sdp_sock *ssk,
 	u32 len;
 
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
-	if (len < sdp_zcopy_thresh(ssk) || !sdp_zsync_may_add(ssk))
+	if (len < sdp_zcopy_thresh(z) || !sdp_zsync_may_add(z))
 		return NULL;
-	len = sdp_zsend_fit(ssk, addr, len);
+	len = sdp_zsend_fit(z, addr, len);
 	if (!len)
 		return NULL;
-	zp = sdp_zpages_pin(ssk, addr, len, SDP_ZPAGES_SEND);
-	if (zp && !(sdp_zsync_may_add(ssk) && sdp_zsend_add(ssk, zp))) {
+	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_SEND);
+	if (zp && !(sdp_zsync_may_add(z) && sdp_zsend_add(z, zp))) {
 		sdp_zpages_free(zp);
 		return NULL;
 	}
@@ -69,20 +65,19 @@ static bool sdp_zsync_is_out(struct sdp_zcopy *z, const struct sdp_zpages *zp)
 }
 
 /* Waits as long as the peer reads on; returns whether the pages are free. */
-static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
+static bool sdp_zsync_wait_read(struct sdp_zcopy *z, struct sdp_zpages *zp,
 				long *timeo)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
 	unsigned long since = jiffies;
 	u32 seen = z->source.done;
 	long time, left;
 
 	do {
 		time = min_t(long, SDP_ZCOPY_PATIENCE, *timeo);
-		sdp_release_sock(&ssk->sk);
+		sdp_release_sock(z->st->sk);
 		left = wait_for_completion_interruptible_timeout(&zp->over,
 								 time);
-		sdp_lock_sock(&ssk->sk);
+		sdp_lock_sock(z->st->sk);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - max(left, 0L);
 		if (left > 0)
@@ -90,47 +85,45 @@ static bool sdp_zsync_wait_read(struct sdp_sock *ssk, struct sdp_zpages *zp,
 		if (z->source.done != seen)
 			since = jiffies;
 		seen = z->source.done;
-		sdp_zsend_nudge(ssk);
+		sdp_zsend_nudge(z);
 	} while (!left && *timeo && sdp_zsync_is_out(z, zp) &&
 		 time_before(jiffies, since + sdp_zsend_patience(z)));
 	return false;
 }
 
 /* As with TCP the program may limit how long nothing is acknowledged. */
-static unsigned long sdp_zsync_answer(const struct sdp_sock *ssk)
+static unsigned long sdp_zsync_answer(const struct sdp_zcopy *z)
 {
-	unsigned long user = msecs_to_jiffies(ssk->base.opt.user_timeout);
+	unsigned long user = msecs_to_jiffies(sdp_base(z->st->sk)->opt.user_timeout);
 
 	return user ? min_t(unsigned long, user, SDP_ZSYNC_ANSWER) :
 		      SDP_ZSYNC_ANSWER;
 }
 
-static void sdp_zsync_count_cancel(struct sdp_sock *ssk)
+static void sdp_zsync_count_cancel(struct sdp_zcopy *z)
 {
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ZCOPYCANCELS);
-	ssk->conn.stats.zcopy_cancels++;
+	SDP_INC_STATS(sock_net(z->st->sk), SDP_MIB_ZCOPYCANCELS);
+	z->st->stats.zcopy_cancels++;
 }
 
 /* Gets the pages back from a peer that does not read. */
-static void sdp_zsync_take_back(struct sdp_sock *ssk, struct sdp_zpages *zp)
+static void sdp_zsync_take_back(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
-
 	if (sdp_zsync_is_out(z, zp) &&
 	    sdp_zsend_oldest(z)->state == SDP_ZSEND_READY) {
-		sdp_zsync_count_cancel(ssk);
-		sdp_zsend_finish(ssk);
+		sdp_zsync_count_cancel(z);
+		sdp_zsend_finish(z);
 	} else if (sdp_zsync_is_out(z, zp) && sdp_zsource_busy(&z->source)) {
-		sdp_zsync_count_cancel(ssk);
+		sdp_zsync_count_cancel(z);
 		sdp_zsource_cancel(&z->source);
 	}
-	sdp_tx_push(ssk);
-	sdp_zpages_wait(ssk, zp, sdp_zsync_answer(ssk));
+	z->st->ops->push(z->st->sk);
+	sdp_zpages_wait(z, zp, sdp_zsync_answer(z));
 }
 
 /**
  * sdp_zsync_send() - send the next bytes of a write without a copy
- * @ssk: locked socket, connected; the lock is given up meanwhile
+ * @z: zero copy of a locked socket, connected; the lock is given up meanwhile
  * @msg: what the program writes; advanced by what was sent
  * @timeo: how long to wait; less by what it took
  *
@@ -139,20 +132,20 @@ static void sdp_zsync_take_back(struct sdp_sock *ssk, struct sdp_zpages *zp)
  * Return: bytes; if they are fewer than a write of the threshold, the rest is
  * to be copied.
  */
-u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo)
+u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo)
 {
-	struct sdp_zpages *zp = sdp_zsync_prepare(ssk, msg);
+	struct sdp_zpages *zp = sdp_zsync_prepare(z, msg);
 	u32 done;
 
 	if (!zp)
 		return 0;
-	sdp_tx_force(ssk);
-	if (!sdp_zsync_wait_read(ssk, zp, timeo))
-		sdp_zsync_take_back(ssk, zp);
+	z->st->ops->flush(z->st->sk);
+	if (!sdp_zsync_wait_read(z, zp, timeo))
+		sdp_zsync_take_back(z, zp);
 	done = zp->done;
-	sdp_backoff_learn(&ssk->conn.zcopy.unread, done == zp->len);
+	sdp_backoff_learn(&z->unread, done == zp->len);
 	sdp_zpages_free(zp);
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_ZCOPYBYTESOUT, done);
+	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_ZCOPYBYTESOUT, done);
 	iov_iter_advance(&msg->msg_iter, done);
 	return done;
 }

@@ -19,6 +19,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rw.h>
 
+#include "stream/stream.h"
 #include "state.h"
 
 struct ib_device;
@@ -26,8 +27,6 @@ struct iov_iter;
 struct sdp_guard;
 struct sdp_guard_ops;
 struct msghdr;
-struct sdp_conn;
-struct sdp_sock;
 struct seq_file;
 struct sock;
 struct ubuf_info;
@@ -171,6 +170,10 @@ struct sdp_zread {
 
 /**
  * struct sdp_zcopy - zero copy of a connection (socket lock)
+ * @st: the connection's stream
+ * @direct_payload: the rest of pages that the peer has refused to read
+ * @finished: the last message of these has left
+ * @revoked: a key has been invalidated
  * @readers: calls that sleep and could read without a copy; theirs, whatever
  *	becomes of the connection
  * @takers: calls that sleep until there is something to read, which they take;
@@ -185,8 +188,6 @@ struct sdp_zread {
  * @sends: pages that are sent, in the order of the stream; @send_head and
  *	@send_tail count them.  Either all of them are asynchronous, or there is
  *	one for which a call waits.
- * @async_out: how many of them are asynchronous: data in the ring is behind them
- * @async_bytes: their bytes
  * @direct: bytes of them that were sent as messages in all, wraps
  * @advertised: value of the source's counter when all that was advertised is read
  * @reads: pages that are being read into, in the order of the stream, all of
@@ -203,6 +204,10 @@ struct sdp_zread {
  * @unsent: reads to memory that is not looked at, because it was not sent before
  */
 struct sdp_zcopy {
+	struct sdp_stream *st;
+	struct sdp_payload direct_payload;
+	struct sdp_done finished;
+	struct sdp_done revoked;
 	u32 readers;
 	u32 takers;
 	u32 writers;
@@ -215,8 +220,6 @@ struct sdp_zcopy {
 	struct sdp_zsend sends[SDP_ZCOPY_ADVERTS];
 	u32 send_head;
 	u32 send_tail;
-	u32 async_out;
-	u32 async_bytes;
 	u32 direct;
 	u32 advertised;
 	struct sdp_zread reads[SDP_ZCOPY_READS];
@@ -261,7 +264,7 @@ static inline u32 sdp_zsend_passed(const struct sdp_zcopy *z)
 /* Whether a call waits for them. */
 static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
 {
-	return sdp_zsend_busy(z) && !z->async_out;
+	return sdp_zsend_busy(z) && !z->st->async_out;
 }
 
 /*
@@ -299,86 +302,85 @@ struct sdp_zmsg {
 };
 
 /* setup.c */
-void sdp_zcopy_begin(struct sdp_sock *ssk);
-void sdp_zcopy_choose(struct sdp_sock *ssk, bool ours, u8 cap, u32 max_adverts);
-u8 sdp_zcopy_cap(const struct sdp_conn *conn);
-void sdp_zcopy_free(struct sdp_sock *ssk);
-u32 sdp_zcopy_adverts(const struct sdp_conn *conn);
-u32 sdp_zcopy_thresh(const struct sdp_sock *ssk);
-bool sdp_zcopy_wanted(struct sdp_sock *ssk, const struct msghdr *msg);
+void sdp_zcopy_begin(struct sdp_zcopy *z);
+void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts);
+u8 sdp_zcopy_cap(const struct sdp_zcopy *z);
+void sdp_zcopy_free(struct sdp_zcopy *z);
+u32 sdp_zcopy_adverts(const struct sdp_zcopy *z);
+u32 sdp_zcopy_thresh(const struct sdp_zcopy *z);
+bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
-struct sdp_zpages *sdp_zpages_alloc(struct sdp_sock *ssk, unsigned long addr,
+struct sdp_zpages *sdp_zpages_alloc(struct sdp_zcopy *z, unsigned long addr,
 				    u32 len);
-bool sdp_zpages_list(const struct sdp_sock *ssk, struct sdp_zpages *zp,
+bool sdp_zpages_list(const struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long addr);
-struct sdp_zpages *sdp_zpages_pin(struct sdp_sock *ssk, unsigned long addr,
+struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use);
-void sdp_zpages_wait(struct sdp_sock *ssk, struct sdp_zpages *zp,
+void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long limit);
 void sdp_zpages_free(struct sdp_zpages *zp);
-void sdp_zpages_drop(struct sdp_sock *ssk, struct sdp_zpages *zp);
+void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp);
 
 /* mode.c */
 const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
 int sdp_zcopy_mode_find(const char *name);
-enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_sock *ssk);
+enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z);
 
 /* pages.c */
-bool sdp_zmem_charge(struct sdp_sock *ssk, u32 pages);
+bool sdp_zmem_charge(struct sdp_zcopy *z, u32 pages);
 void sdp_zmem_uncharge(u32 pages);
 void sdp_zmem_show(struct seq_file *seq);
 int __init sdp_zmem_init_module(void);
 void sdp_zmem_exit_module(void);
 
 /* advert.c */
-u32 sdp_zsend_fit(const struct sdp_sock *ssk, unsigned long addr, u32 len);
-bool sdp_zsend_add(struct sdp_sock *ssk, struct sdp_zpages *zp);
-bool sdp_zsend_open(const struct sdp_sock *ssk);
+void sdp_zsend_prepare(struct sdp_zcopy *z);
+u32 sdp_zsend_fit(const struct sdp_zcopy *z, unsigned long addr, u32 len);
+bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp);
+bool sdp_zsend_open(const struct sdp_zcopy *z);
 bool sdp_zsend_may_add(const struct sdp_zcopy *z);
-bool sdp_zsend_revoke(struct sdp_sock *ssk);
-bool sdp_zsend_push(struct sdp_sock *ssk);
-void sdp_zsend_key_ended(struct sdp_sock *ssk, u32 key);
-void sdp_zsend_revoked(struct sdp_sock *ssk);
-bool sdp_zsend_nudge(struct sdp_sock *ssk);
-void sdp_zsend_finish(struct sdp_sock *ssk);
-void sdp_zsend_free(struct sdp_sock *ssk);
+bool sdp_zsend_revoke(struct sdp_zcopy *z);
+bool sdp_zsend_push(struct sdp_zcopy *z);
+void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key);
+bool sdp_zsend_nudge(struct sdp_zcopy *z);
+void sdp_zsend_finish(struct sdp_zcopy *z);
+void sdp_zsend_free(struct sdp_zcopy *z);
 
 /* direct.c */
 u32 sdp_zdirect_left(const struct sdp_zcopy *z);
 u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
-int sdp_zdirect_map(struct sdp_sock *ssk, u32 len, struct ib_sge *sge);
-bool sdp_zdirect_consume(struct sdp_zcopy *z, u32 len);
+void sdp_zdirect_prepare(struct sdp_zcopy *z);
 
 /* sync.c */
-bool sdp_zsync_possible(const struct sdp_sock *ssk, long timeo);
-u32 sdp_zsync_send(struct sdp_sock *ssk, struct msghdr *msg, long *timeo);
+bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo);
+u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo);
 
 /* async.c */
-bool sdp_zasync_possible(const struct sdp_sock *ssk, const struct sdp_zmsg *zm);
-bool sdp_zasync_is_dear(struct sdp_sock *ssk, const struct msghdr *msg,
+bool sdp_zasync_possible(const struct sdp_zcopy *z, const struct sdp_zmsg *zm);
+bool sdp_zasync_is_dear(struct sdp_zcopy *z, const struct msghdr *msg,
 			const struct sdp_zmsg *zm);
-u32 sdp_zasync_send(struct sdp_sock *ssk, struct msghdr *msg,
+u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo);
-void sdp_zasync_over(struct sdp_sock *ssk, struct sdp_zpages *zp);
-void sdp_zasync_watch(struct sdp_sock *ssk);
+void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
+void sdp_zasync_watch(struct sdp_zcopy *z);
 
 /* msg.c */
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
 		   size_t len);
 void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done);
-struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_sock *ssk,
+struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_zcopy *z,
 				unsigned long addr, u32 len);
-int sdp_zmsg_recv(struct sdp_sock *ssk, struct msghdr *msg);
+int sdp_zmsg_recv(struct sdp_zcopy *z, struct msghdr *msg);
 
 /* read.c */
 void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc);
-void sdp_zrecv_reap(struct sdp_sock *ssk);
-void sdp_zrecv_unmap_all(struct sdp_sock *ssk);
-void sdp_zrecv_free(struct sdp_sock *ssk);
-void sdp_zrecv_offered(struct sdp_sock *ssk);
-void sdp_zrecv_asked(struct sdp_sock *ssk);
-void sdp_zrecv_answer(struct sdp_sock *ssk);
-u32 sdp_zrecv(struct sdp_sock *ssk, struct iov_iter *iter, bool may, u32 want);
-bool sdp_zrecv_push(struct sdp_sock *ssk);
+void sdp_zrecv_reap(struct sdp_zcopy *z);
+void sdp_zrecv_unmap_all(struct sdp_zcopy *z);
+void sdp_zrecv_free(struct sdp_zcopy *z);
+void sdp_zrecv_offered(struct sdp_zcopy *z);
+void sdp_zrecv_asked(struct sdp_zcopy *z);
+void sdp_zrecv_answer(struct sdp_zcopy *z);
+u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want);
+bool sdp_zrecv_push(struct sdp_zcopy *z);
 
 #endif /* _SDP_ZCOPY_H */
