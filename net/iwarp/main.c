@@ -13,10 +13,10 @@
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include "core/device.h"
+#include "core/core.h"
+#include "qp/qp.h"
 #include "cm/cm.h"
 #include "verbs/verbs.h"
-#include "qp/qp.h"
 
 /* Devices from before they are registered until they are gone. */
 static LIST_HEAD(iwp_devices);

@@ -5,10 +5,10 @@
 #include <net/ip.h>
 #include <net/tcp.h>
 
-#include "core/device.h"
-#include "stream/early.h"
-#include "cm.h"
+#include "core/core.h"
+#include "stream/stream.h"
 #include "qp/qp.h"
+#include "cm.h"
 
 /* How long TCP may take to connect, and the peer to answer our request. */
 #define IWP_CONNECT_SECONDS	30

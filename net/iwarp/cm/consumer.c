@@ -9,9 +9,9 @@
 #include <linux/cred.h>
 #include <rdma/rdma_cm.h>
 
-#include "core/device.h"
-#include "cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "cm.h"
 
 /*
  * The manager has one user, rdma_cm, whose own part begins with this.  It may have

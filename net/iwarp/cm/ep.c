@@ -12,9 +12,9 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/device.h"
-#include "cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "cm.h"
 
 /* How long a peer may take to answer our FIN with its own. */
 #define IWP_CLOSE_SECONDS	10

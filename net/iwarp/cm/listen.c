@@ -5,9 +5,9 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
-#include "core/device.h"
-#include "cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "cm.h"
 
 /* How long a peer that has connected may take to send its request. */
 #define IWP_REQUEST_SECONDS	10

@@ -7,9 +7,9 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "core/device.h"
-#include "cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "cm.h"
 
 /* What FPDUPTR can say, and a segment that has none may be. */
 #define IWP_INTERVAL_MAX	32768

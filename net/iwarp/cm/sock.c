@@ -8,9 +8,9 @@
  */
 #include <net/tcp.h>
 
-#include "stream/early.h"
-#include "cm.h"
+#include "stream/stream.h"
 #include "qp/qp.h"
+#include "cm.h"
 
 static struct lock_class_key iwp_slock_keys[2];
 static struct lock_class_key iwp_sk_lock_keys[2];

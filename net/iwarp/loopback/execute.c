@@ -7,10 +7,10 @@
  * a request that the peer refuses has completed, as the wire's would have, but
  * for one to read.
  */
-#include "mem/copy.h"
-#include "loopback.h"
+#include "core/core.h"
+#include "mem/mem.h"
 #include "qp/qp.h"
-#include "core/stats.h"
+#include "loopback.h"
 
 /* What a request costs without its bytes, in bytes. */
 #define IWP_LOCAL_REQUEST	1024

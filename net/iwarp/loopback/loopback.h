@@ -10,8 +10,8 @@
 #include <linux/interrupt.h>
 #include <linux/refcount.h>
 
-#include "mem/mem.h"
 #include "wire/wire.h"
+#include "mem/mem.h"
 
 struct iov_iter;
 struct iwp_ep;

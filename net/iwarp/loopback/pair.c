@@ -18,10 +18,10 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/device.h"
+#include "core/core.h"
+#include "qp/qp.h"
 #include "cm/cm.h"
 #include "loopback.h"
-#include "qp/qp.h"
 
 /* How many bytes are copied before others get the processor. */
 #define IWP_LOCAL_BUDGET	(256 * 1024)

@@ -7,9 +7,9 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "loopback.h"
+#include "core/core.h"
 #include "qp/qp.h"
-#include "core/stats.h"
+#include "loopback.h"
 
 /**
  * struct iwp_local_read - a read that is under way

@@ -7,7 +7,7 @@
  * its lock for reading.  So after an invalidation has returned, nobody touches
  * the memory any more.
  */
-#include "core/device.h"
+#include "core/core.h"
 #include "mem.h"
 
 static struct iwp_mr *iwp_mr_find(struct ib_pd *pd, u32 stag)

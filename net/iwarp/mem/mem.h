@@ -110,4 +110,7 @@ struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access, struct ib_udata *udata);
 int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
+#include "copy.h"
+#include "umap.h"
+
 #endif /* _IWP_MEM_H */

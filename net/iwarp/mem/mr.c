@@ -9,7 +9,7 @@
 #include <rdma/siw-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "core/device.h"
+#include "core/core.h"
 #include "mem.h"
 
 /* Not valid yet, without memory, and not to be found. */

@@ -11,7 +11,7 @@
 #include <rdma/siw-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "core/device.h"
+#include "core/core.h"
 #include "umap.h"
 
 /**

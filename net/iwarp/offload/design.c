@@ -4,8 +4,8 @@
  */
 #include <linux/sysfs.h>
 
+#include "core/core.h"
 #include "offload.h"
-#include "core/device.h"
 
 static const char * const iwp_designs[] = {
 	[IWP_DESIGN_HOST] = "host",

@@ -8,9 +8,9 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
-#include "offload.h"
-#include "core/device.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "offload.h"
 
 /* With these, 2 KiB in pieces between markers take as long as in the paper. */
 #define IWP_ENGINE_DMA_NS	500

@@ -6,8 +6,8 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "core/device.h"
-#include "stream/early.h"
+#include "core/core.h"
+#include "stream/stream.h"
 #include "cm/cm.h"
 #include "qp.h"
 

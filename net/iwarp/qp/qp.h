@@ -13,12 +13,11 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/siw-abi.h>
 
-#include "queue/queue.h"
-#include "loopback/loopback.h"
 #include "mem/mem.h"
+#include "queue/queue.h"
 #include "stream/rx.h"
 #include "stream/tx.h"
-#include "mem/umap.h"
+#include "loopback/loopback.h"
 
 struct iwp_ep;
 

@@ -4,8 +4,8 @@
  */
 #include <rdma/uverbs_ioctl.h>
 
+#include "core/core.h"
 #include "queue.h"
-#include "core/device.h"
 
 static const enum ib_wc_opcode iwp_wc_opcodes[IWP_NUM_OPCODES] = {
 	[SIW_OP_WRITE] = IB_WC_RDMA_WRITE,

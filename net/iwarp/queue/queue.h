@@ -9,7 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/siw-abi.h>
 
-#include "mem/umap.h"
+#include "mem/mem.h"
 
 /* Operations of kernel users that the shared layout has no number for. */
 enum iwp_opcode {

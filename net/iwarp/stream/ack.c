@@ -6,8 +6,8 @@
  */
 #include <net/tcp.h>
 
-#include "cm/cm.h"
 #include "qp/qp.h"
+#include "cm/cm.h"
 
 /* Longer than an answer takes on a quick machine, hardly noticed otherwise. */
 #define IWP_ACK_DELAY		(50 * NSEC_PER_USEC)

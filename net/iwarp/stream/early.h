@@ -9,8 +9,7 @@
 
 #include <rdma/siw-abi.h>
 
-#include "wire/framing.h"
-#include "wire/place.h"
+#include "wire/wire.h"
 #include "qp/qp.h"
 
 /* How many FPDUs can be placed ahead of holes at a time. */

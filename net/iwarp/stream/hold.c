@@ -15,9 +15,9 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/device.h"
-#include "cm/cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "cm/cm.h"
 
 /* Room for segments that wait: some of the longest that there may be. */
 #define IWP_SPILL_SIZE		SZ_128K

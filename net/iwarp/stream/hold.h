@@ -8,7 +8,7 @@
 
 #include <linux/workqueue.h>
 
-#include "wire/spill.h"
+#include "wire/wire.h"
 
 struct iwp_ep;
 struct iwp_qp;

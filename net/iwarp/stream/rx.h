@@ -9,10 +9,9 @@
 
 #include <rdma/siw-abi.h>
 
-#include "wire/framing.h"
-#include "hold.h"
+#include "wire/wire.h"
 #include "mem/mem.h"
-#include "wire/order.h"
+#include "hold.h"
 
 struct iwp_early;
 struct iwp_qp;

@@ -21,9 +21,9 @@
 #include <linux/mutex.h>
 #include <net/tcp.h>
 
-#include "early.h"
+#include "core/core.h"
 #include "cm/cm.h"
-#include "core/stats.h"
+#include "early.h"
 
 static bool iwp_early = true;
 module_param_named(early, iwp_early, bool, 0644);

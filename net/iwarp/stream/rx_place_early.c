@@ -9,10 +9,9 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 
-#include "core/device.h"
-#include "early.h"
+#include "core/core.h"
 #include "qp/qp.h"
-#include "core/stats.h"
+#include "early.h"
 
 static struct iwp_early *iwp_early_of(struct iwarp_rx *wire)
 {

@@ -3,11 +3,10 @@
  * Segments that arrive: where their payload goes, and what happens when they
  * are complete.
  */
-#include "mem/copy.h"
-#include "core/device.h"
-#include "early.h"
+#include "core/core.h"
+#include "mem/mem.h"
 #include "qp/qp.h"
-#include "core/stats.h"
+#include "early.h"
 
 static struct iwp_qp *iwp_rx_qp(struct iwarp_rx *wire)
 {

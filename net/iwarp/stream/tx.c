@@ -9,10 +9,9 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/device.h"
-#include "cm/cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
-#include "core/stats.h"
+#include "cm/cm.h"
 
 /* How much is written before TCP is asked to take it. */
 #define IWP_TX_BATCH		65536

@@ -13,10 +13,8 @@
 #include <linux/mm_types.h>
 #include <net/tcp.h>
 
-#include "wire/marker.h"
-#include "mem/mem.h"
-#include "wire/order.h"
 #include "wire/wire.h"
+#include "mem/mem.h"
 
 struct iwp_qp;
 struct iwp_send;

@@ -2,7 +2,7 @@
 /*
  * Messages: which is sent next, and what is over when it is sent.
  */
-#include "core/device.h"
+#include "core/core.h"
 #include "qp/qp.h"
 
 static void iwp_msg_control(struct iwp_tx *tx, enum iwarp_opcode opcode,

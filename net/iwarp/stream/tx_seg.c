@@ -6,11 +6,10 @@
 #include <linux/crc32c.h>
 #include <net/tcp.h>
 
-#include "mem/copy.h"
-#include "core/device.h"
-#include "wire/framing.h"
+#include "wire/wire.h"
+#include "core/core.h"
+#include "mem/mem.h"
 #include "qp/qp.h"
-#include "core/stats.h"
 
 /* With less left of a segment of TCP, a header is hardly worth it. */
 #define IWP_SEG_ROOM_MIN	256

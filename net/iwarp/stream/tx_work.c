@@ -5,9 +5,9 @@
  */
 #include <net/tcp.h>
 
-#include "core/device.h"
-#include "cm/cm.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "cm/cm.h"
 
 /* How long to wait for memory. */
 #define IWP_TX_RETRY		msecs_to_jiffies(10)

@@ -4,14 +4,12 @@
  */
 #include <rdma/siw-abi.h>
 
-#include "queue/queue.h"
-#include "core/device.h"
-#include "cm/cm.h"
+#include "core/core.h"
 #include "mem/mem.h"
-#include "verbs.h"
+#include "queue/queue.h"
 #include "qp/qp.h"
-#include "core/stats.h"
-#include "mem/umap.h"
+#include "cm/cm.h"
+#include "verbs.h"
 
 /* Nothing is kept for a protection domain: its regions and queues know it. */
 struct iwp_pd {

@@ -2,7 +2,7 @@
 /*
  * Work requests of kernel users come in.
  */
-#include "core/device.h"
+#include "core/core.h"
 #include "qp/qp.h"
 
 static int iwp_post_sges(struct iwp_send *send, const struct ib_send_wr *wr,

@@ -5,9 +5,9 @@
 #include <linux/export.h>
 #include <net/iw_ulp.h>
 
-#include "core/device.h"
-#include "verbs.h"
+#include "core/core.h"
 #include "qp/qp.h"
+#include "verbs.h"
 
 /* Others have the same driver's number. */
 static bool iwp_ulp_ours(const struct ib_device *ibdev)

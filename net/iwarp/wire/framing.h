@@ -16,7 +16,7 @@
 
 #include "marker.h"
 #include "place.h"
-#include "wire.h"
+#include "msg.h"
 
 /* CRC32C before the first byte; the end is its complement, little-endian. */
 #define IWARP_CRC_SEED		0xffffffffU

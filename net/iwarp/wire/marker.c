@@ -7,7 +7,7 @@
 #include <linux/unaligned.h>
 
 #include "marker.h"
-#include "wire.h"
+#include "msg.h"
 
 /* A marker: 16 bits that are reserved, 16 bits FPDUPTR. */
 #define MARKER_FPDUPTR		2

@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include "wire.h"
+#include "msg.h"
 
 #define MPA_KEY_LEN		16
 #define MPA_FLAGS		16

@@ -11,7 +11,7 @@
 
 #include <linux/types.h>
 
-#include "wire.h"
+#include "msg.h"
 
 /**
  * struct iwarp_inq - a queue of untagged messages that arrive

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#include "wire.h"
+#include "msg.h"
 
 /**
  * struct iwarp_place - an FPDU that was placed

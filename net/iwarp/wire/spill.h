@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "framing.h"
-#include "wire.h"
+#include "msg.h"
 
 /**
  * struct iwarp_spilled - a segment that is kept

@@ -5,7 +5,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include "wire.h"
+#include "msg.h"
 
 /* Terminate control: layer and type, code, then what follows. */
 #define TERM_LAYER_TYPE		0

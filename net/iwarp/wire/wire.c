@@ -9,7 +9,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include "wire.h"
+#include "msg.h"
 
 /* Offsets that all headers have in common. */
 #define HDR_ULPDU_LENGTH	0

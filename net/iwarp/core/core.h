@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The device, and what is counted on it.
+ */
+#ifndef _IWP_CORE_H
+#define _IWP_CORE_H
+
+#include "device.h"
+#include "stats.h"
+
+#endif /* _IWP_CORE_H */

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The headers of iWARP: MPA (RFC 5044, set-up RFC 6581), DDP (RFC 5041) and
+ * RDMAP (RFC 5040, extensions RFC 7306); encode and decode, bounds-checked.
+ * Nothing else in the module reads or writes a byte of a header, but for
+ * markers and the checksum, which are in marker.h and framing.h.
+ *
+ * Pure: also compiled in user space by the unit tests and the fuzzers.
+ * The layout is described in Documentation/iwarp.rst.
+ */
+#ifndef _IWARP_MSG_H
+#define _IWARP_MSG_H
+
+#include <linux/types.h>
+
+/*
+ * An FPDU is ULPDU_Length, the ULPDU, 0 to 3 bytes that pad it to a multiple
+ * of four, and the checksum.  All lengths below count ULPDU_Length in.
+ */
+#define IWARP_ULPDU_LENGTH_LEN	2
+#define IWARP_CRC_LEN		4
+/* What tells a tagged from an untagged header. */
+#define IWARP_CTRL_LEN		4
+#define IWARP_TAGGED_LEN	16
+#define IWARP_UNTAGGED_LEN	20
+#define IWARP_HDR_MAX		IWARP_UNTAGGED_LEN
+
+/* Lengths of what RDMAP puts behind the untagged header. */
+#define IWARP_READ_REQ_LEN	28
+#define IWARP_IMMEDIATE_LEN	8
+#define IWARP_ATOMIC_REQ_LEN	52
+#define IWARP_ATOMIC_RESP_LEN	12
+#define IWARP_TERMINATE_MIN	4
+#define IWARP_TERMINATE_MAX	52
+/* The longest of them, so the room that such messages need. */
+#define IWARP_CONTROL_MAX	52
+
+/*
+ * The longest ULPDU that is sent.  Longer ones could not be followed by a
+ * marker that points back to their beginning (RFC 5044, section 4.3).
+ */
+#define IWARP_MULPDU_MAX	64768U
+/* The shortest maximum that DDP has to be given (RFC 5044, section 4.5). */
+#define IWARP_MULPDU_MIN	128U
+
+/* MPA request and reply: the fixed part, and the most private data. */
+#define IWARP_MPA_HDR_LEN	20
+#define IWARP_MPA_PD_MAX	512
+/* IRD and ORD, which come first in enhanced set-up. */
+#define IWARP_MPA_DEPTHS_LEN	4
+#define IWARP_MPA_FRAME_MAX	(IWARP_MPA_HDR_LEN + IWARP_MPA_PD_MAX)
+
+#define IWARP_MPA_REV_1		1
+#define IWARP_MPA_REV_2		2
+
+/* The deepest IRD or ORD, and what says that there is none to agree on. */
+#define IWARP_DEPTH_MAX		0x3ffe
+#define IWARP_DEPTH_UNSAID	0x3fff
+
+/* RDMAP messages (RFC 5040, section 4.2; RFC 7306, section 4). */
+enum iwarp_opcode {
+	IWARP_WRITE		= 0x0,
+	IWARP_READ_REQ		= 0x1,
+	IWARP_READ_RESP		= 0x2,
+	IWARP_SEND		= 0x3,
+	IWARP_SEND_INV		= 0x4,
+	IWARP_SEND_SE		= 0x5,
+	IWARP_SEND_SE_INV	= 0x6,
+	IWARP_TERMINATE		= 0x7,
+	IWARP_IMMEDIATE		= 0x8,
+	IWARP_IMMEDIATE_SE	= 0x9,
+	IWARP_ATOMIC_REQ	= 0xa,
+	IWARP_ATOMIC_RESP	= 0xb,
+};
+
+/* Queues of untagged messages. */
+enum iwarp_qn {
+	IWARP_QN_SEND,		/* sends and immediate data */
+	IWARP_QN_READ,		/* requests to read, atomic requests */
+	IWARP_QN_TERMINATE,
+	IWARP_QN_ATOMIC,	/* atomic responses */
+	IWARP_QN_COUNT
+};
+
+/* Atomic operations (RFC 7306, section 5). */
+enum iwarp_atomic_op {
+	IWARP_FETCH_ADD		= 0,
+	IWARP_CMP_SWAP		= 2,
+};
+
+#define IWARP_ERROR(layer, type, code) \
+	(0x10000 | (layer) << 12 | (type) << 8 | (code))
+
+/**
+ * enum iwarp_error - what is wrong, as TERMINATE says it
+ * @IWARP_OK: nothing
+ *
+ * RFC 5040, section 4.8, RFC 5041, section 7, RFC 5044, section 8; the last
+ * three RFC 6581.
+ */
+enum iwarp_error {
+	IWARP_OK,
+
+	/* RDMAP: local catastrophe */
+	IWARP_E_RDMAP_LOCAL	= IWARP_ERROR(0, 0, 0x00),
+	/* RDMAP: remote protection, of what a request to read names */
+	IWARP_E_PROT_STAG	= IWARP_ERROR(0, 1, 0x00),
+	IWARP_E_PROT_BOUNDS	= IWARP_ERROR(0, 1, 0x01),
+	IWARP_E_PROT_ACCESS	= IWARP_ERROR(0, 1, 0x02),
+	IWARP_E_PROT_STREAM	= IWARP_ERROR(0, 1, 0x03),
+	IWARP_E_PROT_WRAP	= IWARP_ERROR(0, 1, 0x04),
+	IWARP_E_PROT_INVALIDATE	= IWARP_ERROR(0, 1, 0x09),
+	IWARP_E_PROT_OTHER	= IWARP_ERROR(0, 1, 0xff),
+	/* RDMAP: remote operation */
+	IWARP_E_OP_VERSION	= IWARP_ERROR(0, 2, 0x05),
+	IWARP_E_OP_OPCODE	= IWARP_ERROR(0, 2, 0x06),
+	IWARP_E_OP_STREAM	= IWARP_ERROR(0, 2, 0x07),
+	IWARP_E_OP_GLOBAL	= IWARP_ERROR(0, 2, 0x08),
+	IWARP_E_OP_INVALIDATE	= IWARP_ERROR(0, 2, 0x09),
+	IWARP_E_OP_OTHER	= IWARP_ERROR(0, 2, 0xff),
+
+	/* DDP: local catastrophe */
+	IWARP_E_DDP_LOCAL	= IWARP_ERROR(1, 0, 0x00),
+	/* DDP: tagged buffer */
+	IWARP_E_TAGGED_STAG	= IWARP_ERROR(1, 1, 0x00),
+	IWARP_E_TAGGED_BOUNDS	= IWARP_ERROR(1, 1, 0x01),
+	IWARP_E_TAGGED_STREAM	= IWARP_ERROR(1, 1, 0x02),
+	IWARP_E_TAGGED_WRAP	= IWARP_ERROR(1, 1, 0x03),
+	IWARP_E_TAGGED_VERSION	= IWARP_ERROR(1, 1, 0x04),
+	/* DDP: untagged buffer */
+	IWARP_E_UNTAGGED_QN	= IWARP_ERROR(1, 2, 0x01),
+	IWARP_E_UNTAGGED_NOBUF	= IWARP_ERROR(1, 2, 0x02),
+	IWARP_E_UNTAGGED_MSN	= IWARP_ERROR(1, 2, 0x03),
+	IWARP_E_UNTAGGED_MO	= IWARP_ERROR(1, 2, 0x04),
+	IWARP_E_UNTAGGED_LONG	= IWARP_ERROR(1, 2, 0x05),
+	IWARP_E_UNTAGGED_VERSION = IWARP_ERROR(1, 2, 0x06),
+
+	/* MPA */
+	IWARP_E_MPA_LOST	= IWARP_ERROR(2, 0, 0x01),
+	IWARP_E_MPA_CRC		= IWARP_ERROR(2, 0, 0x02),
+	IWARP_E_MPA_MARKER	= IWARP_ERROR(2, 0, 0x03),
+	IWARP_E_MPA_FRAME	= IWARP_ERROR(2, 0, 0x04),
+	IWARP_E_MPA_LOCAL	= IWARP_ERROR(2, 0, 0x05),
+	IWARP_E_MPA_IRD		= IWARP_ERROR(2, 0, 0x06),
+	IWARP_E_MPA_RTR		= IWARP_ERROR(2, 0, 0x07),
+};
+
+/* Layer of an error: 0 RDMAP, 1 DDP, 2 MPA. */
+static inline u8 iwarp_error_layer(enum iwarp_error error)
+{
+	return error >> 12 & 0xf;
+}
+
+/* Its type, which means something else in each layer. */
+static inline u8 iwarp_error_type(enum iwarp_error error)
+{
+	return error >> 8 & 0xf;
+}
+
+/* Its code, which means something else in each type. */
+static inline u8 iwarp_error_code(enum iwarp_error error)
+{
+	return error & 0xff;
+}
+
+/**
+ * struct iwarp_hdr - ULPDU_Length, DDP and RDMAP header of a segment
+ * @payload_len: bytes of payload behind the header
+ * @opcode: enum iwarp_opcode, which says whether the header is a tagged one
+ * @last: the last segment of its message
+ * @stag: tagged: where the payload goes; %IWARP_SEND_INV and
+ *	%IWARP_SEND_SE_INV: what to invalidate; else 0
+ * @to: tagged: offset of the first byte of payload
+ * @qn: untagged: enum iwarp_qn
+ * @msn: untagged: number of the message on its queue, the first has 1
+ * @mo: untagged: offset of the segment in its message
+ */
+struct iwarp_hdr {
+	u16 payload_len;
+	u8 opcode;
+	bool last;
+	u32 stag;
+	union {
+		u64 to;
+		struct {
+			u32 qn;
+			u32 msn;
+			u32 mo;
+		};
+	};
+};
+
+/**
+ * struct iwarp_read_req - payload of a request to read
+ * @sink_stag: where the response goes
+ * @sink_to: offset of its first byte there
+ * @len: bytes to read
+ * @src_stag: what to read
+ * @src_to: offset of the first byte to read
+ */
+struct iwarp_read_req {
+	u32 sink_stag;
+	u64 sink_to;
+	u32 len;
+	u32 src_stag;
+	u64 src_to;
+};
+
+/**
+ * struct iwarp_atomic_req - payload of an atomic request
+ * @op: enum iwarp_atomic_op
+ * @id: identifier, which the response repeats
+ * @stag: memory that it works on
+ * @to: offset of the 64 bits there, a multiple of 8
+ * @data: what to add, or to store if the comparison succeeds
+ * @mask: addition: the highest bit of each field, which carries nothing into
+ *	the next; swap: which bits are stored
+ * @compare: swap: what to compare with
+ * @compare_mask: swap: which bits are compared
+ */
+struct iwarp_atomic_req {
+	u8 op;
+	u32 id;
+	u32 stag;
+	u64 to;
+	u64 data;
+	u64 mask;
+	u64 compare;
+	u64 compare_mask;
+};
+
+/**
+ * struct iwarp_atomic_resp - payload of an atomic response
+ * @id: identifier of the request
+ * @value: what the memory held before
+ */
+struct iwarp_atomic_resp {
+	u32 id;
+	u64 value;
+};
+
+/**
+ * struct iwarp_terminate - payload of a TERMINATE that was received
+ * @error: what was wrong, possibly with a code that is not in the enum
+ * @has_len: @seg_len is known
+ * @has_hdr: @hdr is known
+ * @has_read: @read is known
+ * @seg_len: length of the segment that it is about
+ * @hdr: its DDP and RDMAP header; nothing in it is checked
+ * @read: the request to read that it is about; nothing in it is checked
+ */
+struct iwarp_terminate {
+	enum iwarp_error error;
+	bool has_len;
+	bool has_hdr;
+	bool has_read;
+	u16 seg_len;
+	struct iwarp_hdr hdr;
+	struct iwarp_read_req read;
+};
+
+/* How the initiator shows that it is ready (RFC 6581). */
+#define IWARP_RTR_SEND		0x1	/* by an empty send */
+#define IWARP_RTR_WRITE		0x2	/* by an empty write */
+#define IWARP_RTR_READ		0x4	/* by an empty read */
+
+/**
+ * struct iwarp_mpa - an MPA request or reply
+ * @reply: it is a reply
+ * @markers: the sender of this frame wants markers in what it receives
+ * @crc: the sender of this frame wants checksums, in both directions
+ * @reject: reply: the connection is refused
+ * @enhanced: the fields below are present, revision 2 only
+ * @rev: %IWARP_MPA_REV_1 or %IWARP_MPA_REV_2
+ * @peer_to_peer: the initiator has to send first, by one of @rtr
+ * @rtr: IWARP_RTR_*: request: what the sender can do; reply: what it chose
+ * @ird: requests to read that the sender takes at a time, or
+ *	%IWARP_DEPTH_UNSAID
+ * @ord: requests to read that the sender has outstanding at most, likewise
+ * @priv_len: bytes of private data that belong to the consumer
+ */
+struct iwarp_mpa {
+	bool reply;
+	bool markers;
+	bool crc;
+	bool reject;
+	bool enhanced;
+	u8 rev;
+	bool peer_to_peer;
+	u8 rtr;
+	u16 ird;
+	u16 ord;
+	u16 priv_len;
+};
+
+/* Whether messages of that kind have a tagged header. */
+static inline bool iwarp_opcode_tagged(u8 opcode)
+{
+	return opcode == IWARP_WRITE || opcode == IWARP_READ_RESP;
+}
+
+/* Whether it is immediate data, which takes a receive request but no room. */
+static inline bool iwarp_opcode_immediate(u8 opcode)
+{
+	return opcode == IWARP_IMMEDIATE || opcode == IWARP_IMMEDIATE_SE;
+}
+
+/* Whether a message of that kind consumes a receive work request. */
+static inline bool iwarp_opcode_receives(u8 opcode)
+{
+	return (opcode >= IWARP_SEND && opcode <= IWARP_SEND_SE_INV) ||
+	       iwarp_opcode_immediate(opcode);
+}
+
+/* Whether it asks for a solicited event at the other end. */
+static inline bool iwarp_opcode_solicited(u8 opcode)
+{
+	return opcode == IWARP_SEND_SE || opcode == IWARP_SEND_SE_INV ||
+	       opcode == IWARP_IMMEDIATE_SE;
+}
+
+/* Whether it invalidates an STag at the other end. */
+static inline bool iwarp_opcode_invalidates(u8 opcode)
+{
+	return opcode == IWARP_SEND_INV || opcode == IWARP_SEND_SE_INV;
+}
+
+/*
+ * Whether the message is one short segment, to be understood by the provider
+ * rather than placed: requests, TERMINATE, immediate data, atomic responses.
+ */
+static inline bool iwarp_opcode_control(u8 opcode)
+{
+	return opcode == IWARP_READ_REQ || opcode >= IWARP_TERMINATE;
+}
+
+/* Length of the header, ULPDU_Length included. */
+static inline u32 iwarp_hdr_len(u8 opcode)
+{
+	return iwarp_opcode_tagged(opcode) ? IWARP_TAGGED_LEN :
+					     IWARP_UNTAGGED_LEN;
+}
+
+/* What pads a ULPDU: with ULPDU_Length it becomes a multiple of four. */
+static inline u32 iwarp_pad_len(u32 ulpdu_len)
+{
+	return -(IWARP_ULPDU_LENGTH_LEN + ulpdu_len) & 3;
+}
+
+/* Length of an FPDU without its markers, always a multiple of four. */
+static inline u32 iwarp_fpdu_len(u32 ulpdu_len)
+{
+	return IWARP_ULPDU_LENGTH_LEN + ulpdu_len + iwarp_pad_len(ulpdu_len) +
+	       IWARP_CRC_LEN;
+}
+
+/* Length of the ULPDU that a header begins. */
+static inline u32 iwarp_ulpdu_len(const struct iwarp_hdr *hdr)
+{
+	return iwarp_hdr_len(hdr->opcode) - IWARP_ULPDU_LENGTH_LEN +
+	       hdr->payload_len;
+}
+
+u32 iwarp_hdr_encode(const struct iwarp_hdr *hdr, u8 buf[IWARP_HDR_MAX]);
+u32 iwarp_hdr_peek_len(const u8 ctrl[IWARP_CTRL_LEN]);
+enum iwarp_error iwarp_hdr_parse(const u8 *buf, struct iwarp_hdr *hdr);
+
+void iwarp_read_req_encode(const struct iwarp_read_req *req,
+			   u8 buf[IWARP_READ_REQ_LEN]);
+enum iwarp_error iwarp_read_req_parse(const u8 buf[IWARP_READ_REQ_LEN],
+				      struct iwarp_read_req *req);
+
+void iwarp_immediate_encode(u64 data, u8 buf[IWARP_IMMEDIATE_LEN]);
+u64 iwarp_immediate_parse(const u8 buf[IWARP_IMMEDIATE_LEN]);
+
+void iwarp_atomic_req_encode(const struct iwarp_atomic_req *req,
+			     u8 buf[IWARP_ATOMIC_REQ_LEN]);
+enum iwarp_error iwarp_atomic_req_parse(const u8 buf[IWARP_ATOMIC_REQ_LEN],
+					struct iwarp_atomic_req *req);
+u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old);
+
+void iwarp_atomic_resp_encode(const struct iwarp_atomic_resp *resp,
+			      u8 buf[IWARP_ATOMIC_RESP_LEN]);
+void iwarp_atomic_resp_parse(const u8 buf[IWARP_ATOMIC_RESP_LEN],
+			     struct iwarp_atomic_resp *resp);
+
+/* term.c */
+u32 iwarp_terminate_encode(enum iwarp_error error, const u8 *fpdu, u32 len,
+			   u8 buf[IWARP_TERMINATE_MAX]);
+enum iwarp_error iwarp_terminate_parse(const u8 *buf, u32 len,
+				       struct iwarp_terminate *term);
+
+/* mpa.c */
+u32 iwarp_mpa_encode(const struct iwarp_mpa *mpa, const u8 *priv, u8 *buf,
+		     u32 size);
+enum iwarp_error iwarp_mpa_parse(const u8 hdr[IWARP_MPA_HDR_LEN], bool reply,
+				 struct iwarp_mpa *mpa, u32 *pd_len);
+enum iwarp_error iwarp_mpa_parse_pd(const u8 *pd, u32 pd_len,
+				    struct iwarp_mpa *mpa, const u8 **priv);
+
+#endif /* _IWARP_MSG_H */
