@@ -138,20 +138,21 @@ static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	struct sock *sk = &ssk->sk;
-	bool v4 = sdp_addr_is_v4(&ssk->local) && sdp_addr_is_v4(&ssk->peer);
+	bool v4 = sdp_addr_is_v4(&ssk->base.local) &&
+		  sdp_addr_is_v4(&ssk->base.peer);
 	bool live = READ_ONCE(ssk->conn.link.qp);
 	int state = sdp_state_shown(READ_ONCE(sk->sk_state));
 	struct sdp_fallback_view view;
-	bool tcp = sdp_fallback_view(ssk, &view);
-	const char *flow = sdp_fallback_word(ssk, tcp);
+	bool tcp = sdp_fallback_view(&ssk->fallback, &view);
+	const char *flow = sdp_fallback_word(&ssk->fallback, tcp);
 
 	if (tcp)
 		state = view.state;
 	if (!flow)
 		flow = live ? ssk->conn.stream.flow->name : "-";
 	seq_printf(seq, "%4d: ", line);
-	sdp_proc_addr(seq, &ssk->local, v4);
-	sdp_proc_addr(seq, &ssk->peer, v4);
+	sdp_proc_addr(seq, &ssk->base.local, v4);
+	sdp_proc_addr(seq, &ssk->base.peer, v4);
 	seq_printf(seq, "%5u %lu\t",
 		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)),
 		   sock_i_ino(sk));

@@ -9,6 +9,7 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
+#include "addr.h"
 #include "lock.h"
 #include "mib.h"
 #include "net.h"
@@ -38,7 +39,10 @@ struct sdp_base_ops {
  * @mib: counters of its namespace, which it holds
  * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
  *	sock::sk_lock)
+ * @local: own address, as bound or as found by the route
+ * @peer: the other end's address
  * @v6: addresses are shown to the program as AF_INET6
+ * @v6only: IPV6_V6ONLY
  */
 struct sdp_base {
 	union {
@@ -51,7 +55,10 @@ struct sdp_base {
 	struct sdp_options opt;
 	struct sdp_mib __percpu *mib;
 	int mem_debt;
+	struct sdp_addr local;
+	struct sdp_addr peer;
 	bool v6;
+	bool v6only;
 };
 
 static inline struct sdp_base *sdp_base(const struct sock *sk)

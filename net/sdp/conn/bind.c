@@ -49,7 +49,7 @@ static int sdp_bind_errno(const struct sdp_sock *ssk, int err)
 	if (err == -ENODEV)
 		return -EADDRNOTAVAIL;
 	if (err == -EADDRNOTAVAIL &&
-	    (sdp_addr_is_any(&ssk->local) ||
+	    (sdp_addr_is_any(&ssk->base.local) ||
 	     ssk->conn.link.id->route.addr.dev_addr.dev_type))
 		return -EADDRINUSE;
 	return err;
@@ -63,7 +63,7 @@ static void sdp_bind_prepare_id(const struct sdp_sock *ssk, int family)
 	id->route.addr.dev_addr.dev_type = 0;
 	id->route.addr.dev_addr.bound_dev_if = 0;
 	rdma_set_reuseaddr(id, ssk->sk.sk_reuse != SK_NO_REUSE);
-	rdma_set_afonly(id, family == AF_INET || ssk->v6only);
+	rdma_set_afonly(id, family == AF_INET || ssk->base.v6only);
 }
 
 static int sdp_bind_id(struct sdp_sock *ssk, bool dual)
@@ -72,16 +72,16 @@ static int sdp_bind_id(struct sdp_sock *ssk, bool dual)
 	struct sdp_addr got;
 	int err;
 
-	sdp_addr_to_rdma(&ssk->local, dual, &addr);
+	sdp_addr_to_rdma(&ssk->base.local, dual, &addr);
 	sdp_bind_prepare_id(ssk, addr.ss_family);
-	if (ssk->local.port)
+	if (ssk->base.local.port)
 		err = rdma_bind_addr(ssk->conn.link.id, (struct sockaddr *)&addr);
 	else
 		err = sdp_port_bind_any(ssk, ssk->conn.link.id, &addr);
 	if (err)
 		return sdp_bind_errno(ssk, err);
 	sdp_addr_from_rdma(&ssk->conn.link.id->route.addr.src_addr, &got);
-	ssk->local.port = got.port;
+	ssk->base.local.port = got.port;
 	ssk->conn.id_bound = true;
 	return 0;
 }
@@ -102,7 +102,7 @@ int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
 
 	sdp_sock_owned_by_me(&ssk->sk);
 	/* rdma_cm would take a loopback address for the unspecified one. */
-	if (sdp_addr_is_loopback(&ssk->local)) {
+	if (sdp_addr_is_loopback(&ssk->base.local)) {
 		err = -EADDRNOTAVAIL;
 	} else if (sdp_share_wanted(ssk)) {
 		err = sdp_share_bind(ssk, dual);
@@ -129,18 +129,19 @@ int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
 void sdp_bind_keep(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
-	struct sdp_addr shown = ssk->local;
+	struct sdp_addr shown = ssk->base.local;
 	int last = ssk->last_bind_err;
 
 	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
-	    !ssk->bound_port || ssk->conn.link.id ||
-	    ssk->share || sdp_fallback_tcp(sk) || sdp_fallback_alone(ssk))
+	    !ssk->bound_port || ssk->conn.link.id || ssk->share ||
+	    sdp_fallback_tcp(sdp_fallback(sk)) ||
+	    sdp_fallback_alone(&ssk->fallback))
 		return;
 	/* The address was the route's choice, and may be another next time. */
 	if (!ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->base.v6);
+		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
-	ssk->local = shown;
+	ssk->base.local = shown;
 	ssk->last_bind_err = last;
 }
 
@@ -152,7 +153,7 @@ bool sdp_bind_is_shared(const struct sdp_sock *ssk)
 {
 	const struct rdma_cm_id *id = ssk->conn.link.id;
 
-	return !ssk->v6only && sdp_addr_is_any(&ssk->local) &&
+	return !ssk->base.v6only && sdp_addr_is_any(&ssk->base.local) &&
 	       id->route.addr.src_addr.ss_family == AF_INET6;
 }
 
@@ -170,7 +171,7 @@ int sdp_bind_split(struct sdp_sock *ssk)
 {
 	struct sockaddr_in any = {
 		.sin_family = AF_INET,
-		.sin_port = ssk->local.port,
+		.sin_port = ssk->base.local.port,
 	};
 	struct rdma_cm_id *id;
 
@@ -235,7 +236,7 @@ int sdp_bind_for_peer(struct sdp_sock *ssk)
 {
 	int err;
 
-	if (!sdp_addr_is_v4(&ssk->peer) || !sdp_bind_is_shared(ssk))
+	if (!sdp_addr_is_v4(&ssk->base.peer) || !sdp_bind_is_shared(ssk))
 		return 0;
 	err = sdp_bind_split(ssk);
 	if (!err)
@@ -257,8 +258,8 @@ static bool sdp_bind_has_connection(struct sock *sk,
 	const struct sdp_sock *ssk = sdp_sk(sk);
 
 	return !sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN) &&
-	       sdp_bind_same_end(&ssk->local, local) &&
-	       sdp_bind_same_end(&ssk->peer, peer);
+	       sdp_bind_same_end(&ssk->base.local, local) &&
+	       sdp_bind_same_end(&ssk->base.peer, peer);
 }
 
 /**
@@ -275,7 +276,7 @@ static bool sdp_bind_has_connection(struct sock *sk,
 int sdp_bind_claim(struct sdp_sock *ssk)
 {
 	struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	struct sdp_addr local = ssk->local;
+	struct sdp_addr local = ssk->base.local;
 	unsigned long number;
 	struct sock *sk;
 	int err = 0;
@@ -285,15 +286,15 @@ int sdp_bind_claim(struct sdp_sock *ssk)
 		return 0;
 	if (sdp_addr_is_any(&local))
 		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
-				 &ssk->peer, &local);
+				 &ssk->base.peer, &local);
 	xa_lock_bh(&sn->sockets);
 	xa_for_each(&sn->sockets, number, sk) {
 		if (sk != &ssk->sk &&
-		    sdp_bind_has_connection(sk, &local, &ssk->peer))
+		    sdp_bind_has_connection(sk, &local, &ssk->base.peer))
 			err = -EADDRNOTAVAIL;
 	}
 	if (!err)
-		ssk->local = local;
+		ssk->base.local = local;
 	xa_unlock_bh(&sn->sockets);
 	return err;
 }

@@ -63,7 +63,7 @@ static void sdp_cm_prepare_route(struct sdp_sock *ssk)
 	int tos = sdp_ip_service_type(ssk);
 
 	/* An address that the program chose has an interface already. */
-	if (!sdp_cm_has_address(ssk) || sdp_addr_is_any(&ssk->local))
+	if (!sdp_cm_has_address(ssk) || sdp_addr_is_any(&ssk->base.local))
 		*sdp_cm_netdev(id) = ssk->sk.sk_bound_dev_if;
 	if (tos)
 		rdma_set_service_type(id, tos);
@@ -102,16 +102,16 @@ int sdp_cm_connect(struct sdp_sock *ssk)
 	if (err)
 		return err;
 	sdp_cm_prepare_route(ssk);
-	sdp_addr_to_rdma(&ssk->peer, false, &dst);
+	sdp_addr_to_rdma(&ssk->base.peer, false, &dst);
 	err = rdma_resolve_addr(ssk->conn.link.id, NULL, (struct sockaddr *)&dst,
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
 		return err;
 	sdp_cm_local_addr(ssk->conn.link.id, &got);
-	ssk->local.port = got.port;
-	if (sdp_addr_is_any(&ssk->local))
+	ssk->base.local.port = got.port;
+	if (sdp_addr_is_any(&ssk->base.local))
 		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
-				 &ssk->peer, &ssk->local);
+				 &ssk->base.peer, &ssk->base.local);
 	return 0;
 }
 
@@ -138,12 +138,12 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	struct sdp_hello hello = {
 		.bufs = conn->stream.rx.rb.total,
 		.version = SDP_VERSION,
-		.ip_version = sdp_addr_is_v4(&ssk->peer) ? 4 : 6,
+		.ip_version = sdp_addr_is_v4(&ssk->base.peer) ? 4 : 6,
 		.cap = sdp_zcopy_cap(&conn->zcopy),
 		.max_adverts = sdp_zcopy_adverts(&conn->zcopy),
 		.des_remote_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
 		.local_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
-		.src_port = ntohs(ssk->local.port),
+		.src_port = ntohs(ssk->base.local.port),
 		.has_ext = true,
 		.ext_features = conn->stream.features,
 	};
@@ -167,7 +167,7 @@ static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	int err;
 
 	sdp_lock_sock(&ssk->sk);
-	sdp_cm_local_addr(id, &ssk->local);
+	sdp_cm_local_addr(id, &ssk->base.local);
 	sdp_release_sock(&ssk->sk);
 	err = sdp_conn_setup(ssk, id);
 	if (!err)
@@ -456,8 +456,8 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 static void sdp_cm_child_addrs(struct sdp_sock *child,
 			       const struct rdma_cm_id *id)
 {
-	sdp_addr_from_rdma(&id->route.addr.src_addr, &child->local);
-	sdp_addr_from_rdma(&id->route.addr.dst_addr, &child->peer);
+	sdp_addr_from_rdma(&id->route.addr.src_addr, &child->base.local);
+	sdp_addr_from_rdma(&id->route.addr.dst_addr, &child->base.peer);
 }
 
 /*

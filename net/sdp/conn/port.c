@@ -74,7 +74,8 @@ int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
 
 	while (tries--) {
 		got = *addr;
-		if (sdp_port_ask_tcp(sock_net(&ssk->sk), ssk->v6only, &got))
+		if (sdp_port_ask_tcp(sock_net(&ssk->sk), ssk->base.v6only,
+				     &got))
 			break;
 		err = rdma_bind_addr(id, (struct sockaddr *)&got);
 		if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)

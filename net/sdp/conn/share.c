@@ -182,7 +182,7 @@ void sdp_share_check(struct sdp_sock *ssk)
 		return;
 	sdp_share_put_later(share);
 	/* What TCP carries needs no port of RDMA. */
-	if (sdp_fallback_tcp(&ssk->sk))
+	if (sdp_fallback_tcp(&ssk->fallback))
 		return;
 	/* Another thread is ending it; the state is that one's, sdp_sock_retreat(). */
 	if (sdp_in_state(&ssk->sk, TCPF_CLOSING))
@@ -198,11 +198,11 @@ static bool sdp_share_fits(const struct sdp_share *share,
 	const struct sdp_sock *owner = sdp_sk(share->owner);
 
 	return !READ_ONCE(share->lost) &&
-	       owner->local.port == ssk->local.port &&
-	       owner->local.scope_id == ssk->local.scope_id &&
-	       ipv6_addr_equal(&owner->local.ip, &ssk->local.ip) &&
+	       owner->base.local.port == ssk->base.local.port &&
+	       owner->base.local.scope_id == ssk->base.local.scope_id &&
+	       ipv6_addr_equal(&owner->base.local.ip, &ssk->base.local.ip) &&
 	       owner->sk.sk_bound_dev_if == ssk->sk.sk_bound_dev_if &&
-	       owner->v6only == ssk->v6only && share->dual == dual &&
+	       owner->base.v6only == ssk->base.v6only && share->dual == dual &&
 	       uid_eq(share->uid, ssk->sk.sk_uid);
 }
 
@@ -210,7 +210,7 @@ static struct sdp_share *sdp_share_find(const struct sdp_sock *ssk, bool dual)
 {
 	struct sdp_share *share;
 
-	if (!ssk->local.port)
+	if (!ssk->base.local.port)
 		return NULL;
 	list_for_each_entry(share, &sdp_net(sock_net(&ssk->sk))->shares, node)
 		if (sdp_share_fits(share, ssk, dual))
@@ -229,7 +229,7 @@ static struct sock *sdp_share_alloc_owner(const struct sdp_sock *ssk)
 	owner->sk_reuseport = 0;
 	owner->sk_error_report = sdp_share_lost;
 	sock_reset_flag(owner, SOCK_LINGER);
-	sdp_sk(owner)->local = ssk->local;
+	sdp_sk(owner)->base.local = ssk->base.local;
 	sdp_sk(owner)->fallback.wanted = SDP_FALLBACK_OFF;
 	return owner;
 }
@@ -292,7 +292,7 @@ static int sdp_share_found(struct sdp_sock *ssk, bool dual)
 		sdp_share_put_later(share);
 		return err;
 	}
-	ssk->local.port = owner->local.port;
+	ssk->base.local.port = owner->base.local.port;
 	list_add(&share->node, &sdp_net(sock_net(&ssk->sk))->shares);
 	sdp_share_add(share, ssk);
 	refcount_dec(&share->users);
@@ -313,7 +313,7 @@ bool sdp_share_wanted(const struct sdp_sock *ssk)
 /* The connection manager has asked the first one, as TCP asks each. */
 static bool sdp_share_may_join(const struct sdp_share *share)
 {
-	return ntohs(sdp_sk(share->owner)->local.port) >= PROT_SOCK ||
+	return ntohs(sdp_sk(share->owner)->base.local.port) >= PROT_SOCK ||
 	       capable(CAP_NET_BIND_SERVICE);
 }
 

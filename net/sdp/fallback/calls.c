@@ -8,24 +8,24 @@
 #include <linux/sched/signal.h>
 #include <linux/tcp.h>
 
-#include "socket/socket.h"
+#include "base/base.h"
 #include "fallback.h"
 
 /* An attempt over RDMA that TCP may have to go on with. */
-static bool sdp_fallback_undecided(const struct sock *sk)
+static bool sdp_fallback_undecided(const struct sdp_fallback *fb)
 {
-	return READ_ONCE(sdp_sk(sk)->fallback.tcp) &&
-	       sdp_in_state(sk, TCPF_SYN_SENT) && !sdp_fallback_tcp(sk);
+	return READ_ONCE(fb->tcp) && sdp_in_state(fb->sk, TCPF_SYN_SENT) &&
+	       !sdp_fallback_tcp(fb);
 }
 
 /* By itself, so that each call does not pay for what it has on the stack. */
-static noinline int sdp_fallback_wait(struct sock *sk, long timeo)
+static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
-	add_wait_queue(sk_sleep(sk), &wait);
-	while (!err && sdp_fallback_undecided(sk)) {
+	add_wait_queue(sk_sleep(fb->sk), &wait);
+	while (!err && sdp_fallback_undecided(fb)) {
 		if (!timeo)
 			err = -EAGAIN;
 		else if (signal_pending(current))
@@ -33,63 +33,63 @@ static noinline int sdp_fallback_wait(struct sock *sk, long timeo)
 		else
 			timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(sk_sleep(fb->sk), &wait);
 	return err;
 }
 
 /**
  * sdp_fallback_settle() - find out what carries the data of a socket
- * @sk: socket, not locked
+ * @fb: the fallback of a socket, not locked
  * @timeo: jiffies to wait if that is being decided
  *
  * Return: the TCP socket, which one of the calls below has to give back; NULL if it
  * is RDMA, or nothing yet; an error pointer if there was no time.
  */
-struct socket *sdp_fallback_settle(struct sock *sk, long timeo)
+struct socket *sdp_fallback_settle(struct sdp_fallback *fb, long timeo)
 {
 	int err;
 
-	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
+	if (likely(!READ_ONCE(fb->tcp)))
 		return NULL;
-	err = sdp_fallback_wait(sk, timeo);
-	return err ? ERR_PTR(err) : sdp_fallback_get(sk);
+	err = sdp_fallback_wait(fb, timeo);
+	return err ? ERR_PTR(err) : sdp_fallback_get(fb);
 }
 
-static void sdp_fallback_enter(struct sock *sk)
+static void sdp_fallback_enter(struct sdp_fallback *fb)
 {
-	sdp_fallback_sync(sdp_sk(sk));
-	sdp_fallback_settle_error(sdp_sk(sk));
+	sdp_fallback_sync(fb);
+	sdp_fallback_settle_error(fb);
 }
 
-static void sdp_fallback_leave(struct sock *sk)
+static void sdp_fallback_leave(struct sdp_fallback *fb)
 {
-	sdp_fallback_settle_error(sdp_sk(sk));
-	sdp_fallback_put(sk);
+	sdp_fallback_settle_error(fb);
+	sdp_fallback_put(fb);
 }
 
 /**
  * sdp_fallback_sendmsg() - sendmsg() over TCP
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @msg: what to send, with flags
  * @len: bytes
  *
  * Return: as sdp_sendmsg().
  */
-int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
+int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
 			 struct msghdr *msg, size_t len)
 {
 	int ret;
 
-	sdp_fallback_enter(sk);
+	sdp_fallback_enter(fb);
 	ret = READ_ONCE(tcp->ops)->sendmsg(tcp, msg, len);
-	sdp_fallback_leave(sk);
+	sdp_fallback_leave(fb);
 	return ret;
 }
 
 /**
  * sdp_fallback_recvmsg() - recvmsg() over TCP
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @msg: where to put the data
  * @len: bytes wanted
@@ -97,20 +97,20 @@ int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
  *
  * Return: as sdp_recvmsg().
  */
-int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
+int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,
 			 struct msghdr *msg, size_t len, int flags)
 {
 	int ret;
 
-	sdp_fallback_enter(sk);
+	sdp_fallback_enter(fb);
 	ret = READ_ONCE(tcp->ops)->recvmsg(tcp, msg, len, flags);
-	sdp_fallback_leave(sk);
+	sdp_fallback_leave(fb);
 	return ret;
 }
 
 /**
  * sdp_fallback_splice_read() - splice() from TCP
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @ppos: position, which a stream has none of
  * @pipe: pipe, locked
@@ -119,59 +119,60 @@ int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
  *
  * Return: as sdp_splice_read().
  */
-ssize_t sdp_fallback_splice_read(struct sock *sk, struct socket *tcp,
+ssize_t sdp_fallback_splice_read(struct sdp_fallback *fb, struct socket *tcp,
 				 loff_t *ppos, struct pipe_inode_info *pipe,
 				 size_t len, unsigned int flags)
 {
 	ssize_t ret;
 
-	sdp_fallback_enter(sk);
+	sdp_fallback_enter(fb);
 	ret = READ_ONCE(tcp->ops)->splice_read(tcp, ppos, pipe, len, flags);
-	sdp_fallback_leave(sk);
+	sdp_fallback_leave(fb);
 	return ret;
 }
 
 /**
  * sdp_fallback_splice_eof() - sendfile() has promised more than it had
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  */
-void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp)
+void sdp_fallback_splice_eof(struct sdp_fallback *fb, struct socket *tcp)
 {
 	const struct proto_ops *ops = READ_ONCE(tcp->ops);
 
 	if (ops->splice_eof)
 		ops->splice_eof(tcp);
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 }
 
 /**
  * sdp_fallback_poll() - the events of a TCP socket
- * @sk: socket; who asks waits on its queue already, which TCP wakes
+ * @fb: the fallback of a socket; who asks waits on its queue already, which
+ *	TCP wakes
  * @file: its file
  * @tcp: its TCP socket
  */
-__poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
+__poll_t sdp_fallback_poll(struct sdp_fallback *fb, struct file *file,
 			   struct socket *tcp)
 {
 	__poll_t mask;
 
-	sdp_fallback_enter(sk);
+	sdp_fallback_enter(fb);
 	mask = READ_ONCE(tcp->ops)->poll(file, tcp, NULL);
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 	return mask;
 }
 
 /**
  * sdp_fallback_getname() - the address of either end
- * @ssk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @addr: where to put it, in the form that this socket uses
  * @peer: of the other end
  *
  * Return: its length, or a negative errno.
  */
-int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
+int sdp_fallback_getname(struct sdp_fallback *fb, struct socket *tcp,
 			 struct sockaddr *addr, int peer)
 {
 	struct sockaddr_storage name;
@@ -179,61 +180,61 @@ int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
 	int ret;
 
 	ret = READ_ONCE(tcp->ops)->getname(tcp, (struct sockaddr *)&name, peer);
-	sdp_fallback_put(&ssk->sk);
+	sdp_fallback_put(fb);
 	if (ret < 0)
 		return ret;
 	sdp_addr_from_rdma(&name, &got);
-	return sdp_addr_to_user(&got, ssk->base.v6, addr);
+	return sdp_addr_to_user(&got, sdp_base(fb->sk)->v6, addr);
 }
 
 /**
  * sdp_fallback_shutdown() - shutdown() over TCP
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
  *
  * Return: 0 or a negative errno.
  */
-int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how)
+int sdp_fallback_shutdown(struct sdp_fallback *fb, struct socket *tcp, int how)
 {
 	int err;
 
-	sdp_fallback_enter(sk);
+	sdp_fallback_enter(fb);
 	err = READ_ONCE(tcp->ops)->shutdown(tcp, how);
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 	return err;
 }
 
 /**
  * sdp_fallback_ioctl() - SIOCINQ and its like
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @cmd: command
  * @arg: user pointer
  *
  * Return: 0 or a negative errno.
  */
-int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
-		       unsigned long arg)
+int sdp_fallback_ioctl(struct sdp_fallback *fb, struct socket *tcp,
+		       unsigned int cmd, unsigned long arg)
 {
 	int err;
 
-	sdp_fallback_enter(sk);
+	sdp_fallback_enter(fb);
 	err = READ_ONCE(tcp->ops)->ioctl(tcp, cmd, arg);
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 	return err;
 }
 
 /**
  * sdp_fallback_setsockopt() - set an option of the fallback at SOL_SDP
- * @ssk: socket, not locked
+ * @fb: the fallback of a socket, not locked
  * @optname: option
  * @optval: value, an int
  * @optlen: its length
  *
  * Return: 0 or a negative errno.
  */
-int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
+int sdp_fallback_setsockopt(struct sdp_fallback *fb, int optname,
 			    sockptr_t optval, unsigned int optlen)
 {
 	int val;
@@ -245,9 +246,9 @@ int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	sdp_lock_sock(&ssk->sk);
-	err = sdp_fallback_want(ssk, val);
-	sdp_release_sock(&ssk->sk);
+	sdp_lock_sock(fb->sk);
+	err = sdp_fallback_want(fb, val);
+	sdp_release_sock(fb->sk);
 	return err;
 }
 
@@ -282,7 +283,7 @@ static bool sdp_fallback_is_fastopen(int level, int optname)
 
 /**
  * sdp_fallback_set_tcp() - set an option of a TCP socket
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @level: level
  * @optname: option
@@ -292,7 +293,7 @@ static bool sdp_fallback_is_fastopen(int level, int optname)
  * Return: 0; -ENOENT for another protocol upon TCP than "tls"; -ENOPROTOOPT for
  * fast open; or what TCP says.
  */
-int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
+int sdp_fallback_set_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 			 int optname, sockptr_t optval, unsigned int optlen)
 {
 	int err;
@@ -304,13 +305,13 @@ int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
 	else
 		err = READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
 						      optval, optlen);
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 	return err;
 }
 
 /**
  * sdp_fallback_get_tcp() - read an option of a TCP socket
- * @sk: socket
+ * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @level: level
  * @optname: option
@@ -319,20 +320,20 @@ int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
  *
  * Return: what TCP says.
  */
-int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
+int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 			 int optname, char __user *optval, int __user *optlen)
 {
 	int err;
 
 	err = READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname, optval,
 					      optlen);
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 	return err;
 }
 
 /**
  * sdp_fallback_set_peek_off() - SO_PEEK_OFF
- * @sk: socket
+ * @fb: the fallback of a socket
  * @val: offset, -1 = none
  *
  * TCP moves its own on with what is read, so that setting the same value again
@@ -340,51 +341,33 @@ int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
  *
  * Return: 0
  */
-int sdp_fallback_set_peek_off(struct sock *sk, int val)
+int sdp_fallback_set_peek_off(struct sdp_fallback *fb, int val)
 {
-	struct socket *tcp = sdp_fallback_get(sk);
+	struct socket *tcp = sdp_fallback_get(fb);
 
 	if (tcp) {
 		WRITE_ONCE(tcp->sk->sk_peek_off, val);
-		sdp_fallback_put(sk);
+		sdp_fallback_put(fb);
 	}
-	return sk_set_peek_off(sk, val);
-}
-
-/**
- * sdp_fallback_option_set() - an option of a level other than SOL_SOCKET was
- *	set
- * @sk: socket, not locked
- *
- * What is set before the transport is chosen TCP gets when it is; only a
- * listener goes on using both.
- */
-void sdp_fallback_option_set(struct sock *sk)
-{
-	if (likely(!READ_ONCE(sdp_sk(sk)->fallback.tcp)))
-		return;
-	sdp_lock_sock(sk);
-	if (sk->sk_state == TCP_LISTEN && sdp_sk(sk)->fallback.tcp)
-		sdp_fallback_carry(sdp_sk(sk));
-	sdp_release_sock(sk);
+	return sk_set_peek_off(fb->sk, val);
 }
 
 /**
  * sdp_fallback_getsockopt() - read an option of the fallback at SOL_SDP
- * @ssk: socket
+ * @fb: the fallback of a socket
  * @optname: option
  * @val: set to its value
  *
  * Return: 0 or -ENOPROTOOPT.
  */
-int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val)
+int sdp_fallback_getsockopt(struct sdp_fallback *fb, int optname, int *val)
 {
 	switch (optname) {
 	case SDP_TCP_FALLBACK:
-		*val = ssk->fallback.wanted;
+		*val = fb->wanted;
 		return 0;
 	case SDP_FALLBACK_REASON:
-		*val = ssk->fallback.reason;
+		*val = fb->reason;
 		return 0;
 	default:
 		return -ENOPROTOOPT;
@@ -405,19 +388,17 @@ static const char * const sdp_fallback_words[] = {
 
 /**
  * sdp_fallback_word() - say for /proc what TCP carries, and why
- * @ssk: socket
+ * @fb: the fallback of a socket
  * @active: sdp_fallback_view() has found a connection over TCP
  *
  * Context: any, without locks.
  * Return: a word, or NULL if it is all RDMA's.
  */
-const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active)
+const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active)
 {
-	const struct sdp_fallback *fb = &ssk->fallback;
-
 	if (active)
 		return sdp_fallback_words[READ_ONCE(fb->reason)];
-	if (!sdp_in_state(&ssk->sk, TCPF_LISTEN) || !READ_ONCE(fb->tcp))
+	if (!sdp_in_state(fb->sk, TCPF_LISTEN) || !READ_ONCE(fb->tcp))
 		return NULL;
 	if (READ_ONCE(fb->wanted) == SDP_FALLBACK_ONLY)
 		return sdp_fallback_words[SDP_FALLBACK_CHOSEN];
@@ -427,13 +408,13 @@ const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active)
 
 /**
  * sdp_fallback_view() - look at a connection over TCP from outside
- * @ssk: socket
+ * @fb: the fallback of a socket
  * @view: to fill
  *
  * Context: any, without locks; what is seen need not be of one moment.
  * Return: whether TCP carries the socket's connection.
  */
-bool sdp_fallback_view(const struct sdp_sock *ssk,
+bool sdp_fallback_view(const struct sdp_fallback *fb,
 		       struct sdp_fallback_view *view)
 {
 	const struct tcp_sock *tp;
@@ -442,7 +423,7 @@ bool sdp_fallback_view(const struct sdp_sock *ssk,
 
 	/* What was a TCP socket stays one until RCU readers have left. */
 	rcu_read_lock();
-	tcp = sdp_fallback_tcp(&ssk->sk);
+	tcp = sdp_fallback_tcp(fb);
 	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
 	if (tsk) {
 		tp = tcp_sk(tsk);

@@ -14,7 +14,6 @@
 #include "lsm.h"
 
 struct sdp_addr;
-struct sdp_sock;
 struct pipe_inode_info;
 struct seq_file;
 
@@ -55,6 +54,7 @@ struct sdp_fallback_opts {
 
 /**
  * struct sdp_fallback - the fallback of a socket
+ * @sk: the socket
  * @tcp: kernel TCP socket, NULL = none.  The socket lock protects it, @users
  *	those who are in it, and RCU those who look at it without; it is another
  *	one only when no attempt uses it
@@ -77,6 +77,7 @@ struct sdp_fallback_opts {
  * @error_report: likewise
  */
 struct sdp_fallback {
+	struct sock *sk;
 	struct socket *tcp;
 	atomic_t users;
 	bool active;
@@ -107,89 +108,82 @@ struct sdp_fallback_view {
 	u32 unacked;
 };
 
-/* The decision, and what leads to it: socket/transport.c */
-void sdp_fallback_init(struct sdp_sock *ssk);
-int sdp_fallback_want(struct sdp_sock *ssk, int mode);
-bool sdp_fallback_ready(const struct sdp_sock *ssk);
-bool sdp_fallback_alone(const struct sdp_sock *ssk);
-int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
-int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
-int sdp_fallback_prepare(struct sdp_sock *ssk);
-bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);
-int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
-			      int flags, bool first);
-int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp);
-void sdp_fallback_undo(struct socket *sock);
-void sdp_fallback_not_needed(struct sdp_sock *ssk);
-void sdp_fallback_timeout(struct sdp_sock *ssk);
-void sdp_fallback_count(struct sdp_sock *ssk, enum sdp_fallback_reason reason);
-void sdp_fallback_drop(struct sdp_sock *ssk);
-void sdp_fallback_release(struct sdp_sock *ssk);
+/* What the program wants: mode.c */
+void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk);
+int sdp_fallback_want(struct sdp_fallback *fb, int mode);
+bool sdp_fallback_ready(const struct sdp_fallback *fb);
+bool sdp_fallback_alone(const struct sdp_fallback *fb);
+
+/* The TCP socket that carries the connection; NULL if none does. */
+static inline struct socket *sdp_fallback_tcp(const struct sdp_fallback *fb)
+{
+	/* Pairs with the release in sdp_fallback_open(). */
+	return smp_load_acquire(&fb->active) ? READ_ONCE(fb->tcp) : NULL;
+}
+
+void sdp_fallback_count(struct sdp_fallback *fb,
+			enum sdp_fallback_reason reason);
+void sdp_fallback_drop(struct sdp_fallback *fb);
 
 /* A listener's side: listen.c */
-int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
-bool sdp_fallback_listen_alone(struct sdp_sock *ssk);
-void sdp_fallback_listen_stop(struct sdp_sock *ssk);
-bool sdp_fallback_listener_gone(struct sdp_sock *ssk);
-bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk);
-struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
-void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock);
+bool sdp_fallback_listen_alone(struct sdp_fallback *fb);
+void sdp_fallback_listen_stop(struct sdp_fallback *fb);
+bool sdp_fallback_listener_gone(struct sdp_fallback *fb);
+bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb);
+void sdp_fallback_graft(struct sdp_fallback *fb, struct socket *sock);
 
 /* The TCP socket itself: tcp.c */
 void sdp_fallback_classify(struct sock *sk);
-int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family);
-void sdp_fallback_release_tcp(struct sdp_sock *ssk);
-void sdp_fallback_discard_tcp(struct sdp_sock *ssk);
+int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family);
+void sdp_fallback_release_tcp(struct sdp_fallback *fb);
+void sdp_fallback_discard_tcp(struct sdp_fallback *fb);
 void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock);
-void sdp_fallback_attach_tcp(struct sdp_sock *ssk);
-void sdp_fallback_detach_tcp(struct sdp_sock *ssk);
-void sdp_fallback_settle_error(struct sdp_sock *ssk);
-void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk);
+void sdp_fallback_attach_tcp(struct sdp_fallback *fb);
+void sdp_fallback_detach_tcp(struct sdp_fallback *fb);
+void sdp_fallback_settle_error(struct sdp_fallback *fb);
+void sdp_fallback_names(struct sdp_fallback *fb, const struct sock *tsk);
 
 /* What both sockets are to do alike: options.c */
-void sdp_fallback_fresh_opts(struct sdp_sock *ssk);
-void sdp_fallback_forget_given(struct sdp_sock *ssk);
-void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk);
-void sdp_fallback_sync(struct sdp_sock *ssk);
-void sdp_fallback_carry(struct sdp_sock *ssk);
-void sdp_fallback_carry_to_bind(struct sdp_sock *ssk);
+void sdp_fallback_fresh_opts(struct sdp_fallback *fb);
+void sdp_fallback_forget_given(struct sdp_fallback *fb);
+void sdp_fallback_adopt_opts(struct sdp_fallback *fb, const struct sock *tsk);
+void sdp_fallback_sync(struct sdp_fallback *fb);
 
 /* Who is in the TCP socket: users.c */
-void sdp_fallback_open(struct sdp_sock *ssk);
-void sdp_fallback_shut(struct sdp_sock *ssk);
-struct socket *sdp_fallback_get(struct sock *sk);
-void sdp_fallback_put(struct sock *sk);
-bool sdp_fallback_is_left(const struct sdp_sock *ssk);
-int sdp_fallback_wait_left(struct sdp_sock *ssk);
+void sdp_fallback_open(struct sdp_fallback *fb);
+void sdp_fallback_shut(struct sdp_fallback *fb);
+struct socket *sdp_fallback_get(struct sdp_fallback *fb);
+void sdp_fallback_put(struct sdp_fallback *fb);
+bool sdp_fallback_is_left(const struct sdp_fallback *fb);
+int sdp_fallback_wait_left(struct sdp_fallback *fb);
 
 /* Calls once TCP has taken over: calls.c */
-struct socket *sdp_fallback_settle(struct sock *sk, long timeo);
-int sdp_fallback_sendmsg(struct sock *sk, struct socket *tcp,
+struct socket *sdp_fallback_settle(struct sdp_fallback *fb, long timeo);
+int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
 			 struct msghdr *msg, size_t len);
-int sdp_fallback_recvmsg(struct sock *sk, struct socket *tcp,
+int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,
 			 struct msghdr *msg, size_t len, int flags);
-ssize_t sdp_fallback_splice_read(struct sock *sk, struct socket *tcp,
+ssize_t sdp_fallback_splice_read(struct sdp_fallback *fb, struct socket *tcp,
 				 loff_t *ppos, struct pipe_inode_info *pipe,
 				 size_t len, unsigned int flags);
-void sdp_fallback_splice_eof(struct sock *sk, struct socket *tcp);
-__poll_t sdp_fallback_poll(struct sock *sk, struct file *file,
+void sdp_fallback_splice_eof(struct sdp_fallback *fb, struct socket *tcp);
+__poll_t sdp_fallback_poll(struct sdp_fallback *fb, struct file *file,
 			   struct socket *tcp);
-int sdp_fallback_getname(struct sdp_sock *ssk, struct socket *tcp,
+int sdp_fallback_getname(struct sdp_fallback *fb, struct socket *tcp,
 			 struct sockaddr *addr, int peer);
-int sdp_fallback_shutdown(struct sock *sk, struct socket *tcp, int how);
-int sdp_fallback_ioctl(struct sock *sk, struct socket *tcp, unsigned int cmd,
-		       unsigned long arg);
-int sdp_fallback_setsockopt(struct sdp_sock *ssk, int optname,
+int sdp_fallback_shutdown(struct sdp_fallback *fb, struct socket *tcp, int how);
+int sdp_fallback_ioctl(struct sdp_fallback *fb, struct socket *tcp,
+		       unsigned int cmd, unsigned long arg);
+int sdp_fallback_setsockopt(struct sdp_fallback *fb, int optname,
 			    sockptr_t optval, unsigned int optlen);
-int sdp_fallback_set_tcp(struct sock *sk, struct socket *tcp, int level,
+int sdp_fallback_set_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 			 int optname, sockptr_t optval, unsigned int optlen);
-int sdp_fallback_get_tcp(struct sock *sk, struct socket *tcp, int level,
+int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 			 int optname, char __user *optval, int __user *optlen);
-int sdp_fallback_set_peek_off(struct sock *sk, int val);
-void sdp_fallback_option_set(struct sock *sk);
-int sdp_fallback_getsockopt(struct sdp_sock *ssk, int optname, int *val);
-const char *sdp_fallback_word(const struct sdp_sock *ssk, bool active);
-bool sdp_fallback_view(const struct sdp_sock *ssk,
+int sdp_fallback_set_peek_off(struct sdp_fallback *fb, int val);
+int sdp_fallback_getsockopt(struct sdp_fallback *fb, int optname, int *val);
+const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active);
+bool sdp_fallback_view(const struct sdp_fallback *fb,
 		       struct sdp_fallback_view *view);
 
 #endif /* _SDP_FALLBACK_H */

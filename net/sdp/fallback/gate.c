@@ -16,7 +16,7 @@
 #include <net/sock.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
+#include "fallback.h"
 #include "gate.h"
 #include "lsm.h"
 
@@ -44,24 +44,24 @@ void sdp_gate_inherit(struct sock *child, const struct sock *parent)
 }
 
 /* A socket of the kernel's own, so that nothing else is asked about it. */
-static struct socket *sdp_gate_stand_in(struct sdp_sock *ssk, int family)
+static struct socket *sdp_gate_stand_in(struct sock *sk, int family)
 {
 	struct socket *tcp;
 	int err;
 
-	err = sock_create_kern(sock_net(&ssk->sk), family, SOCK_STREAM,
-			       IPPROTO_TCP, &tcp);
+	err = sock_create_kern(sock_net(sk), family, SOCK_STREAM, IPPROTO_TCP,
+			       &tcp);
 	if (err)
 		return ERR_PTR(err);
-	sdp_gate_inherit(tcp->sk, &ssk->sk);
-	tcp->sk->sk_bound_dev_if = READ_ONCE(ssk->sk.sk_bound_dev_if);
-	tcp->sk->sk_mark = READ_ONCE(ssk->sk.sk_mark);
+	sdp_gate_inherit(tcp->sk, sk);
+	tcp->sk->sk_bound_dev_if = READ_ONCE(sk->sk_bound_dev_if);
+	tcp->sk->sk_mark = READ_ONCE(sk->sk_mark);
 	return tcp;
 }
 
-static int sdp_gate_family(const struct sdp_sock *ssk, bool v6)
+static int sdp_gate_family(const struct sock *sk, bool v6)
 {
-	return v6 || ssk->sk.sk_family == AF_INET6 ? AF_INET6 : AF_INET;
+	return v6 || sk->sk_family == AF_INET6 ? AF_INET6 : AF_INET;
 }
 
 static int sdp_gate_run_bind(struct sock *tsk, struct sockaddr_storage *addr,
@@ -77,14 +77,14 @@ static int sdp_gate_run_bind(struct sock *tsk, struct sockaddr_storage *addr,
 
 /**
  * sdp_gate_bind() - ask the control group's programs before bind()
- * @ssk: locked socket
+ * @sk: locked socket
  * @addr: address, which they may change
  * @v6: it came as AF_INET6
  *
  * Context: the program's.
  * Return: 0 or a negative errno.
  */
-int sdp_gate_bind(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
+int sdp_gate_bind(struct sock *sk, struct sdp_addr *addr, bool v6)
 {
 	struct sockaddr_storage to;
 	struct socket *tcp;
@@ -94,7 +94,7 @@ int sdp_gate_bind(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 	if (!cgroup_bpf_enabled(CGROUP_INET4_BIND) &&
 	    !cgroup_bpf_enabled(CGROUP_INET6_BIND))
 		return 0;
-	tcp = sdp_gate_stand_in(ssk, sdp_gate_family(ssk, v6));
+	tcp = sdp_gate_stand_in(sk, sdp_gate_family(sk, v6));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	len = sdp_addr_to_user(addr, tcp->sk->sk_family == AF_INET6, &to);
@@ -121,44 +121,45 @@ static int sdp_gate_run_connect(struct socket *tcp, struct sdp_addr *peer)
 	return err;
 }
 
-static int sdp_gate_ask_lsm(struct sdp_sock *ssk, struct socket *tcp)
+static int sdp_gate_ask_lsm(struct socket *tcp, const struct sdp_addr *peer)
 {
 	struct sockaddr_storage to;
 	int len;
 
-	len = sdp_addr_to_user(&ssk->peer, tcp->sk->sk_family == AF_INET6, &to);
+	len = sdp_addr_to_user(peer, tcp->sk->sk_family == AF_INET6, &to);
 	return sdp_lsm_connect(tcp, &to, len);
 }
 
 /**
  * sdp_gate_connect() - ask security modules and the control group's programs
  *	before connect()
- * @ssk: locked socket with its peer set, which the programs may change, and with a
- *	TCP socket if TCP may go on with this
+ * @fb: the fallback of a locked socket with its peer set, which the programs may
+ *	change, and with a TCP socket if TCP may go on with this
  *
  * Context: the program's.
  * Return: 0 or a negative errno.
  */
-int sdp_gate_connect(struct sdp_sock *ssk)
+int sdp_gate_connect(struct sdp_fallback *fb)
 {
-	struct socket *tcp = sdp_fallback_ready(ssk) ? ssk->fallback.tcp : NULL;
+	struct socket *tcp = sdp_fallback_ready(fb) ? fb->tcp : NULL;
 	bool asked = cgroup_bpf_enabled(CGROUP_INET4_CONNECT) ||
 		     cgroup_bpf_enabled(CGROUP_INET6_CONNECT);
+	struct sdp_addr *peer = &sdp_base(fb->sk)->peer;
 	int err;
 
 	if (tcp) {
-		err = sdp_gate_ask_lsm(ssk, tcp);
+		err = sdp_gate_ask_lsm(tcp, peer);
 		if (err || !asked)
 			return err;
-		return sdp_gate_run_connect(tcp, &ssk->peer);
+		return sdp_gate_run_connect(tcp, peer);
 	}
 	if (!asked)
 		return 0;
-	tcp = sdp_gate_stand_in(ssk, sdp_addr_is_v4(&ssk->peer) ? AF_INET :
-								  AF_INET6);
+	tcp = sdp_gate_stand_in(fb->sk,
+				sdp_addr_is_v4(peer) ? AF_INET : AF_INET6);
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
-	err = sdp_gate_run_connect(tcp, &ssk->peer);
+	err = sdp_gate_run_connect(tcp, peer);
 	sock_release(tcp);
 	return err;
 }

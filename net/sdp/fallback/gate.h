@@ -8,11 +8,11 @@
 #include <linux/socket.h>
 
 struct sdp_addr;
-struct sdp_sock;
+struct sdp_fallback;
 struct sock;
 
-int sdp_gate_bind(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6);
-int sdp_gate_connect(struct sdp_sock *ssk);
+int sdp_gate_bind(struct sock *sk, struct sdp_addr *addr, bool v6);
+int sdp_gate_connect(struct sdp_fallback *fb);
 void sdp_gate_inherit(struct sock *child, const struct sock *parent);
 
 #endif /* _SDP_GATE_H */

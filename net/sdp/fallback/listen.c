@@ -6,60 +6,33 @@
 #include <net/inet_connection_sock.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "fallback.h"
 #include "lsm.h"
 
 /**
- * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog
- * @ssk: locked socket, bound
- * @backlog: connections that may wait for accept()
- *
- * Return: 0, also if there is no TCP side; or a negative errno.
- */
-int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
-{
-	struct socket *tcp = ssk->fallback.tcp;
-	int err;
-
-	if (!sdp_fallback_ready(ssk))
-		return 0;
-	sdp_fallback_carry(ssk);
-	sdp_fallback_sync(ssk);
-	err = sdp_lsm_listen(tcp, backlog);
-	if (!err)
-		err = READ_ONCE(tcp->ops)->listen(tcp, backlog);
-	if (err)
-		return err;
-	/* Pairs with the acquire in sdp_fallback_listener_gone(). */
-	smp_store_release(&ssk->fallback.listens, true);
-	return 0;
-}
-
-/**
  * sdp_fallback_listen_alone() - RDMA cannot listen, or cannot any more
- * @ssk: locked socket
+ * @fb: the fallback of a locked socket
  *
  * Return: whether TCP listens.
  */
-bool sdp_fallback_listen_alone(struct sdp_sock *ssk)
+bool sdp_fallback_listen_alone(struct sdp_fallback *fb)
 {
-	if (!sdp_fallback_ready(ssk))
+	if (!sdp_fallback_ready(fb))
 		return false;
-	if (ssk->fallback.wanted == SDP_FALLBACK_ONLY)
+	if (fb->wanted == SDP_FALLBACK_ONLY)
 		return true;
-	WRITE_ONCE(ssk->fallback.alone, true);
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FALLBACKLISTENS);
+	WRITE_ONCE(fb->alone, true);
+	SDP_INC_STATS(sock_net(fb->sk), SDP_MIB_FALLBACKLISTENS);
 	return true;
 }
 
 /**
  * sdp_fallback_listener_gone() - whether somebody else has ended the TCP side
- * @ssk: listener, locked or not
+ * @fb: the fallback of a listener, locked or not
  *
  * Its error becomes ours, as a callback would do that a listener must not have.
  */
-bool sdp_fallback_listener_gone(struct sdp_sock *ssk)
+bool sdp_fallback_listener_gone(struct sdp_fallback *fb)
 {
 	struct socket *tcp;
 	struct sock *tsk;
@@ -67,20 +40,19 @@ bool sdp_fallback_listener_gone(struct sdp_sock *ssk)
 	int err;
 
 	/* Pairs with the release in sdp_fallback_listen(). */
-	if (likely(!smp_load_acquire(&ssk->fallback.listens)))
+	if (likely(!smp_load_acquire(&fb->listens)))
 		return false;
 	/* What was a TCP socket stays one until RCU readers have left. */
 	rcu_read_lock();
-	tcp = READ_ONCE(ssk->fallback.tcp);
+	tcp = READ_ONCE(fb->tcp);
 	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
 	if (tsk && refcount_inc_not_zero(&tsk->sk_refcnt)) {
 		/* It may have been another one's memory until now. */
-		gone = READ_ONCE(ssk->fallback.tcp) == tcp &&
-		       READ_ONCE(tcp->sk) == tsk &&
+		gone = READ_ONCE(fb->tcp) == tcp && READ_ONCE(tcp->sk) == tsk &&
 		       sdp_in_state(tsk, TCPF_CLOSE);
 		err = gone ? xchg(&tsk->sk_err, 0) : 0;
 		if (err)
-			WRITE_ONCE(ssk->sk.sk_err, err);
+			WRITE_ONCE(fb->sk->sk_err, err);
 		sock_put(tsk);
 	}
 	rcu_read_unlock();
@@ -89,45 +61,45 @@ bool sdp_fallback_listener_gone(struct sdp_sock *ssk)
 
 /**
  * sdp_fallback_listen_stop() - end listening
- * @ssk: locked socket in state LISTEN
+ * @fb: the fallback of a locked socket in state LISTEN
  *
  * Connections that nobody has accepted are reset.
  */
-void sdp_fallback_listen_stop(struct sdp_sock *ssk)
+void sdp_fallback_listen_stop(struct sdp_fallback *fb)
 {
-	struct socket *tcp = ssk->fallback.tcp;
+	struct socket *tcp = fb->tcp;
 
-	sdp_sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(fb->sk);
 	if (tcp) {
 		/* Who ends it stores the error before he gives up its lock. */
 		lock_sock(tcp->sk);
-		sdp_fallback_listener_gone(ssk);
+		sdp_fallback_listener_gone(fb);
 		release_sock(tcp->sk);
 	}
-	WRITE_ONCE(ssk->fallback.listens, false);
-	if (tcp && ssk->fallback.used) {
+	WRITE_ONCE(fb->listens, false);
+	if (tcp && fb->used) {
 		READ_ONCE(tcp->ops)->shutdown(tcp, SHUT_RD);
-		sdp_fallback_forget_given(ssk);
+		sdp_fallback_forget_given(fb);
 	} else {
-		sdp_fallback_drop(ssk);
+		sdp_fallback_drop(fb);
 	}
 }
 
 /**
  * sdp_fallback_accept_waiting() - whether TCP has a connection to accept
- * @ssk: listener, locked or not
+ * @fb: the fallback of a listener, locked or not
  */
-bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk)
+bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb)
 {
 	struct socket *tcp;
 	struct sock *tsk;
 	bool waiting = false;
 
-	if (likely(!READ_ONCE(ssk->fallback.tcp)))
+	if (likely(!READ_ONCE(fb->tcp)))
 		return false;
 	/* What was a TCP socket stays one until RCU readers have left. */
 	rcu_read_lock();
-	tcp = READ_ONCE(ssk->fallback.tcp);
+	tcp = READ_ONCE(fb->tcp);
 	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
 	if (tsk)
 		waiting = inet_csk_listen_poll(tsk);
@@ -136,53 +108,14 @@ bool sdp_fallback_accept_waiting(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_fallback_accept() - take a connection that came over TCP
- * @parent: locked listener
- * @err: set to a negative errno if there is none
- *
- * Return: a socket that sdp_fallback_graft() has to give to its file; or NULL,
- * with no error if the connection that was seen has gone again.
- */
-struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
-{
-	struct sdp_sock *child;
-	struct socket *tcp;
-	struct sock *sk;
-
-	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
-	if (!sk) {
-		*err = -ENOBUFS;
-		return NULL;
-	}
-	child = sdp_sk(sk);
-	/* What waits there has been given these. */
-	child->fallback.opts = parent->fallback.opts;
-	sdp_fallback_sync(parent);
-	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
-	if (*err) {
-		sk_common_release(sk);
-		/* It was seen, and has gone again. */
-		if (*err == -EAGAIN)
-			*err = 0;
-		return NULL;
-	}
-	child->fallback.tcp = tcp;
-	sdp_fallback_count(child, SDP_FALLBACK_ACCEPTED);
-	sdp_fallback_names(child, tcp->sk);
-	sdp_fallback_adopt_opts(child, tcp->sk);
-	sdp_fallback_open(child);
-	return sk;
-}
-
-/**
  * sdp_fallback_graft() - give an accepted connection to its file
- * @ssk: socket; nothing happens if TCP does not carry it
+ * @fb: the fallback of a socket; nothing happens if TCP does not carry it
  * @sock: the file's socket, grafted
  */
-void sdp_fallback_graft(struct sdp_sock *ssk, struct socket *sock)
+void sdp_fallback_graft(struct sdp_fallback *fb, struct socket *sock)
 {
-	if (!ssk->fallback.active)
+	if (!fb->active)
 		return;
-	sdp_fallback_share_tcp(ssk->fallback.tcp, sock);
-	sdp_fallback_attach_tcp(ssk);
+	sdp_fallback_share_tcp(fb->tcp, sock);
+	sdp_fallback_attach_tcp(fb);
 }

@@ -6,7 +6,6 @@
 #include <net/tcp.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "fallback.h"
 
 /* Flags of struct sock that are options of the program and mean TCP too. */
@@ -42,12 +41,12 @@ static void sdp_fallback_read_opts(const struct sock *sk,
 
 /**
  * sdp_fallback_fresh_opts() - remember that a TCP socket was given nothing yet
- * @ssk: locked socket with a new TCP socket
+ * @fb: the fallback of a locked socket with a new TCP socket
  *
  * What every socket begins with is nothing to give: where the new one differs,
  * somebody wanted it to.
  */
-void sdp_fallback_fresh_opts(struct sdp_sock *ssk)
+void sdp_fallback_fresh_opts(struct sdp_fallback *fb)
 {
 	static const struct sdp_fallback_opts fresh = {
 		.rcvtimeo = MAX_SCHEDULE_TIMEOUT,
@@ -56,34 +55,34 @@ void sdp_fallback_fresh_opts(struct sdp_sock *ssk)
 		.peek_off = -1,
 	};
 
-	memcpy(&ssk->fallback.opts, &fresh, sizeof(fresh));
-	sdp_fallback_forget_given(ssk);
+	memcpy(&fb->opts, &fresh, sizeof(fresh));
+	sdp_fallback_forget_given(fb);
 }
 
 /**
  * sdp_fallback_forget_given() - carry all options to TCP anew, when it is time
- * @ssk: locked socket, or a new one that nobody else knows
+ * @fb: the fallback of a locked socket, or a new one that nobody else knows
  */
-void sdp_fallback_forget_given(struct sdp_sock *ssk)
+void sdp_fallback_forget_given(struct sdp_fallback *fb)
 {
-	memset(&ssk->fallback.given, 0, sizeof(ssk->fallback.given));
-	ssk->fallback.carried = false;
+	memset(&fb->given, 0, sizeof(fb->given));
+	fb->carried = false;
 }
 
 /**
  * sdp_fallback_adopt_opts() - have the options that a connection came with
- * @ssk: new socket that nobody else knows, with its listener's options, and with
- *	those that TCP's listener had been given when the connection came
+ * @fb: the fallback of a new socket that nobody else knows, with its listener's
+ *	options, and with those that TCP's listener had when the connection came
  * @tsk: TCP's
  *
  * A sysctl of TCP may have given it the mark of a packet, or the interface, and a
  * program of the control group whatever it likes.  The others are the listener's.
  */
-void sdp_fallback_adopt_opts(struct sdp_sock *ssk, const struct sock *tsk)
+void sdp_fallback_adopt_opts(struct sdp_fallback *fb, const struct sock *tsk)
 {
-	struct sdp_fallback_opts *opts = &ssk->fallback.opts;
+	struct sdp_fallback_opts *opts = &fb->opts;
 	struct sdp_fallback_opts old = *opts;
-	struct sock *sk = &ssk->sk;
+	struct sock *sk = fb->sk;
 
 	sdp_fallback_read_opts(tsk, opts);
 	if (opts->priority != old.priority)
@@ -163,20 +162,19 @@ static void sdp_fallback_apply(struct sock *tsk,
 
 /**
  * sdp_fallback_sync() - give TCP the options of level SOL_SOCKET
- * @ssk: socket with a TCP socket, locked or not
+ * @fb: the fallback of a socket with a TCP socket, locked or not
  *
  * The socket layer stores these options in our struct sock and tells nobody,
  * so they are compared before each call that TCP serves.  TCP is given what has
  * changed since then, and nothing else: the rest may be what a program of the
  * control group, an interface or a packet has set there.
  */
-void sdp_fallback_sync(struct sdp_sock *ssk)
+void sdp_fallback_sync(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
 	struct sock *tsk = fb->tcp->sk;
 	struct sdp_fallback_opts opts;
 
-	sdp_fallback_read_opts(&ssk->sk, &opts);
+	sdp_fallback_read_opts(fb->sk, &opts);
 	if (likely(!memcmp(&opts, &fb->opts, sizeof(opts))))
 		return;
 	/* The kernel stamps packets only if somebody has asked for it. */
@@ -186,136 +184,4 @@ void sdp_fallback_sync(struct sdp_sock *ssk)
 	sdp_fallback_apply(tsk, &opts, &fb->opts);
 	memcpy(&fb->opts, &opts, sizeof(opts));
 	release_sock(tsk);
-}
-
-static void sdp_fallback_carry_int(struct socket *tcp, int level, int optname,
-				   int val)
-{
-	READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
-					KERNEL_SOCKPTR(&val), sizeof(val));
-}
-
-static void sdp_fallback_carry_tcp(struct sdp_sock *ssk)
-{
-	static const int options[SDP_FALLBACK_TCP_OPTIONS] = {
-		TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT,
-		TCP_SYNCNT, TCP_LINGER2, TCP_DEFER_ACCEPT, TCP_USER_TIMEOUT,
-		TCP_NOTSENT_LOWAT,
-	};
-	struct sdp_fallback *fb = &ssk->fallback;
-	int val;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		if (sdp_tcp_getsockopt(&ssk->sk, options[i], &val) ||
-		    (fb->carried && fb->given_tcp[i] == val))
-			continue;
-		fb->given_tcp[i] = val;
-		sdp_fallback_carry_int(fb->tcp, SOL_TCP, options[i], val);
-	}
-}
-
-static bool sdp_fallback_ip_due(const struct sdp_sock *ssk,
-				enum sdp_ip_option which)
-{
-	return !ssk->fallback.carried ||
-	       ssk->fallback.given.ip[which] != ssk->base.opt.ip[which];
-}
-
-/* Those that a socket begins with are as good as any: TCP's are the same. */
-static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
-{
-	static const struct {
-		int level;
-		int optname;
-		enum sdp_ip_option which;
-	} options[] = {
-		{ SOL_IP, IP_TOS, SDP_IP_TOS },
-		{ SOL_IP, IP_TTL, SDP_IP_TTL },
-		{ SOL_IP, IP_RECVERR, SDP_IP_RECVERR },
-		{ SOL_IP, IP_RECVTTL, SDP_IP_RECVTTL },
-		{ SOL_IP, IP_RECVTOS, SDP_IP_RECVTOS },
-		{ SOL_IP, IP_PKTINFO, SDP_IP_PKTINFO },
-		{ SOL_IP, IP_FREEBIND, SDP_IP_FREEBIND },
-		{ SOL_IP, IP_BIND_ADDRESS_NO_PORT,
-		  SDP_IP_BIND_ADDRESS_NO_PORT },
-		{ SOL_IPV6, IPV6_TCLASS, SDP_IPV6_TCLASS },
-		{ SOL_IPV6, IPV6_UNICAST_HOPS, SDP_IPV6_UNICAST_HOPS },
-		{ SOL_IPV6, IPV6_RECVERR, SDP_IPV6_RECVERR },
-		{ SOL_IPV6, IPV6_RECVHOPLIMIT, SDP_IPV6_RECVHOPLIMIT },
-		{ SOL_IPV6, IPV6_RECVTCLASS, SDP_IPV6_RECVTCLASS },
-		{ SOL_IPV6, IPV6_RECVPKTINFO, SDP_IPV6_RECVPKTINFO },
-		{ SOL_IPV6, IPV6_DONTFRAG, SDP_IPV6_DONTFRAG },
-	};
-	int i;
-
-	/* A socket of IPv4 has none of IPv6, and says so. */
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		if (sdp_fallback_ip_due(ssk, options[i].which))
-			sdp_fallback_carry_int(ssk->fallback.tcp,
-					       options[i].level,
-					       options[i].optname,
-					       ssk->base.opt.ip[options[i].which]);
-}
-
-/* Whose defaults are sysctls of TCP, and that are carried if the program set them. */
-static void sdp_fallback_carry_set(struct sdp_sock *ssk)
-{
-	struct socket *tcp = ssk->fallback.tcp;
-	const struct sdp_options *given = &ssk->fallback.given;
-	const struct sdp_options *opt = &ssk->base.opt;
-
-	if (opt->maxseg != given->maxseg)
-		sdp_fallback_carry_int(tcp, SOL_TCP, TCP_MAXSEG, opt->maxseg);
-	if (opt->window_clamp != given->window_clamp)
-		sdp_fallback_carry_int(tcp, SOL_TCP, TCP_WINDOW_CLAMP,
-				       opt->window_clamp);
-	if ((ssk->fallback.carried ||
-	     opt->ip[SDP_IP_MTU_DISCOVER] != IP_PMTUDISC_WANT) &&
-	    sdp_fallback_ip_due(ssk, SDP_IP_MTU_DISCOVER))
-		sdp_fallback_carry_int(tcp, SOL_IP, IP_MTU_DISCOVER,
-				       opt->ip[SDP_IP_MTU_DISCOVER]);
-	if ((ssk->fallback.carried ||
-	     opt->ip[SDP_IPV6_MTU_DISCOVER] != IPV6_PMTUDISC_WANT) &&
-	    sdp_fallback_ip_due(ssk, SDP_IPV6_MTU_DISCOVER))
-		sdp_fallback_carry_int(tcp, SOL_IPV6, IPV6_MTU_DISCOVER,
-				       opt->ip[SDP_IPV6_MTU_DISCOVER]);
-}
-
-/**
- * sdp_fallback_carry() - give TCP the options that we keep ourselves
- * @ssk: locked socket with a TCP socket that no call is in
- *
- * They are carried before anybody is asked about binding, listening or connecting,
- * and those that have changed since then once more when TCP begins: the others may
- * be what a program of the control group has set when it was asked.  Of the options
- * of level SOL_SOCKET IP_TOS changes one, so that sdp_fallback_sync() comes behind.
- * From then on they are set and read there.
- */
-void sdp_fallback_carry(struct sdp_sock *ssk)
-{
-	struct sdp_fallback *fb = &ssk->fallback;
-
-	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
-	sdp_fallback_carry_tcp(ssk);
-	sdp_fallback_carry_ip(ssk);
-	sdp_fallback_carry_set(ssk);
-	sdp_inet_carry(ssk, &fb->given, fb->tcp);
-	fb->given = ssk->base.opt;
-	fb->carried = true;
-}
-
-/**
- * sdp_fallback_carry_to_bind() - the same before the TCP socket gets its port
- * @ssk: locked socket with a TCP socket that no call is in
- *
- * Both sides are to have one port, so that TCP chooses it at once, whatever
- * IP_BIND_ADDRESS_NO_PORT says: TCP is told when it listens or connects.
- */
-void sdp_fallback_carry_to_bind(struct sdp_sock *ssk)
-{
-	sdp_fallback_carry(ssk);
-	sdp_fallback_carry_int(ssk->fallback.tcp, SOL_IP,
-			       IP_BIND_ADDRESS_NO_PORT, 0);
-	ssk->fallback.given.ip[SDP_IP_BIND_ADDRESS_NO_PORT] = 0;
 }

@@ -16,7 +16,7 @@
 #include <linux/net.h>
 #include <net/tcp.h>
 
-#include "socket/socket.h"
+#include "base/base.h"
 #include "fallback.h"
 
 /**
@@ -61,46 +61,45 @@ void sdp_fallback_classify(struct sock *sk)
 
 /**
  * sdp_fallback_create_tcp() - create the TCP socket
- * @ssk: locked socket with a file and without a TCP socket
+ * @fb: the fallback of a locked socket with a file and without a TCP socket
  * @family: AF_INET or AF_INET6
  *
  * Context: the program's.
  * Return: 0 or a negative errno, as socket() gives it.
  */
-int sdp_fallback_create_tcp(struct sdp_sock *ssk, int family)
+int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
 	struct socket *tcp;
 	int err;
 
-	err = __sock_create(sock_net(&ssk->sk), family, SOCK_STREAM,
-			    IPPROTO_TCP, &tcp, 0);
+	err = __sock_create(sock_net(fb->sk), family, SOCK_STREAM, IPPROTO_TCP,
+			    &tcp, 0);
 	if (err)
 		return err;
-	sdp_fallback_classify(&ssk->sk);
+	sdp_fallback_classify(fb->sk);
 	if (family == AF_INET6)
-		tcp->sk->sk_ipv6only = ssk->v6only;
-	sdp_fallback_share_tcp(tcp, ssk->sk.sk_socket);
-	sdp_fallback_fresh_opts(ssk);
+		tcp->sk->sk_ipv6only = sdp_base(fb->sk)->v6only;
+	sdp_fallback_share_tcp(tcp, fb->sk->sk_socket);
+	sdp_fallback_fresh_opts(fb);
 	WRITE_ONCE(fb->tcp, tcp);
 	return 0;
 }
 
 /**
  * sdp_fallback_release_tcp() - close the TCP socket, if there is one
- * @ssk: socket that no call can use TCP of any more
+ * @fb: the fallback of a socket that no call can use TCP of any more
  *
  * Waits only if SO_LINGER says so.
  *
  * Context: process context, with or without the socket lock.
  */
-void sdp_fallback_release_tcp(struct sdp_sock *ssk)
+void sdp_fallback_release_tcp(struct sdp_fallback *fb)
 {
-	struct socket *tcp = ssk->fallback.tcp;
+	struct socket *tcp = fb->tcp;
 
 	if (!tcp)
 		return;
-	WRITE_ONCE(ssk->fallback.tcp, NULL);
+	WRITE_ONCE(fb->tcp, NULL);
 	/* While the lock is held nobody sends signals to the file's owner. */
 	lock_sock(tcp->sk);
 	WRITE_ONCE(tcp->file, NULL);
@@ -123,26 +122,26 @@ static void sdp_fallback_unshare_tcp(struct socket *tcp)
 
 /**
  * sdp_fallback_discard_tcp() - have no TCP socket any more, whoever has used it
- * @ssk: locked socket that TCP does not connect, with no call in its TCP socket
+ * @fb: the fallback of a locked socket that TCP does not connect, with no call in
+ *	its TCP socket
  *
  * When one that was used is closed, a protocol upon it or a map of sockets may have
  * to wait for others.  That must not be below our lock, so that it gets a file of
  * its own: the last reference to a file is dropped on the way back to the program.
  */
-void sdp_fallback_discard_tcp(struct sdp_sock *ssk)
+void sdp_fallback_discard_tcp(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
 	struct socket *tcp = fb->tcp;
 	struct file *file;
 
-	WARN_ON_ONCE(fb->active || !sdp_fallback_is_left(ssk));
+	WARN_ON_ONCE(fb->active || !sdp_fallback_is_left(fb));
 	if (!tcp)
 		return;
 	if (!fb->used) {
-		sdp_fallback_release_tcp(ssk);
+		sdp_fallback_release_tcp(fb);
 		return;
 	}
-	sdp_fallback_detach_tcp(ssk);
+	sdp_fallback_detach_tcp(fb);
 	WRITE_ONCE(fb->tcp, NULL);
 	fb->used = false;
 	WRITE_ONCE(fb->err, 0);
@@ -154,103 +153,105 @@ void sdp_fallback_discard_tcp(struct sdp_sock *ssk)
 }
 
 /* The error is in both sockets, and whoever reads it first has read it. */
-static void sdp_fallback_post_error(struct sock *sk, const struct sock *tsk)
+static void sdp_fallback_post_error(struct sdp_fallback *fb,
+				    const struct sock *tsk)
 {
 	int err = READ_ONCE(tsk->sk_err);
 
 	if (!err)
 		return;
-	WRITE_ONCE(sk->sk_err, err);
+	WRITE_ONCE(fb->sk->sk_err, err);
 	/* Who sees this sees that, or that somebody has read it. */
-	smp_store_release(&sdp_sk(sk)->fallback.err, err);
+	smp_store_release(&fb->err, err);
 }
 
 /**
  * sdp_fallback_settle_error() - forget an error that somebody has read
- * @ssk: socket with a TCP socket, locked or not
+ * @fb: the fallback of a socket with a TCP socket, locked or not
  *
  * SO_ERROR reads our error, TCP's calls theirs.
  */
-void sdp_fallback_settle_error(struct sdp_sock *ssk)
+void sdp_fallback_settle_error(struct sdp_fallback *fb)
 {
-	struct sock *tsk = ssk->fallback.tcp->sk;
-	struct sock *sk = &ssk->sk;
+	struct sock *tsk = fb->tcp->sk;
+	struct sock *sk = fb->sk;
 	/* Pairs with the release in sdp_fallback_post_error(). */
-	int err = smp_load_acquire(&ssk->fallback.err);
+	int err = smp_load_acquire(&fb->err);
 
 	if (likely(!err) || (READ_ONCE(sk->sk_err) && READ_ONCE(tsk->sk_err)))
 		return;
 	/* Another one may have come since. */
-	cmpxchg(&ssk->fallback.err, err, 0);
+	cmpxchg(&fb->err, err, 0);
 	cmpxchg(&sk->sk_err, err, 0);
 	cmpxchg(&tsk->sk_err, err, 0);
 }
 
 /**
  * sdp_fallback_names() - take over the addresses of a TCP socket
- * @ssk: socket
+ * @fb: the fallback of a socket
  * @tsk: its TCP socket, connected
  */
-void sdp_fallback_names(struct sdp_sock *ssk, const struct sock *tsk)
+void sdp_fallback_names(struct sdp_fallback *fb, const struct sock *tsk)
 {
-	ssk->local.port = htons(tsk->sk_num);
-	ssk->peer.port = tsk->sk_dport;
+	struct sdp_base *base = sdp_base(fb->sk);
+
+	base->local.port = htons(tsk->sk_num);
+	base->peer.port = tsk->sk_dport;
 #if IS_ENABLED(CONFIG_IPV6)
 	if (tsk->sk_family == AF_INET6) {
-		ssk->local.ip = tsk->sk_v6_rcv_saddr;
-		ssk->peer.ip = tsk->sk_v6_daddr;
+		base->local.ip = tsk->sk_v6_rcv_saddr;
+		base->peer.ip = tsk->sk_v6_daddr;
 		return;
 	}
 #endif
-	ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &ssk->local.ip);
-	ipv6_addr_set_v4mapped(tsk->sk_daddr, &ssk->peer.ip);
+	ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &base->local.ip);
+	ipv6_addr_set_v4mapped(tsk->sk_daddr, &base->peer.ip);
 }
 
-static struct sock *sdp_fallback_owner(const struct sock *tsk)
+static struct sdp_fallback *sdp_fallback_owner(const struct sock *tsk)
 {
 	return __locked_read_sk_user_data_with_flags(tsk, 0);
 }
 
 static void sdp_fallback_state_change(struct sock *tsk)
 {
-	struct sock *sk;
+	struct sdp_fallback *fb;
 
 	read_lock_bh(&tsk->sk_callback_lock);
-	sk = sdp_fallback_owner(tsk);
-	if (sk) {
-		sdp_fallback_post_error(sk, tsk);
+	fb = sdp_fallback_owner(tsk);
+	if (fb) {
+		sdp_fallback_post_error(fb, tsk);
 		if (tsk->sk_state == TCP_ESTABLISHED)
-			sdp_fallback_names(sdp_sk(sk), tsk);
-		sdp_sk(sk)->fallback.state_change(tsk);
+			sdp_fallback_names(fb, tsk);
+		fb->state_change(tsk);
 	}
 	read_unlock_bh(&tsk->sk_callback_lock);
 }
 
 static void sdp_fallback_error_report(struct sock *tsk)
 {
-	struct sock *sk;
+	struct sdp_fallback *fb;
 
 	read_lock_bh(&tsk->sk_callback_lock);
-	sk = sdp_fallback_owner(tsk);
-	if (sk) {
-		sdp_fallback_post_error(sk, tsk);
-		sdp_sk(sk)->fallback.error_report(tsk);
+	fb = sdp_fallback_owner(tsk);
+	if (fb) {
+		sdp_fallback_post_error(fb, tsk);
+		fb->error_report(tsk);
 	}
 	read_unlock_bh(&tsk->sk_callback_lock);
 }
 
 /**
  * sdp_fallback_attach_tcp() - let errors of a connection become ours
- * @ssk: locked socket whose TCP socket connects or is connected
+ * @fb: the fallback of a locked socket whose TCP socket connects or is connected
  *
  * The callbacks' pointer holds our socket.  A listener has none: its children
  * would inherit them.  Nor has a connection whose pointer is in use: a program of
  * the control group may have put it into a map of sockets before it was accepted.
  * Its errors are TCP's alone.
  */
-void sdp_fallback_attach_tcp(struct sdp_sock *ssk)
+void sdp_fallback_attach_tcp(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
 	struct sock *tsk = fb->tcp->sk;
 
 	write_lock_bh(&tsk->sk_callback_lock);
@@ -258,30 +259,28 @@ void sdp_fallback_attach_tcp(struct sdp_sock *ssk)
 		write_unlock_bh(&tsk->sk_callback_lock);
 		return;
 	}
-	sock_hold(&ssk->sk);
+	sock_hold(fb->sk);
 	fb->state_change = tsk->sk_state_change;
 	fb->error_report = tsk->sk_error_report;
-	__rcu_assign_sk_user_data_with_flags(tsk, &ssk->sk,
-					     SK_USER_DATA_NOCOPY);
+	__rcu_assign_sk_user_data_with_flags(tsk, fb, SK_USER_DATA_NOCOPY);
 	tsk->sk_state_change = sdp_fallback_state_change;
 	tsk->sk_error_report = sdp_fallback_error_report;
 	/* It may have failed before. */
-	sdp_fallback_post_error(&ssk->sk, tsk);
+	sdp_fallback_post_error(fb, tsk);
 	write_unlock_bh(&tsk->sk_callback_lock);
 }
 
 /**
  * sdp_fallback_detach_tcp() - undo sdp_fallback_attach_tcp()
- * @ssk: socket, which the caller holds
+ * @fb: the fallback of a socket, which the caller holds
  */
-void sdp_fallback_detach_tcp(struct sdp_sock *ssk)
+void sdp_fallback_detach_tcp(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
 	struct sock *tsk = fb->tcp->sk;
 	bool attached;
 
 	write_lock_bh(&tsk->sk_callback_lock);
-	attached = sdp_fallback_owner(tsk) == &ssk->sk;
+	attached = sdp_fallback_owner(tsk) == fb;
 	if (attached) {
 		tsk->sk_state_change = fb->state_change;
 		tsk->sk_error_report = fb->error_report;
@@ -289,5 +288,5 @@ void sdp_fallback_detach_tcp(struct sdp_sock *ssk)
 	}
 	write_unlock_bh(&tsk->sk_callback_lock);
 	if (attached)
-		__sock_put(&ssk->sk);
+		__sock_put(fb->sk);
 }

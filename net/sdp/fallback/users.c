@@ -11,21 +11,19 @@
  */
 #include <linux/wait_bit.h>
 
-#include "socket/socket.h"
+#include "base/base.h"
 #include "fallback.h"
 
 /**
  * sdp_fallback_open() - let calls into the TCP socket
- * @ssk: locked socket, or a new one that nobody else knows
+ * @fb: the fallback of a locked socket, or a new one that nobody else knows
  */
-void sdp_fallback_open(struct sdp_sock *ssk)
+void sdp_fallback_open(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
-
 	WARN_ON_ONCE(atomic_read(&fb->users));
 	fb->used = true;
 	/* Options are set on TCP alone from now on, and in the end it forgets some. */
-	sdp_fallback_forget_given(ssk);
+	sdp_fallback_forget_given(fb);
 	atomic_set(&fb->users, 1);
 	/* Pairs with the acquire in sdp_fallback_tcp(). */
 	smp_store_release(&fb->active, true);
@@ -36,44 +34,42 @@ void sdp_fallback_open(struct sdp_sock *ssk)
 
 /**
  * sdp_fallback_shut() - let no more calls into the TCP socket
- * @ssk: locked socket whose connection TCP carries
+ * @fb: the fallback of a locked socket whose connection TCP carries
  *
  * Those that are in it go on.
  */
-void sdp_fallback_shut(struct sdp_sock *ssk)
+void sdp_fallback_shut(struct sdp_fallback *fb)
 {
-	sdp_sock_owned_by_me(&ssk->sk);
-	WRITE_ONCE(ssk->fallback.active, false);
-	sdp_fallback_put(&ssk->sk);
+	sdp_sock_owned_by_me(fb->sk);
+	WRITE_ONCE(fb->active, false);
+	sdp_fallback_put(fb);
 }
 
 /**
  * sdp_fallback_get() - enter the TCP socket
- * @sk: socket, locked or not
+ * @fb: the fallback of a socket, locked or not
  *
  * Return: the TCP socket if it carries the connection, and sdp_fallback_put() is
  * due; or NULL.
  */
-struct socket *sdp_fallback_get(struct sock *sk)
+struct socket *sdp_fallback_get(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &sdp_sk(sk)->fallback;
-
-	if (likely(!sdp_fallback_tcp(sk)) || !atomic_inc_not_zero(&fb->users))
+	if (likely(!sdp_fallback_tcp(fb)) || !atomic_inc_not_zero(&fb->users))
 		return NULL;
 	/* Who has seen it active just before it was shut is not to keep it in use. */
 	if (READ_ONCE(fb->active))
 		return fb->tcp;
-	sdp_fallback_put(sk);
+	sdp_fallback_put(fb);
 	return NULL;
 }
 
 /**
  * sdp_fallback_put() - leave the TCP socket
- * @sk: socket, locked or not
+ * @fb: the fallback of a socket, locked or not
  */
-void sdp_fallback_put(struct sock *sk)
+void sdp_fallback_put(struct sdp_fallback *fb)
 {
-	atomic_t *users = &sdp_sk(sk)->fallback.users;
+	atomic_t *users = &fb->users;
 
 	if (atomic_dec_and_test(users))
 		wake_up_var(users);
@@ -81,20 +77,20 @@ void sdp_fallback_put(struct sock *sk)
 
 /**
  * sdp_fallback_is_left() - whether the TCP socket may be locked below our lock
- * @ssk: locked socket
+ * @fb: the fallback of a locked socket
  *
  * Return: true if no call is in it, and none can come.
  */
-bool sdp_fallback_is_left(const struct sdp_sock *ssk)
+bool sdp_fallback_is_left(const struct sdp_fallback *fb)
 {
-	return !atomic_read(&ssk->fallback.users);
+	return !atomic_read(&fb->users);
 }
 
 /**
  * sdp_fallback_wait_left() - wait until the last call has left the TCP socket of an
  *	attempt that is over
- * @ssk: locked socket; the lock is given up meanwhile.  Nothing happens while TCP
- *	carries the connection
+ * @fb: the fallback of a locked socket; the lock is given up meanwhile.  Nothing
+ *	happens while TCP carries the connection
  *
  * Like TCP, whose callers would wait for its lock here, this is not a matter of
  * O_NONBLOCK.
@@ -102,17 +98,16 @@ bool sdp_fallback_is_left(const struct sdp_sock *ssk)
  * Context: the program's.
  * Return: 0 or -ERESTARTSYS.
  */
-int sdp_fallback_wait_left(struct sdp_sock *ssk)
+int sdp_fallback_wait_left(struct sdp_fallback *fb)
 {
-	struct sdp_fallback *fb = &ssk->fallback;
 	int err = 0;
 
-	while (!err && !fb->active && !sdp_fallback_is_left(ssk)) {
-		sdp_release_sock(&ssk->sk);
+	while (!err && !fb->active && !sdp_fallback_is_left(fb)) {
+		sdp_release_sock(fb->sk);
 		err = wait_var_event_interruptible(&fb->users,
 						   !atomic_read(&fb->users) ||
 						   READ_ONCE(fb->active));
-		sdp_lock_sock(&ssk->sk);
+		sdp_lock_sock(fb->sk);
 	}
 	return err;
 }

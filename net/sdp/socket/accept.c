@@ -34,11 +34,11 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 {
 	int err = 0;
 
-	if (!sdp_fallback_alone(ssk))
+	if (!sdp_fallback_alone(&ssk->fallback))
 		err = sdp_conn_is_bound(&ssk->conn) ? sdp_listen_begin(ssk) :
 						      sdp_share_listen(ssk);
-	if (err || sdp_fallback_alone(ssk))
-		return sdp_fallback_listen_alone(ssk) ? 0 : err;
+	if (err || sdp_fallback_alone(&ssk->fallback))
+		return sdp_fallback_listen_alone(&ssk->fallback) ? 0 : err;
 	return 0;
 }
 
@@ -99,7 +99,7 @@ static void sdp_listen_over(struct sdp_sock *ssk)
 void sdp_listen_stop(struct sock *sk)
 {
 	/* Not below: if a device goes meanwhile others may use the socket again. */
-	sdp_fallback_listen_stop(sdp_sk(sk));
+	sdp_fallback_listen_stop(sdp_fallback(sk));
 	sdp_sock_free_port(sdp_sk(sk));
 	sdp_sock_retreat(sk, sdp_listen_over);
 }
@@ -403,7 +403,7 @@ void sdp_accept_purge(struct sdp_sock *parent)
 bool sdp_accept_waiting(const struct sock *sk)
 {
 	return !list_empty_careful(&sdp_sk(sk)->accept_ready) ||
-	       sdp_fallback_accept_waiting(sdp_sk(sk));
+	       sdp_fallback_accept_waiting(sdp_fallback(sk));
 }
 
 /*
@@ -412,7 +412,8 @@ bool sdp_accept_waiting(const struct sock *sk)
  */
 static int sdp_accept_check(struct sock *sk)
 {
-	if (sk->sk_state == TCP_LISTEN && sdp_fallback_listener_gone(sdp_sk(sk)))
+	if (sk->sk_state == TCP_LISTEN &&
+	    sdp_fallback_listener_gone(sdp_fallback(sk)))
 		sdp_listen_stop(sk);
 	return sk->sk_state == TCP_LISTEN ? 0 : -EINVAL;
 }
@@ -428,7 +429,7 @@ static int sdp_accept_wait(struct sock *sk, long *timeo)
 					  TASK_INTERRUPTIBLE);
 		sdp_release_sock(sk);
 		if (!sdp_accept_waiting(sk) &&
-		    !sdp_fallback_listener_gone(sdp_sk(sk)))
+		    !sdp_fallback_listener_gone(sdp_fallback(sk)))
 			*timeo = schedule_timeout(*timeo);
 		sched_annotate_sleep();
 		sdp_lock_sock(sk);
@@ -470,7 +471,7 @@ static struct sock *sdp_accept_take(struct sdp_sock *parent, int *err)
 {
 	bool rdma = !list_empty_careful(&parent->accept_ready);
 
-	if (sdp_fallback_accept_waiting(parent) &&
+	if (sdp_fallback_accept_waiting(&parent->fallback) &&
 	    (!rdma || parent->fallback.turn)) {
 		parent->fallback.turn = false;
 		return sdp_fallback_accept(parent, err);

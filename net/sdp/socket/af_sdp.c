@@ -40,17 +40,17 @@ static int sdp_release(struct socket *sock)
 static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 {
 	struct sock *sk = &ssk->sk;
-	struct sdp_addr old = ssk->local;
+	struct sdp_addr old = ssk->base.local;
 	int err;
 
 	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active ||
-	    (ssk->v6only && sdp_addr_is_v4(addr)))
+	    (ssk->base.v6only && sdp_addr_is_v4(addr)))
 		return -EINVAL;
 	err = sdp_bind_check_scope(ssk, addr) ?:
-	      sdp_gate_bind(ssk, addr, v6);
+						sdp_gate_bind(&ssk->sk, addr, v6);
 	if (err)
 		return err;
-	ssk->local = *addr;
+	ssk->base.local = *addr;
 	ssk->base.v6 = v6;
 	if (ssk->fallback.wanted)
 		err = sdp_fallback_ask_bind(ssk, v6) ?:
@@ -58,7 +58,7 @@ static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 	else
 		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
 	if (err) {
-		ssk->local = old;
+		ssk->base.local = old;
 		return err;
 	}
 	ssk->bound = true;
@@ -82,8 +82,8 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 		return err;
 	sdp_sock_settle(sk);
 	sdp_lock_sock(sk);
-	err = sdp_fallback_wait_left(sdp_sk(sk)) ?:
-	      sdp_bind_locked(sdp_sk(sk), &addr, v6);
+	err = sdp_fallback_wait_left(sdp_fallback(sk)) ?:
+		      sdp_bind_locked(sdp_sk(sk), &addr, v6);
 	sdp_release_sock(sk);
 	return err;
 }
@@ -108,15 +108,16 @@ static long sdp_wait_for_connect(struct sock *sk, long timeo)
 /* What is known to fail over RDMA without asking. */
 static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
 {
-	if (sdp_fallback_alone(ssk))
+	if (sdp_fallback_alone(&ssk->fallback))
 		return -EADDRNOTAVAIL;
 	/* rdma_cm would try any device, and no request would be accepted. */
-	if (sdp_addr_is_any(&ssk->peer) || sdp_addr_is_loopback(&ssk->peer) ||
-	    sdp_addr_is_multicast(&ssk->peer) ||
+	if (sdp_addr_is_any(&ssk->base.peer) ||
+	    sdp_addr_is_loopback(&ssk->base.peer) ||
+	    sdp_addr_is_multicast(&ssk->base.peer) ||
 	    sdp_route_is_broadcast(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
-				   &ssk->peer))
+				   &ssk->base.peer))
 		return -ENETUNREACH;
-	if (sdp_addr_lacks_scope(&ssk->peer) && !ssk->sk.sk_bound_dev_if)
+	if (sdp_addr_lacks_scope(&ssk->base.peer) && !ssk->sk.sk_bound_dev_if)
 		return -EINVAL;
 	return 0;
 }
@@ -131,14 +132,14 @@ static int sdp_connect_start(struct socket *sock,
 
 	if (sk->sk_state != TCP_CLOSE)
 		return -EISCONN;
-	if (ssk->v6only && sdp_addr_is_v4(peer))
+	if (ssk->base.v6only && sdp_addr_is_v4(peer))
 		return -ENETUNREACH;
-	ssk->peer = *peer;
+	ssk->base.peer = *peer;
 	if (!ssk->bound)
 		ssk->base.v6 = v6;
 	err = sdp_fallback_prepare(ssk);
 	if (!err)
-		err = sdp_gate_connect(ssk);
+		err = sdp_gate_connect(&ssk->fallback);
 	if (err) {
 		sdp_sock_forget_peer(ssk);
 		return err;
@@ -175,10 +176,10 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	int err;
 
 	sdp_fallback_undo(sock);
-	err = sdp_fallback_wait_left(sdp_sk(sk));
+	err = sdp_fallback_wait_left(sdp_fallback(sk));
 	if (err)
 		return err;
-	if (sdp_fallback_tcp(sk))
+	if (sdp_fallback_tcp(sdp_fallback(sk)))
 		return SDP_CONNECT_TCP_AGAIN;
 	if (sock->state == SS_CONNECTED)
 		return -EISCONN;
@@ -190,7 +191,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		return err;
 
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
-	if (!timeo && sdp_fallback_tcp(sk))
+	if (!timeo && sdp_fallback_tcp(sdp_fallback(sk)))
 		return err;
 	era = sdp_sk(sk)->era;
 	if (sdp_in_state(sk, SDPF_CONNECTING)) {
@@ -200,7 +201,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		if (sdp_in_state(sk, SDPF_CONNECTING))
 			return timeo ? sock_intr_errno(timeo) : err;
 	}
-	if (sdp_fallback_tcp(sk))
+	if (sdp_fallback_tcp(sdp_fallback(sk)))
 		return err == -EINPROGRESS ? SDP_CONNECT_TCP_FIRST :
 					     SDP_CONNECT_TCP_AGAIN;
 	if (sk->sk_state == TCP_CLOSE) {
@@ -227,7 +228,7 @@ static int sdp_connect_dissolve(struct socket *sock)
 	struct socket *tcp;
 
 	sdp_lock_sock(sk);
-	tcp = sdp_fallback_get(sk);
+	tcp = sdp_fallback_get(sdp_fallback(sk));
 	if (!tcp)
 		sdp_sock_disconnect(sock);
 	sdp_release_sock(sk);
@@ -253,7 +254,7 @@ static int sdp_connect(struct socket *sock, struct sockaddr_unsized *uaddr,
 	sdp_lock_sock(sk);
 	err = sdp_connect_locked(sock, &peer, v6, flags);
 	if (err > 0)
-		tcp = sdp_fallback_get(sk);
+		tcp = sdp_fallback_get(sdp_fallback(sk));
 	sdp_release_sock(sk);
 	if (!tcp)
 		return err;
@@ -265,7 +266,8 @@ static int sdp_listen_locked(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
 
-	if (sock->state != SS_UNCONNECTED || sdp_fallback_tcp(sk) ||
+	if (sock->state != SS_UNCONNECTED ||
+	    sdp_fallback_tcp(sdp_fallback(sk)) ||
 	    !sdp_in_state(sk, TCPF_CLOSE | TCPF_LISTEN))
 		return -EINVAL;
 	return sdp_listen_start(sk, backlog);
@@ -277,8 +279,8 @@ static int sdp_listen(struct socket *sock, int backlog)
 	int err;
 
 	sdp_lock_sock(sk);
-	err = sdp_fallback_wait_left(sdp_sk(sk)) ?:
-	      sdp_listen_locked(sock, backlog);
+	err = sdp_fallback_wait_left(sdp_fallback(sk)) ?:
+		      sdp_listen_locked(sock, backlog);
 	sdp_release_sock(sk);
 	return err;
 }
@@ -322,7 +324,7 @@ static int sdp_accept(struct socket *sock, struct socket *newsock,
 		sdp_fallback_classify(child);
 	sdp_release_sock(child);
 	release_sock(child);
-	sdp_fallback_graft(sdp_sk(child), newsock);
+	sdp_fallback_graft(sdp_fallback(child), newsock);
 	arg->is_empty = !sdp_accept_waiting(sock->sk);
 	return 0;
 }
@@ -333,21 +335,21 @@ DEFINE_PROTO_OPS_ACCEPT(sdp_accept);
 static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_get(sk);
+	struct socket *tcp = sdp_fallback_get(sdp_fallback(sk));
 	struct sdp_sock *ssk = sdp_sk(sk);
 	int ret;
 
 	if (tcp)
-		return sdp_fallback_getname(ssk, tcp, addr, peer);
+		return sdp_fallback_getname(&ssk->fallback, tcp, addr, peer);
 	sdp_lock_sock(sk);
 	if (!peer)
-		ret = sdp_addr_to_user(&ssk->local, ssk->base.v6, addr);
-	else if (!ssk->peer.port ||
+		ret = sdp_addr_to_user(&ssk->base.local, ssk->base.v6, addr);
+	else if (!ssk->base.peer.port ||
 		 (peer == 1 &&
 		  sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN | TCPF_SYN_SENT)))
 		ret = -ENOTCONN;
 	else
-		ret = sdp_addr_to_user(&ssk->peer, ssk->base.v6, addr);
+		ret = sdp_addr_to_user(&ssk->base.peer, ssk->base.v6, addr);
 	sdp_release_sock(sk);
 	return ret;
 }
@@ -375,7 +377,7 @@ static __poll_t sdp_poll_listener(struct sock *sk)
 	__poll_t mask = sdp_accept_waiting(sk) ? EPOLLIN | EPOLLRDNORM : 0;
 
 	/* accept() will end it: until then it looks as it will then. */
-	if (sdp_fallback_listener_gone(sdp_sk(sk)))
+	if (sdp_fallback_listener_gone(sdp_fallback(sk)))
 		mask = EPOLLHUP | EPOLLIN | EPOLLRDNORM | EPOLLRDHUP |
 		       EPOLLOUT | EPOLLWRNORM;
 	return READ_ONCE(sk->sk_err) ? mask | EPOLLERR : mask;
@@ -434,8 +436,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	}
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();
-	tcp = sdp_fallback_get(sk);
-	return tcp ? sdp_fallback_poll(sk, file, tcp) : mask;
+	tcp = sdp_fallback_get(sdp_fallback(sk));
+	return tcp ? sdp_fallback_poll(sdp_fallback(sk), file, tcp) : mask;
 }
 
 /* The same behind each family that leads here. */
@@ -461,7 +463,7 @@ const struct proto_ops sdp_proto_ops = {
 	.mmap = sock_no_mmap,
 	.splice_read = sdp_splice_read,
 	.splice_eof = sdp_splice_eof,
-	.set_peek_off = sdp_fallback_set_peek_off,
+	.set_peek_off = sdp_set_peek_off,
 };
 
 static int sdp_create(struct net *net, struct socket *sock, int protocol,

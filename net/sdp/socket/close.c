@@ -272,7 +272,7 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	ssk->conn.stream.done = false;
 	if (!ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->base.v6);
+		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	sdp_sock_forget_peer(ssk);
 }
 
@@ -292,7 +292,7 @@ void sdp_sock_disconnect(struct socket *sock)
 	if (sk->sk_state != TCP_CLOSE)
 		sdp_sock_stop(sdp_sk(sk));
 	/* Another thread may have begun something new. */
-	if (sk->sk_state != TCP_CLOSE || sdp_fallback_tcp(sk))
+	if (sk->sk_state != TCP_CLOSE || sdp_fallback_tcp(sdp_fallback(sk)))
 		return;
 	sock->state = SS_UNCONNECTED;
 	sdp_sock_forget(sdp_sk(sk));
@@ -330,11 +330,11 @@ static int sdp_shutdown_locked(struct socket *sock, int how)
 int sdp_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_get(sk);
+	struct socket *tcp = sdp_fallback_get(sdp_fallback(sk));
 	int err;
 
 	if (tcp)
-		return sdp_fallback_shutdown(sk, tcp, how);
+		return sdp_fallback_shutdown(sdp_fallback(sk), tcp, how);
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
 	sdp_lock_sock(sk);

@@ -89,7 +89,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	ssk->deadline = jiffies + timeout;
 	sdp_sock_set_state(sk, TCP_SYN_SENT);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
-	if (sdp_fallback_ready(ssk))
+	if (sdp_fallback_ready(&ssk->fallback))
 		sdp_timer_arm(&ssk->sk, SDP_TIMER_FALLBACK,
 			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
 	err = sdp_cm_connect(ssk);
@@ -105,7 +105,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 					  sdp_conn_destroy_id);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	if (*era == ssk->era && !ssk->bound_addr)
-		sdp_addr_set_any(&ssk->local, ssk->base.v6);
+		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	return err;
 }
 
@@ -208,7 +208,7 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	if (sdp_sock_retry(ssk))
 		return;
 	sdp_sock_count_end(ssk, reason);
-	if (old == TCP_LISTEN && sdp_fallback_listen_alone(ssk))
+	if (old == TCP_LISTEN && sdp_fallback_listen_alone(&ssk->fallback))
 		return;
 	sdp_timer_disarm_all(&ssk->sk);
 	if (old == TCP_SYN_SENT && !full && sdp_sock_fall_back(ssk, &reason))

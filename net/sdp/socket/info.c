@@ -164,7 +164,7 @@ static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)
 	const struct sdp_conn *conn = &ssk->conn;
 	struct sdp_fallback_view tcp;
 
-	if (sdp_fallback_view(ssk, &tcp)) {
+	if (sdp_fallback_view(&ssk->fallback, &tcp)) {
 		info->sdpi_state = tcp.state;
 		info->sdpi_unread = tcp.unread;
 		info->sdpi_unacked = tcp.unacked;

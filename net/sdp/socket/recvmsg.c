@@ -389,11 +389,13 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	ktime_t stamp = 0;
 	int ret;
 
-	tcp = sdp_fallback_settle(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	tcp = sdp_fallback_settle(sdp_fallback(sk),
+				  sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
-		return sdp_fallback_recvmsg(sk, tcp, msg, len, flags);
+		return sdp_fallback_recvmsg(sdp_fallback(sk), tcp, msg, len,
+					    flags);
 	if (flags & MSG_ERRQUEUE)
 		return sdp_zmsg_recv(&sdp_sk(sk)->conn.zcopy, msg);
 	if (flags & MSG_OOB)
@@ -437,12 +439,13 @@ ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
 
-	tcp = sdp_fallback_settle(sk, sock_rcvtimeo(sk, sock->file->f_flags &
-							O_NONBLOCK));
+	tcp = sdp_fallback_settle(sdp_fallback(sk),
+				  sock_rcvtimeo(sk, sock->file->f_flags &
+							    O_NONBLOCK));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
-		return sdp_fallback_splice_read(sk, tcp, ppos, pipe, len,
-						flags);
+		return sdp_fallback_splice_read(sdp_fallback(sk), tcp, ppos,
+						pipe, len, flags);
 	return copy_splice_read(sock->file, ppos, pipe, len, flags);
 }

@@ -256,12 +256,13 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	 */
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
-	tcp = sdp_fallback_settle(sk, sock_sndtimeo(sk, msg->msg_flags &
-							MSG_DONTWAIT));
+	tcp = sdp_fallback_settle(sdp_fallback(sk),
+				  sock_sndtimeo(sk,
+						msg->msg_flags & MSG_DONTWAIT));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
-		return sdp_fallback_sendmsg(sk, tcp, msg, len);
+		return sdp_fallback_sendmsg(sdp_fallback(sk), tcp, msg, len);
 	sdp_lock_sock(sk);
 	if (!sdp_send_check(sk) && !sdp_sk(sk)->conn.stream.write_turn &&
 	    sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len)) {
@@ -292,10 +293,10 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 void sdp_splice_eof(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_get(sk);
+	struct socket *tcp = sdp_fallback_get(sdp_fallback(sk));
 
 	if (tcp) {
-		sdp_fallback_splice_eof(sk, tcp);
+		sdp_fallback_splice_eof(sdp_fallback(sk), tcp);
 		return;
 	}
 	sdp_lock_sock(sk);

@@ -160,17 +160,17 @@ static int sdp_sock_init(struct sock *sk)
 	sdp_conn_init(ssk);
 	sdp_options_init(&ssk->base.opt);
 	sdp_timer_init(sk);
-	sdp_fallback_init(ssk);
+	sdp_fallback_init(&ssk->fallback, &ssk->sk);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_pending);
 	INIT_LIST_HEAD(&ssk->accept_ready);
 	INIT_LIST_HEAD(&ssk->accept_node);
 	INIT_LIST_HEAD(&ssk->share_node);
 	ssk->base.v6 = sk->sk_family == AF_INET6;
-	ssk->v6only = ssk->base.v6 && sk->sk_ipv6only;
+	ssk->base.v6only = ssk->base.v6 && sk->sk_ipv6only;
 	if (!ssk->base.v6) {
-		ipv6_addr_set_v4mapped(0, &ssk->local.ip);
-		ipv6_addr_set_v4mapped(0, &ssk->peer.ip);
+		ipv6_addr_set_v4mapped(0, &ssk->base.local.ip);
+		ipv6_addr_set_v4mapped(0, &ssk->base.peer.ip);
 	}
 	if (sk->sk_socket)
 		sdp_sock_flags(sk->sk_socket);
@@ -269,7 +269,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	sdp_sk(child)->base.opt.defer_accept = 0;
 	sdp_sk(child)->bound_addr = sdp_sk(parent)->bound_addr;
 	sdp_sk(child)->base.v6 = sdp_sk(parent)->base.v6;
-	sdp_sk(child)->v6only = sdp_sk(parent)->v6only;
+	sdp_sk(child)->base.v6only = sdp_sk(parent)->base.v6only;
 }
 
 /*

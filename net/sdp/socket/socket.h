@@ -37,12 +37,9 @@ enum sdp_ref {
  * @base: the same as the layers below see it
  * @destruct: what the creating family wants done when the socket dies
  * @conn: the RDMA connection
- * @local: own address, as bound or as found by the route
- * @peer: the other end's address
  * @bound: bind() was called or a port was taken
  * @bound_addr: the program has chosen the address
  * @bound_port: it has chosen the port
- * @v6only: IPV6_V6ONLY
  * @orphan: it counts among its namespace's orphans
  * @era: counts connections, listeners and ports that have ended, wraps: who has given
  *	up the lock learns whether what he had is gone
@@ -78,12 +75,9 @@ struct sdp_sock {
 	void (*destruct)(struct sock *sk);
 	struct sdp_conn conn;
 
-	struct sdp_addr local;
-	struct sdp_addr peer;
 	bool bound;
 	bool bound_addr;
 	bool bound_port;
-	bool v6only;
 	bool orphan;
 	u32 era;
 	int last_bind_err;
@@ -116,6 +110,11 @@ static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 	return (struct sdp_sock *)sk;
 }
 
+static inline struct sdp_fallback *sdp_fallback(const struct sock *sk)
+{
+	return &sdp_sk(sk)->fallback;
+}
+
 static inline void sdp_sock_hold(struct sdp_sock *ssk, enum sdp_ref who)
 {
 	WARN_ON_ONCE(test_and_set_bit(who, &ssk->refs));
@@ -134,19 +133,10 @@ static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
 	sock_put(&ssk->sk);
 }
 
-/* The TCP socket that carries the connection; NULL if none does. */
-static inline struct socket *sdp_fallback_tcp(const struct sock *sk)
-{
-	const struct sdp_fallback *fb = &sdp_sk(sk)->fallback;
-
-	/* Pairs with the release in sdp_fallback_connect(). */
-	return smp_load_acquire(&fb->active) ? READ_ONCE(fb->tcp) : NULL;
-}
-
 /* Whether the unspecified address, if it is bound to it, stands for IPv4, too. */
 static inline bool sdp_sock_is_dual(const struct sdp_sock *ssk)
 {
-	return ssk->base.v6 && !sdp_addr_is_v4(&ssk->local);
+	return ssk->base.v6 && !sdp_addr_is_v4(&ssk->base.local);
 }
 
 /* Whether RDMA has a port for it, of its own or shared. */
@@ -166,14 +156,14 @@ static inline void sdp_sock_free_port(struct sdp_sock *ssk)
 static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
 {
 	if (!ssk->bound)
-		ssk->local.port = 0;
+		ssk->base.local.port = 0;
 }
 
 /* Nor has a socket that is not connected a peer's name. */
 static inline void sdp_sock_forget_peer(struct sdp_sock *ssk)
 {
-	sdp_addr_set_any(&ssk->peer, ssk->base.v6);
-	ssk->peer.port = 0;
+	sdp_addr_set_any(&ssk->base.peer, ssk->base.v6);
+	ssk->base.peer.port = 0;
 }
 
 /* io_uring may ask not to copy; and some options at SOL_SOCKET are ours. */
@@ -197,6 +187,26 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);
 void sdp_sock_connect_timeout(struct sdp_sock *ssk);
+
+/* transport.c */
+int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
+int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);
+int sdp_fallback_prepare(struct sdp_sock *ssk);
+bool sdp_fallback_connect(struct sdp_sock *ssk, int *err);
+int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
+			      int flags, bool first);
+int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp);
+void sdp_fallback_undo(struct socket *sock);
+void sdp_fallback_not_needed(struct sdp_sock *ssk);
+void sdp_fallback_timeout(struct sdp_sock *ssk);
+void sdp_fallback_release(struct sdp_sock *ssk);
+int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
+struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
+
+/* carry.c */
+void sdp_fallback_carry(struct sdp_sock *ssk);
+void sdp_fallback_carry_to_bind(struct sdp_sock *ssk);
+void sdp_fallback_option_set(struct sock *sk);
 
 /* af_sdp.c */
 int __init sdp_family_init_module(void);
@@ -228,6 +238,7 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 int sdp_getsockopt(struct socket *sock, int level, int optname,
 		   char __user *optval, int __user *optlen);
 int sdp_set_rcvlowat(struct sock *sk, int val);
+int sdp_set_peek_off(struct sock *sk, int val);
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 /* sockopt_tcp.c */

@@ -108,20 +108,21 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_SDP && optname == SDP_ZCOPY_FAULT)
 		return sdp_guard_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP)
-		return sdp_fallback_setsockopt(sdp_sk(sk), optname, optval,
-					       optlen);
-	tcp = sdp_fallback_get(sk);
+		return sdp_fallback_setsockopt(sdp_fallback(sk), optname,
+					       optval, optlen);
+	tcp = sdp_fallback_get(sdp_fallback(sk));
 	if (tcp)
-		return sdp_fallback_set_tcp(sk, tcp, level, optname, optval,
-					    optlen);
+		return sdp_fallback_set_tcp(sdp_fallback(sk), tcp, level,
+					    optname, optval, optlen);
 	err = sdp_set_level(sock, level, optname, optval, optlen);
 	if (err)
 		return err;
 	sdp_fallback_option_set(sk);
 	/* TCP may have taken over meanwhile, with the value from before. */
-	tcp = sdp_fallback_get(sk);
-	return tcp ? sdp_fallback_set_tcp(sk, tcp, level, optname, optval,
-					  optlen) : 0;
+	tcp = sdp_fallback_get(sdp_fallback(sk));
+	return tcp ? sdp_fallback_set_tcp(sdp_fallback(sk), tcp, level, optname,
+					  optval, optlen) :
+		     0;
 }
 
 static int sdp_get_zerocopy(const struct sock *sk, int *val)
@@ -158,10 +159,10 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 	int err;
 	int len;
 
-	tcp = level == SOL_SDP ? NULL : sdp_fallback_get(sk);
+	tcp = level == SOL_SDP ? NULL : sdp_fallback_get(sdp_fallback(sk));
 	if (tcp)
-		return sdp_fallback_get_tcp(sk, tcp, level, optname, optval,
-					    optlen);
+		return sdp_fallback_get_tcp(sdp_fallback(sk), tcp, level,
+					    optname, optval, optlen);
 	if (level == SOL_IP || level == SOL_IPV6)
 		return sdp_ip_getsockopt(sk, level, optname, optval,
 					 optlen);
@@ -185,7 +186,7 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 	if (sdp_is_zerocopy(level, optname))
 		err = sdp_get_zerocopy(sk, &val);
 	else if (level == SOL_SDP)
-		err = sdp_fallback_getsockopt(sdp_sk(sk), optname, &val);
+		err = sdp_fallback_getsockopt(sdp_fallback(sk), optname, &val);
 	else if (level == SOL_TCP)
 		err = sdp_tcp_getsockopt(sk, optname, &val);
 	else
@@ -196,6 +197,18 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
 		return -EFAULT;
 	return 0;
+}
+
+/**
+ * sdp_set_peek_off() - SO_PEEK_OFF
+ * @sk: socket
+ * @val: offset, -1 = none
+ *
+ * Return: 0
+ */
+int sdp_set_peek_off(struct sock *sk, int val)
+{
+	return sdp_fallback_set_peek_off(sdp_fallback(sk), val);
 }
 
 /**
@@ -246,12 +259,12 @@ static int sdp_ioctl_outq(struct sock *sk)
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sock *sk = sock->sk;
-	struct socket *tcp = sdp_fallback_get(sk);
+	struct socket *tcp = sdp_fallback_get(sdp_fallback(sk));
 	int answer = 0;
 	int err = 0;
 
 	if (tcp)
-		return sdp_fallback_ioctl(sk, tcp, cmd, arg);
+		return sdp_fallback_ioctl(sdp_fallback(sk), tcp, cmd, arg);
 	sdp_lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN && cmd != SIOCATMARK)
 		err = -EINVAL;

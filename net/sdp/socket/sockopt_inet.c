@@ -219,7 +219,7 @@ int sdp_inet_mtu(struct sock *sk)
 	sdp_lock_sock(sk);
 	if (!sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN))
 		mtu = sdp_route_mtu(sock_net(sk), sk->sk_bound_dev_if,
-				    &ssk->peer);
+				    &ssk->base.peer);
 	sdp_release_sock(sk);
 	return mtu;
 }

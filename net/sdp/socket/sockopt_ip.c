@@ -135,7 +135,7 @@ static int sdp_ip_set_v6only(struct sdp_sock *ssk, int val)
 {
 	if (ssk->bound || !sdp_in_state(&ssk->sk, SDPF_OVER))
 		return -EINVAL;
-	ssk->v6only = !!val;
+	ssk->base.v6only = !!val;
 	return 0;
 }
 
@@ -246,7 +246,8 @@ int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
 	if (len < 0 && level == SOL_IP)
 		return -EINVAL;
 	if (level == SOL_IPV6 && optname == IPV6_V6ONLY)
-		return sdp_ip_answer(level, ssk->v6only, len, optval, optlen);
+		return sdp_ip_answer(level, ssk->base.v6only, len, optval,
+				     optlen);
 	if (optname == (level == SOL_IP ? IP_MTU : IPV6_MTU)) {
 		val = sdp_inet_mtu(sk);
 		return val < 0 ? val : sdp_ip_answer(level, val, len, optval,
@@ -266,6 +267,7 @@ int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
  */
 int sdp_ip_service_type(const struct sdp_sock *ssk)
 {
-	return ssk->base.opt.ip[sdp_addr_is_v4(&ssk->peer) ? SDP_IP_TOS :
-							SDP_IPV6_TCLASS];
+	return ssk->base.opt
+		.ip[sdp_addr_is_v4(&ssk->base.peer) ? SDP_IP_TOS :
+						      SDP_IPV6_TCLASS];
 }

@@ -21,89 +21,14 @@
 /* How many ports bind() tries until it has one that is free on both sides. */
 #define SDP_FALLBACK_PORTS	32
 
-/**
- * sdp_fallback_init() - whether a new socket may fall back
- * @ssk: socket
- */
-void sdp_fallback_init(struct sdp_sock *ssk)
-{
-	bool on = READ_ONCE(sdp_net(sock_net(&ssk->sk))->tcp_fallback);
-
-	ssk->fallback.wanted = on && sdp_lsm_known() ? SDP_FALLBACK_ON :
-						       SDP_FALLBACK_OFF;
-}
-
-/**
- * sdp_fallback_ready() - whether TCP can take what RDMA refuses
- * @ssk: locked socket
- *
- * A TCP socket that was used stays even if it shall not be used any more.
- */
-bool sdp_fallback_ready(const struct sdp_sock *ssk)
-{
-	return ssk->fallback.tcp && ssk->fallback.wanted;
-}
-
-/**
- * sdp_fallback_alone() - whether TCP has to do without RDMA
- * @ssk: locked socket
- *
- * Return: true if RDMA cannot use the local address or shall not be used.
- */
-bool sdp_fallback_alone(const struct sdp_sock *ssk)
-{
-	return ssk->fallback.wanted == SDP_FALLBACK_ONLY ||
-	       (ssk->fallback.wanted && ssk->fallback.alone);
-}
-
-/**
- * sdp_fallback_drop() - close the TCP socket if nobody but us has used it
- * @ssk: locked socket
- *
- * Then it need not wait for close().
- */
-void sdp_fallback_drop(struct sdp_sock *ssk)
-{
-	if (ssk->fallback.used)
-		return;
-	sdp_fallback_release_tcp(ssk);
-	WRITE_ONCE(ssk->fallback.alone, false);
-}
-
-/**
- * sdp_fallback_want() - set SDP_TCP_FALLBACK
- * @ssk: locked socket
- * @mode: SDP_FALLBACK_OFF, SDP_FALLBACK_ON or SDP_FALLBACK_ONLY
- *
- * What bind() has reserved for a transport that is not used any more is kept or
- * given back, and what it has not reserved for the other one is made up for by
- * connect() or listen().
- *
- * Return: 0; -EINVAL for another mode; -EISCONN once the transport is chosen or
- * being chosen; -EOPNOTSUPP if security modules cannot be asked about TCP.
- */
-int sdp_fallback_want(struct sdp_sock *ssk, int mode)
-{
-	if (ssk->sk.sk_state != TCP_CLOSE || ssk->fallback.active)
-		return -EISCONN;
-	if (mode < SDP_FALLBACK_OFF || mode > SDP_FALLBACK_ONLY)
-		return -EINVAL;
-	if (mode != SDP_FALLBACK_OFF && !sdp_lsm_known())
-		return -EOPNOTSUPP;
-	WRITE_ONCE(ssk->fallback.wanted, mode);
-	if (mode == SDP_FALLBACK_OFF)
-		sdp_fallback_drop(ssk);
-	return 0;
-}
-
 /* One that an attempt for the other family has left serves nobody. */
 static int sdp_fallback_want_tcp(struct sdp_sock *ssk, int family)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
 
 	if (fb->tcp && fb->tcp->sk->sk_family != family)
-		sdp_fallback_discard_tcp(ssk);
-	return fb->tcp ? 0 : sdp_fallback_create_tcp(ssk, family);
+		sdp_fallback_discard_tcp(&ssk->fallback);
+	return fb->tcp ? 0 : sdp_fallback_create_tcp(&ssk->fallback, family);
 }
 
 /* Makes a TCP socket for the address that ours has, or is about to have. */
@@ -112,11 +37,11 @@ static int sdp_fallback_have_tcp(struct sdp_sock *ssk, bool dual,
 {
 	int err;
 
-	sdp_addr_to_rdma(&ssk->local, dual, addr);
+	sdp_addr_to_rdma(&ssk->base.local, dual, addr);
 	err = sdp_fallback_want_tcp(ssk, addr->ss_family);
 	/* A kernel may be without IPv6. */
-	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->local)) {
-		sdp_addr_to_rdma(&ssk->local, false, addr);
+	if (err == -EAFNOSUPPORT && sdp_addr_is_any(&ssk->base.local)) {
+		sdp_addr_to_rdma(&ssk->base.local, false, addr);
 		err = sdp_fallback_want_tcp(ssk, addr->ss_family);
 	}
 	return err;
@@ -148,7 +73,7 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
 					   sizeof(struct sockaddr_in6) :
 					   sizeof(struct sockaddr_in));
 	if (err)
-		sdp_fallback_drop(ssk);
+		sdp_fallback_drop(&ssk->fallback);
 	return err;
 }
 
@@ -158,7 +83,7 @@ static bool sdp_fallback_has_port(const struct sdp_sock *ssk)
 	const struct socket *tcp = ssk->fallback.tcp;
 
 	return ssk->bound && tcp && tcp->sk->sk_num &&
-	       tcp->sk->sk_num == ntohs(ssk->local.port);
+	       tcp->sk->sk_num == ntohs(ssk->base.local.port);
 }
 
 static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
@@ -170,19 +95,19 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 
 	/* connect() may have got it one. */
 	if (fb->tcp && fb->tcp->sk->sk_num && !sdp_fallback_has_port(ssk))
-		sdp_fallback_discard_tcp(ssk);
+		sdp_fallback_discard_tcp(&ssk->fallback);
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	if (err)
 		return err;
 	sdp_fallback_carry_to_bind(ssk);
-	sdp_fallback_sync(ssk);
+	sdp_fallback_sync(&ssk->fallback);
 	if (fb->tcp->sk->sk_num)
 		return 0;
 	err = sdp_port_bind_tcp(fb->tcp, &addr);
 	if (err)
 		return err;
 	sdp_addr_from_rdma(&addr, &got);
-	ssk->local.port = got.port;
+	ssk->base.local.port = got.port;
 	return 0;
 }
 
@@ -192,7 +117,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	int err;
 
 	/* It was bound before it was to fall back. */
-	if (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk))
+	if (sdp_sock_has_port(ssk) || sdp_fallback_alone(&ssk->fallback))
 		return 0;
 	err = sdp_cm_bind(ssk, dual);
 	if (err == -EADDRINUSE)
@@ -205,10 +130,10 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 static void sdp_fallback_unbind(struct sdp_sock *ssk)
 {
 	if (ssk->bound) {
-		sdp_fallback_drop(ssk);
+		sdp_fallback_drop(&ssk->fallback);
 		return;
 	}
-	sdp_fallback_discard_tcp(ssk);
+	sdp_fallback_discard_tcp(&ssk->fallback);
 	WRITE_ONCE(ssk->fallback.alone, false);
 }
 
@@ -233,13 +158,13 @@ static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
  */
 int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 {
-	__be16 port = ssk->local.port;
+	__be16 port = ssk->base.local.port;
 	int tries = port ? 1 : SDP_FALLBACK_PORTS;
 	int err;
 
 	/* An attempt that has failed may have cost TCP its port. */
 	if (sdp_fallback_has_port(ssk) &&
-	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(ssk)))
+	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(&ssk->fallback)))
 		return 0;
 	if (sdp_fallback_bind_is_late(ssk)) {
 		err = sdp_fallback_ask_bind(ssk, dual);
@@ -247,7 +172,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 			return err;
 	}
 	do {
-		ssk->local.port = port;
+		ssk->base.local.port = port;
 		err = sdp_fallback_bind_tcp(ssk, dual);
 		if (!err)
 			err = sdp_fallback_bind_rdma(ssk, dual);
@@ -260,15 +185,17 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 /* An address that the program has chosen stays when its port has gone. */
 static int sdp_fallback_family(const struct sdp_sock *ssk)
 {
-	return sdp_addr_is_v4(ssk->bound_addr ? &ssk->local : &ssk->peer) ?
-	       AF_INET : AF_INET6;
+	return sdp_addr_is_v4(ssk->bound_addr ? &ssk->base.local :
+						&ssk->base.peer) ?
+		       AF_INET :
+		       AF_INET6;
 }
 
 /* Any port will do: bind() has asked for none. */
 static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
-	struct sdp_addr local = ssk->local;
+	struct sdp_addr local = ssk->base.local;
 	struct sockaddr_storage addr;
 	int err;
 
@@ -283,7 +210,7 @@ static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
 	if (err)
 		return err;
 	sdp_fallback_carry(ssk);
-	sdp_fallback_sync(ssk);
+	sdp_fallback_sync(&ssk->fallback);
 	return sdp_port_bind_tcp(tcp, &addr);
 }
 
@@ -302,22 +229,22 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 
 	if (!ssk->fallback.wanted)
 		return 0;
-	WARN_ON_ONCE(!sdp_fallback_is_left(ssk));
+	WARN_ON_ONCE(!sdp_fallback_is_left(&ssk->fallback));
 	if (ssk->bound) {
 		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
 	} else {
-		sdp_fallback_drop(ssk);
+		sdp_fallback_drop(&ssk->fallback);
 		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk)) ?:
 		      sdp_fallback_bind_addr(ssk);
 	}
 	/* It would be asked about as one of IPv4. */
 	if (!err && ssk->fallback.tcp->sk->sk_family == AF_INET &&
-	    !sdp_addr_is_v4(&ssk->peer))
+	    !sdp_addr_is_v4(&ssk->base.peer))
 		err = -EAFNOSUPPORT;
 	if (err)
 		return err;
 	sdp_fallback_carry(ssk);
-	sdp_fallback_sync(ssk);
+	sdp_fallback_sync(&ssk->fallback);
 	return 0;
 }
 
@@ -343,19 +270,6 @@ static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
 	}
 }
 
-/**
- * sdp_fallback_count() - TCP carries a connection
- * @ssk: socket, locked or new
- * @reason: why
- */
-void sdp_fallback_count(struct sdp_sock *ssk, enum sdp_fallback_reason reason)
-{
-	WRITE_ONCE(ssk->fallback.reason, reason);
-	SDP_INC_STATS(sock_net(&ssk->sk),
-		      SDP_MIB_FALLBACKNODEVICE + reason -
-		      SDP_FALLBACK_NO_DEVICE);
-}
-
 /*
  * The program has been let connect by those whom sdp_gate_connect() has asked.
  * TCP's connect() would ask the control group's programs again, who would take the
@@ -369,7 +283,8 @@ static int sdp_fallback_connect_tcp(struct sdp_sock *ssk)
 	int err = -EISCONN;
 	int len;
 
-	len = sdp_addr_to_user(&ssk->peer, tsk->sk_family == AF_INET6, &to);
+	len = sdp_addr_to_user(&ssk->base.peer, tsk->sk_family == AF_INET6,
+			       &to);
 	lock_sock(tsk);
 	if (tcp->state == SS_UNCONNECTED && tsk->sk_state == TCP_CLOSE)
 		err = tsk->sk_prot->connect(tsk, (void *)&to, len);
@@ -396,25 +311,26 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	struct sdp_fallback *fb = &ssk->fallback;
 	int ret;
 
-	if (!sdp_fallback_ready(ssk))
+	if (!sdp_fallback_ready(&ssk->fallback))
 		return false;
-	sdp_fallback_count(ssk, fb->wanted == SDP_FALLBACK_ONLY ?
-				SDP_FALLBACK_CHOSEN :
-				sdp_fallback_reason_of(*err));
+	sdp_fallback_count(&ssk->fallback,
+			   fb->wanted == SDP_FALLBACK_ONLY ?
+				   SDP_FALLBACK_CHOSEN :
+				   sdp_fallback_reason_of(*err));
 	sdp_fallback_carry(ssk);
-	sdp_fallback_sync(ssk);
+	sdp_fallback_sync(&ssk->fallback);
 	/* What has ended the last connection is not said of this one. */
 	WRITE_ONCE(fb->err, 0);
 	WRITE_ONCE(ssk->sk.sk_err, 0);
-	sdp_fallback_attach_tcp(ssk);
+	sdp_fallback_attach_tcp(&ssk->fallback);
 	ret = sdp_fallback_connect_tcp(ssk);
 	if (ret) {
-		sdp_fallback_detach_tcp(ssk);
+		sdp_fallback_detach_tcp(&ssk->fallback);
 		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 		*err = ret;
 		return false;
 	}
-	sdp_fallback_open(ssk);
+	sdp_fallback_open(&ssk->fallback);
 	/* Pairs with the barrier in sdp_poll(). */
 	smp_wmb();
 	return true;
@@ -432,11 +348,11 @@ void sdp_fallback_undo(struct socket *sock)
 
 	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
 		return;
-	sdp_fallback_detach_tcp(ssk);
+	sdp_fallback_detach_tcp(&ssk->fallback);
 	/* Of the next attempt it would be said anew. */
 	xchg(&fb->tcp->sk->sk_err, 0);
 	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
-	sdp_fallback_shut(ssk);
+	sdp_fallback_shut(&ssk->fallback);
 	sdp_sock_forget(ssk);
 	sock->state = SS_UNCONNECTED;
 }
@@ -459,7 +375,7 @@ int sdp_fallback_disconnect(struct socket *sock, struct socket *tcp)
 	sdp_lock_sock(sock->sk);
 	sdp_fallback_undo(sock);
 	sdp_release_sock(sock->sk);
-	sdp_fallback_put(sock->sk);
+	sdp_fallback_put(sdp_fallback(sock->sk));
 	return err;
 }
 
@@ -492,16 +408,16 @@ int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 	int err;
 
-	sdp_fallback_sync(ssk);
-	sdp_fallback_settle_error(ssk);
+	sdp_fallback_sync(&ssk->fallback);
+	sdp_fallback_settle_error(&ssk->fallback);
 	err = sdp_fallback_join_connect(tcp, flags);
-	sdp_fallback_settle_error(ssk);
+	sdp_fallback_settle_error(&ssk->fallback);
 	if (err) {
 		sdp_lock_sock(sock->sk);
 		sdp_fallback_undo(sock);
 		sdp_release_sock(sock->sk);
 	}
-	sdp_fallback_put(sock->sk);
+	sdp_fallback_put(sdp_fallback(sock->sk));
 	/* TCP has been asked before the program's call came to it. */
 	return err == -EALREADY && first ? -EINPROGRESS : err;
 }
@@ -528,7 +444,7 @@ void sdp_fallback_not_needed(struct sdp_sock *ssk)
 void sdp_fallback_timeout(struct sdp_sock *ssk)
 {
 	if (ssk->sk.sk_state != TCP_SYN_SENT)
-		sdp_fallback_drop(ssk);
+		sdp_fallback_drop(&ssk->fallback);
 	else if (ssk->conn.link.id &&
 		 !test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
 		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
@@ -550,7 +466,72 @@ void sdp_fallback_release(struct sdp_sock *ssk)
 		return;
 	/* The file is gone, and with it all calls. */
 	WARN_ON_ONCE(atomic_read(&ssk->fallback.users) > ssk->fallback.active);
-	sdp_fallback_sync(ssk);
-	sdp_fallback_detach_tcp(ssk);
-	sdp_fallback_release_tcp(ssk);
+	sdp_fallback_sync(&ssk->fallback);
+	sdp_fallback_detach_tcp(&ssk->fallback);
+	sdp_fallback_release_tcp(&ssk->fallback);
+}
+
+/**
+ * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog
+ * @ssk: locked socket, bound
+ * @backlog: connections that may wait for accept()
+ *
+ * Return: 0, also if there is no TCP side; or a negative errno.
+ */
+int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+	int err;
+
+	if (!sdp_fallback_ready(&ssk->fallback))
+		return 0;
+	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(&ssk->fallback);
+	err = sdp_lsm_listen(tcp, backlog);
+	if (!err)
+		err = READ_ONCE(tcp->ops)->listen(tcp, backlog);
+	if (err)
+		return err;
+	/* Pairs with the acquire in sdp_fallback_listener_gone(). */
+	smp_store_release(&ssk->fallback.listens, true);
+	return 0;
+}
+
+/**
+ * sdp_fallback_accept() - take a connection that came over TCP
+ * @parent: locked listener
+ * @err: set to a negative errno if there is none
+ *
+ * Return: a socket that sdp_fallback_graft() has to give to its file; or NULL,
+ * with no error if the connection that was seen has gone again.
+ */
+struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
+{
+	struct sdp_sock *child;
+	struct socket *tcp;
+	struct sock *sk;
+
+	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
+	if (!sk) {
+		*err = -ENOBUFS;
+		return NULL;
+	}
+	child = sdp_sk(sk);
+	/* What waits there has been given these. */
+	child->fallback.opts = parent->fallback.opts;
+	sdp_fallback_sync(&parent->fallback);
+	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
+	if (*err) {
+		sk_common_release(sk);
+		/* It was seen, and has gone again. */
+		if (*err == -EAGAIN)
+			*err = 0;
+		return NULL;
+	}
+	child->fallback.tcp = tcp;
+	sdp_fallback_count(&child->fallback, SDP_FALLBACK_ACCEPTED);
+	sdp_fallback_names(&child->fallback, tcp->sk);
+	sdp_fallback_adopt_opts(&child->fallback, tcp->sk);
+	sdp_fallback_open(&child->fallback);
+	return sk;
 }
