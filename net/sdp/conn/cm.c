@@ -239,7 +239,8 @@ void sdp_cm_check_answered(struct sdp_sock *ssk)
 			return;
 		sdp_cm_use_ack(ssk);
 	} else {
-		if (!test_bit(SDP_CONN_SETTLED, flags) || ssk->conn.link.dev->iwarp)
+		if (!test_bit(SDP_CONN_SETTLED, flags) ||
+		    ssk->conn.link.dev->initiator_speaks_first)
 			return;
 		sdp_accept_established(ssk);
 	}
@@ -447,8 +448,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	sdp_tx_set_peer(&ssk->conn.stream, hello->local_rcv_size);
 	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
-	/* iWARP's connection manager does that. */
-	if (!conn->link.dev->iwarp)
+	if (!conn->link.dev->cm_limits_reads)
 		sdp_cm_limit_reads(&param, peer);
 	return rdma_accept(id, &param);
 }

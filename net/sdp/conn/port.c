@@ -68,7 +68,7 @@ static int sdp_port_ask_tcp(struct net *net, bool v6only,
 int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		      const struct sockaddr_storage *addr)
 {
-	int tries = sdp_device_any_iwarp() ? SDP_PORT_TRIES : 0;
+	int tries = sdp_device_any_tcp_ports() ? SDP_PORT_TRIES : 0;
 	struct sockaddr_storage got;
 	int err;
 

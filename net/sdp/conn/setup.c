@@ -67,12 +67,12 @@ static void sdp_conn_flush_all(struct sock *sk)
 	sdp_tx_force(sdp_sk(sk));
 }
 
-/* With iWARP a completion says nothing of the peer, see sdp_tx_heard(). */
+/* Else the next message says it, see sdp_tx_heard(). */
 static void sdp_conn_disconn_sent(struct sdp_done *done)
 {
 	struct sdp_sock *ssk = container_of(done, struct sdp_sock, conn.disconn_sent);
 
-	if (!ssk->conn.link.dev->iwarp)
+	if (ssk->conn.link.dev->acked_on_completion)
 		sdp_sock_fin_acked(ssk);
 }
 

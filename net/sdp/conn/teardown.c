@@ -38,14 +38,15 @@ static void sdp_conn_silence(struct sdp_conn *conn)
 }
 
 /*
- * With iWARP, rdma_disconnect() waits for the answer to a request that is out, for
+ * With some, rdma_disconnect() waits for the answer to a request that is out, for
  * as long as the provider does.  A queue pair in error is an answer.
  */
 static void sdp_conn_withdraw(struct sdp_conn *conn)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
-	if (conn->link.dev->iwarp && !test_bit(SDP_CONN_SETTLED, &conn->link.flags))
+	if (conn->link.dev->answers_disconnect &&
+	    !test_bit(SDP_CONN_SETTLED, &conn->link.flags))
 		ib_modify_qp(conn->link.qp, &attr, IB_QP_STATE);
 }
 

@@ -29,6 +29,8 @@ struct sdp_outring;
  * @async: what has waited for the peer's space leaves when an interrupt tells
  *	of space; else in the program's next call
  * @tells_space: the peer is told how far the ring was read
+ * @piece: how much space of a ring of so many bytes the peer is told of at least, by
+ *	what the administrator wishes; NULL for an engine without rings
  * @fit: how many of so many bytes may be written into the peer's ring; NULL for
  *	an engine without rings
  * @windows: how many credits a message takes that is written there, by what is
@@ -45,6 +47,7 @@ struct sdp_flow_ops {
 	u16 feature;
 	bool async;
 	bool tells_space;
+	u32 (*piece)(u32 size, u32 wish);
 	u32 (*fit)(const struct sdp_outring *out,
 		   const struct sdp_credit *credit, u32 len);
 	u32 (*windows)(u32 piece, u32 len);

@@ -28,6 +28,18 @@ static u32 smaller(u32 a, u32 b)
 }
 
 /**
+ * sdp_rdma_piece() - how much space the peer is told of at least
+ * @size: bytes of the ring
+ * @wish: unused
+ *
+ * Return: bytes.
+ */
+u32 sdp_rdma_piece(u32 size, u32 wish)
+{
+	return smaller(size / SDP_RING_PIECES, SDP_RING_PIECE_MAX);
+}
+
+/**
  * sdp_outring_init() - the peer has told of its ring
  * @out: ring, of which nothing was known
  * @size: bytes

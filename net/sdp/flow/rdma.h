@@ -21,6 +21,8 @@
  * piece each.
  */
 #define SDP_RING_PIECES		8U
+/* More at once only makes a sender wait for it. */
+#define SDP_RING_PIECE_MAX (128U * 1024)
 /*
  * A message has at most such a share of the ring, so that one can be written and
  * another be read while the word of space travels, and not more than a sender
@@ -102,6 +104,7 @@ void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece);
 int sdp_inring_receive(struct sdp_inring *in, u32 len);
 u32 sdp_inring_tell(struct sdp_inring *in);
 
+u32 sdp_rdma_piece(u32 size, u32 wish);
 u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 		 u32 len);
 enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,

@@ -12,7 +12,7 @@
 /* Protects the step from a device's client data to a counted reference. */
 static DEFINE_SPINLOCK(sdp_device_lock);
 static struct ib_client sdp_ib_client;
-static atomic_t sdp_device_nr_iwarp = ATOMIC_INIT(0);
+static atomic_t sdp_device_nr_tcp_ports = ATOMIC_INIT(0);
 
 static const struct {
 	enum rdma_driver_id driver;
@@ -33,13 +33,13 @@ static const struct {
 };
 
 /**
- * sdp_device_any_iwarp() - whether there is a device that uses TCP's ports
+ * sdp_device_any_tcp_ports() - whether there is a device that uses TCP's ports
  *
  * Return: true as long as there is one.
  */
-bool sdp_device_any_iwarp(void)
+bool sdp_device_any_tcp_ports(void)
 {
-	return atomic_read(&sdp_device_nr_iwarp);
+	return atomic_read(&sdp_device_nr_tcp_ports);
 }
 
 /**
@@ -160,9 +160,36 @@ static u16 sdp_device_flows(const struct sdp_device *dev)
 
 	if ((dev->ibdev->attrs.device_cap_flags & needed) != needed)
 		return SDP_FEAT_CREDIT;
-	if (dev->iwarp && !(dev->caps & IW_ULP_HOLD))
+	if (!dev->holds)
 		return SDP_FEAT_CREDIT | SDP_FEAT_RDMA;
 	return SDP_FEAT_CREDIT | SDP_FEAT_RDMA | SDP_FEAT_NIC;
+}
+
+/*
+ * A completion says that TCP has the request, no more.  siw reads its memory until
+ * it has been sent, whatever has completed behind it; our own device does so for
+ * data only.  There is no immediate data (RFC 5040), unless both devices know it
+ * (RFC 7306), which nobody but their providers can tell.
+ */
+static void sdp_device_is_iwarp(struct sdp_device *dev)
+{
+	dev->data_in_place = true;
+	dev->all_in_place = !dev->ulp;
+	dev->initiator_speaks_first = true;
+	dev->answers_disconnect = true;
+	dev->cm_limits_reads = true;
+	dev->tcp_ports = true;
+	dev->holds = dev->caps & IW_ULP_HOLD;
+	if (dev->caps & IW_ULP_IMMEDIATE)
+		dev->immediate = SDP_FEAT_IW_IMMEDIATE;
+}
+
+/* InfiniBand or RoCE. */
+static void sdp_device_is_ib(struct sdp_device *dev)
+{
+	dev->acked_on_completion = true;
+	dev->holds = true;
+	dev->immediate = SDP_FEAT_IMMEDIATE;
 }
 
 static int sdp_device_add(struct ib_device *ibdev)
@@ -175,13 +202,16 @@ static int sdp_device_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
-	dev->iwarp = rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev));
 	dev->ulp = sdp_provider_find(ibdev);
 	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
 	dev->quirks = sdp_device_quirks(ibdev);
 	/* iwarp.ko is another driver of that name, and copies what peers read. */
 	if (dev->ulp)
 		dev->quirks &= ~SDP_QUIRK_SENDS_PAGES;
+	if (rdma_cap_iw_cm(ibdev, rdma_start_port(ibdev)))
+		sdp_device_is_iwarp(dev);
+	else
+		sdp_device_is_ib(dev);
 	dev->flows = sdp_device_flows(dev);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);
@@ -189,7 +219,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->conns);
 	INIT_IB_EVENT_HANDLER(&dev->events, ibdev, sdp_device_event);
 	ib_register_event_handler(&dev->events);
-	atomic_add(dev->iwarp, &sdp_device_nr_iwarp);
+	atomic_add(dev->tcp_ports, &sdp_device_nr_tcp_ports);
 	ib_set_client_data(ibdev, &sdp_ib_client, dev);
 	return 0;
 }
@@ -208,7 +238,7 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 	ib_set_client_data(ibdev, &sdp_ib_client, NULL);
 	spin_unlock(&sdp_device_lock);
 	ib_unregister_event_handler(&dev->events);
-	atomic_sub(dev->iwarp, &sdp_device_nr_iwarp);
+	atomic_sub(dev->tcp_ports, &sdp_device_nr_tcp_ports);
 
 	spin_lock_bh(&dev->lock);
 	dev->removed = true;

@@ -23,8 +23,16 @@ struct sdp_link;
 /**
  * struct sdp_device - an RDMA device that carries SDP connections
  * @ibdev: the device
- * @iwarp: the device speaks iWARP: a send that completed need not have arrived,
- *	and the side that connects has to send the first message
+ * @acked_on_completion: a request that completed has arrived at the peer
+ * @data_in_place: data is read from memory until its own request has completed,
+ *	whatever completes behind it
+ * @all_in_place: so is what carries no data
+ * @initiator_speaks_first: the side that connects has to send the first message
+ * @answers_disconnect: rdma_disconnect() waits for the answer to a request
+ * @cm_limits_reads: the connection manager negotiates how many reads are in flight
+ * @tcp_ports: its ports are TCP's
+ * @holds: a message waits while the receiver has posted no buffer for it
+ * @immediate: immediate data that it carries, SDP_FEAT_*
  * @ulp: what its provider offers beyond the verbs, or NULL
  * @caps: enum iw_ulp_cap of it
  * @quirks: what is peculiar to its driver, SDP_QUIRK_*
@@ -38,7 +46,15 @@ struct sdp_link;
  */
 struct sdp_device {
 	struct ib_device *ibdev;
-	bool iwarp;
+	bool acked_on_completion;
+	bool data_in_place;
+	bool all_in_place;
+	bool initiator_speaks_first;
+	bool answers_disconnect;
+	bool cm_limits_reads;
+	bool tcp_ports;
+	bool holds;
+	u16 immediate;
 	const struct iw_ulp_ops *ulp;
 	u32 caps;
 	u32 quirks;
@@ -55,7 +71,7 @@ struct sdp_device *sdp_device_get(struct ib_device *ibdev);
 void sdp_device_put(struct sdp_device *dev);
 bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link);
 void sdp_device_unlink(struct sdp_link *link);
-bool sdp_device_any_iwarp(void);
+bool sdp_device_any_tcp_ports(void);
 
 int __init sdp_device_init_module(void);
 void sdp_device_exit_module(void);

@@ -69,15 +69,16 @@ static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
 		{ SOL_IPV6, IPV6_RECVPKTINFO, SDP_IPV6_RECVPKTINFO },
 		{ SOL_IPV6, IPV6_DONTFRAG, SDP_IPV6_DONTFRAG },
 	};
+	struct socket *tcp = ssk->fallback.tcp;
+	const s16 *ip = ssk->base.opt.ip;
 	int i;
 
 	/* A socket of IPv4 has none of IPv6, and says so. */
 	for (i = 0; i < ARRAY_SIZE(options); i++)
 		if (sdp_fallback_ip_due(ssk, options[i].which))
-			sdp_fallback_carry_int(
-				ssk->fallback.tcp, options[i].level,
-				options[i].optname,
-				ssk->base.opt.ip[options[i].which]);
+			sdp_fallback_carry_int(tcp, options[i].level,
+					       options[i].optname,
+					       ip[options[i].which]);
 }
 
 /* Whose defaults are sysctls of TCP, and that are carried if the program set them. */

@@ -17,15 +17,11 @@
  * sdp_immediate_begin() - offer the peer to send and take such messages
  * @st: stream of a socket that nobody else can transmit on yet, whose device is known
  *
- * iWARP has no immediate data (RFC 5040), unless both devices know it (RFC
- * 7306), which nobody but their providers can tell; and then only writes have.
+ * What is offered is the device's kind: see sdp_device_is_iwarp().
  */
 void sdp_immediate_begin(struct sdp_stream *st)
 {
-	if (!st->link->dev->iwarp)
-		st->features |= SDP_FEAT_IMMEDIATE;
-	else if (st->link->dev->caps & IW_ULP_IMMEDIATE)
-		st->features |= SDP_FEAT_IW_IMMEDIATE;
+	st->features |= st->link->dev->immediate;
 }
 
 /**
@@ -36,7 +32,8 @@ void sdp_immediate_begin(struct sdp_stream *st)
  */
 bool sdp_immediate_written(const struct sdp_stream *st)
 {
-	return !st->link->dev->iwarp || st->features & SDP_FEAT_IW_IMMEDIATE;
+	return st->link->dev->immediate == SDP_FEAT_IMMEDIATE ||
+	       st->features & SDP_FEAT_IW_IMMEDIATE;
 }
 
 /**

@@ -178,7 +178,7 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
  */
 void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *msg)
 {
-	if (st->link->dev->iwarp &&
+	if (!st->link->dev->acked_on_completion &&
 	    (msg->bsdh.mid == SDP_MID_DISCONN ||
 	     (!msg->payload_len &&
 	      sdp_credit_is_probe(&st->credit, &msg->bsdh))))

@@ -30,17 +30,18 @@ static bool sdp_tx_unacked(const struct sdp_stream *st)
  */
 bool sdp_tx_waiting(const struct sdp_stream *st)
 {
-	return sdp_ring_used(&st->tx.ring) || st->tx.probing ||
-	       st->async_out ||
+	return sdp_ring_used(&st->tx.ring) || st->tx.probing || st->async_out ||
 	       (st->fin_queued && !st->fin_acked) ||
-	       (st->link->dev && st->link->dev->iwarp && sdp_tx_unacked(st));
+	       (st->link->dev && !st->link->dev->acked_on_completion &&
+		sdp_tx_unacked(st));
 }
 
 /**
  * sdp_tx_heard() - a message has come from the peer
  * @st: stream of a locked socket (by its owner or in softirq)
  *
- * With iWARP this is what answers a probe, and says that DisConn has arrived.
+ * Where a completion does not tell this answers a probe, and says that DisConn
+ * has arrived.
  * Otherwise it gives a probe more time, which may be slow because much data is
  * on its way before it.
  */
@@ -49,7 +50,7 @@ bool sdp_tx_heard(struct sdp_stream *st)
 	struct sdp_tx *tx = &st->tx;
 
 	tx->probe_at = jiffies;
-	if (!st->link->dev->iwarp)
+	if (st->link->dev->acked_on_completion)
 		return false;
 	tx->probing = false;
 	return st->fin_sent && !st->fin_acked && !sdp_tx_unacked(st);

@@ -72,12 +72,7 @@ static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 {
 	const struct sdp_tx *tx = &st->tx;
 
-	/*
-	 * siw leaves the data of other work requests where it is until TCP has
-	 * sent it, and the completion of a later one does not tell.  That of our
-	 * own device does.
-	 */
-	if (st->link->dev->iwarp && (len || !st->link->dev->ulp))
+	if (len ? st->link->dev->data_in_place : st->link->dev->all_in_place)
 		return true;
 	/* Nagle's rule waits for the completion of what is on its way. */
 	if (len && !sdp_nodelay(st->sk) && len < tx->max_payload)
@@ -250,7 +245,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		sdp_rx_ring_tell(st);
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
 		tx->last_seq = msg->bsdh.mseq;
-		if (st->link->dev->iwarp)
+		if (!st->link->dev->acked_on_completion)
 			sdp_alive_stalled(st);
 	}
 	if (len && tx->out.size)
@@ -429,7 +424,7 @@ void sdp_tx_probe(struct sdp_stream *st)
 	tx->probing = true;
 	st->stats.probes++;
 	tx->probe_at = jiffies;
-	if (st->link->dev->iwarp) {
+	if (!st->link->dev->acked_on_completion) {
 		sdp_tx_ask(st);
 		return;
 	}

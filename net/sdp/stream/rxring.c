@@ -18,9 +18,7 @@
  * allocator gives readily.
  */
 #define SDP_RING_CHUNK_LONG	(64U * 1024)
-#define SDP_RING_CHUNK		(16U * 1024)
-/* More at once only makes a sender wait for it. */
-#define SDP_RING_PIECE_MAX	(128U * 1024)
+#define SDP_RING_CHUNK (16U * 1024)
 
 /**
  * sdp_rx_ring_size() - decide how large a ring would be
@@ -60,9 +58,7 @@ static u32 sdp_rx_ring_piece(const struct sdp_stream *st, u32 size)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
 
-	if (st->flow->id == SDP_FLOW_NIC)
-		return sdp_nic_window(size, READ_ONCE(sn->window_size));
-	return min(size / SDP_RING_PIECES, SDP_RING_PIECE_MAX);
+	return st->flow->piece(size, READ_ONCE(sn->window_size));
 }
 
 static void sdp_rx_ring_free_memory(struct sdp_rx_ring *ring)

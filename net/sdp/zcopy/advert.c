@@ -182,7 +182,8 @@ static bool sdp_zsend_tell(struct sdp_zcopy *z, struct sdp_zsend *s)
 	s->state = SDP_ZSEND_OUT;
 	s->start = z->advertised;
 	z->advertised += s->zp->len;
-	if (!sdp_tx_post_msg(z->st, &msg, !z->st->link->dev->iwarp))
+	if (!sdp_tx_post_msg(z->st, &msg,
+			     z->st->link->dev->acked_on_completion))
 		return false;
 	sdp_zsource_advertise(&z->source, z->st->credit.tx_mseq, s->zp->len);
 	return true;
