@@ -162,7 +162,7 @@ void iwp_sock_unwatch(struct iwp_ep *ep);
 size_t iwp_addr_len(const struct sockaddr_storage *addr);
 
 /* mpa.c */
-u32 iwp_mpa_interval(void);
+u32 iwp_mpa_interval(bool markers);
 int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len);
 int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len);
 int iwp_mpa_receive(struct iwp_ep *ep, bool reply);

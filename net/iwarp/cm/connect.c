@@ -101,9 +101,10 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 
 	iwp_ep_stop_timer(ep);
 	lock_sock(sk);
-	err = iwp_tx_start(qp, sk, ep->mpa.markers, crc, ep->ird, ep->ord);
+	err = iwp_tx_start(qp, sk, iwp_mpa_interval(ep->mpa.markers), crc,
+			   ep->ird, ep->ord);
 	qp->tx.wait_first = wait_first;
-	iwp_rx_start(qp, ep->ours.markers, crc);
+	iwp_rx_start(qp, iwp_mpa_interval(ep->ours.markers), crc);
 	if (!err)
 		err = iwp_qp_rts(qp);
 	if (!err) {

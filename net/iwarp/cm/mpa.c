@@ -47,13 +47,14 @@ module_param_cb(marker_interval, &iwp_interval_ops, &iwp_interval, 0644);
 MODULE_PARM_DESC(marker_interval, "Distance of markers, for experiments between two ends of ours");
 
 /**
- * iwp_mpa_interval() - distance of markers of new connections
+ * iwp_mpa_interval() - distance of markers in one direction of a new connection
+ * @markers: who receives wants them
  *
- * Return: bytes, a power of two.
+ * Return: bytes, a power of two, or %IWARP_NO_MARKERS.
  */
-u32 iwp_mpa_interval(void)
+u32 iwp_mpa_interval(bool markers)
 {
-	return READ_ONCE(iwp_interval);
+	return markers ? READ_ONCE(iwp_interval) : IWARP_NO_MARKERS;
 }
 
 /* An engine sums for nothing in this model: both ends agree to no checksums. */

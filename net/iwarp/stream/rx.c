@@ -171,15 +171,15 @@ void iwp_rx_ready(struct iwp_qp *qp)
 /**
  * iwp_rx_start() - begin full operation
  * @qp: queue pair, whose @rx is empty
- * @markers: we have asked for markers
+ * @interval: of markers that we have asked for, or %IWARP_NO_MARKERS
  * @crc: checksums are in use
  *
  * Context: socket's lock held.
  */
-void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc)
+void iwp_rx_start(struct iwp_qp *qp, u32 interval, bool crc)
 {
 	qp->rx.orq_seen = qp->tx.orq_get;
 	iwarp_rx_init(&qp->rx.wire, qp->design == IWP_DESIGN_HOST ?
 				    &iwp_rx_ops : &iwp_engine_rx_ops,
-		      markers ? iwp_mpa_interval() : IWARP_NO_MARKERS, crc, 0);
+		      interval, crc, 0);
 }

@@ -50,7 +50,7 @@ struct iwp_rx {
 };
 
 /* rx.c */
-void iwp_rx_start(struct iwp_qp *qp, bool markers, bool crc);
+void iwp_rx_start(struct iwp_qp *qp, u32 interval, bool crc);
 void iwp_rx_ready(struct iwp_qp *qp);
 void iwp_rx_flush(struct iwp_qp *qp);
 void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len);

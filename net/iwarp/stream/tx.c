@@ -401,7 +401,7 @@ void iwp_tx_last(struct iwp_qp *qp)
  * iwp_tx_start() - begin full operation
  * @qp: queue pair, whose @tx is empty
  * @sk: its socket
- * @markers: the peer wants markers
+ * @interval: of markers that the peer wants, or %IWARP_NO_MARKERS
  * @crc: checksums are in use
  * @ird: requests to read that we take at a time
  * @ord: requests to read that we send at a time
@@ -409,7 +409,7 @@ void iwp_tx_last(struct iwp_qp *qp)
  * Context: process, socket's lock held.
  * Return: 0 or -ENOMEM.
  */
-int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
+int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
 		 u16 ird, u16 ord)
 {
 	struct iwp_tx *tx = &qp->tx;
@@ -426,7 +426,7 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, bool markers, bool crc,
 	tx->orq_put = IWP_READS_FIRST;
 	tx->orq_get = IWP_READS_FIRST;
 	tx->sk = sk;
-	tx->interval = markers ? iwp_mpa_interval() : IWARP_NO_MARKERS;
+	tx->interval = interval;
 	tx->gather = qp->design == IWP_DESIGN_OFFLOADED_SG;
 	tx->use_crc = crc;
 	tx->start_seq = tcp_sk(sk)->write_seq;
