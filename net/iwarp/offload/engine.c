@@ -81,33 +81,3 @@ void iwp_engine_leave(struct iwp_qp *qp)
 	atomic64_add(ktime_get_ns() - qp->engine_from,
 		     &qp->dev->engine.cpu_ns);
 }
-
-static u32 iwp_engine_begin(struct iwarp_rx *wire)
-{
-	return iwp_rx_ops.begin(wire);
-}
-
-static enum iwarp_error iwp_engine_data(struct iwarp_rx *wire,
-					const struct iwarp_source *src, u32 off,
-					u32 len, u32 at)
-{
-	return iwp_rx_ops.data(wire, src, off, len, at);
-}
-
-/* Whom that tells, and what he does then, is nothing of the engine's. */
-static enum iwarp_error iwp_engine_end(struct iwarp_rx *wire)
-{
-	struct iwp_qp *qp = container_of(wire, struct iwp_qp, rx.wire);
-	enum iwarp_error error;
-
-	iwp_engine_leave(qp);
-	error = iwp_rx_ops.end(wire);
-	iwp_engine_enter(qp);
-	return error;
-}
-
-const struct iwarp_rx_ops iwp_engine_rx_ops = {
-	.begin = iwp_engine_begin,
-	.data = iwp_engine_data,
-	.end = iwp_engine_end,
-};

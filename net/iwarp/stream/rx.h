@@ -64,8 +64,6 @@ struct iwp_copy {
 
 /* rx_seg.c */
 extern const struct iwarp_rx_ops iwp_rx_ops;
-/* offload/engine.c: the same, but the end of a segment is the host's work. */
-extern const struct iwarp_rx_ops iwp_engine_rx_ops;
 enum iwarp_error iwp_tagged_error(enum iwp_mem_err err);
 void iwp_rx_expect(struct iwp_qp *qp);
 struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
