@@ -14,7 +14,8 @@
 #include <rdma/rdma_netlink.h>
 
 #include "core/core.h"
-#include "qp/qp.h"
+#include "offload/offload.h"
+#include "stream/stream.h"
 #include "cm/cm.h"
 #include "verbs/verbs.h"
 
@@ -92,6 +93,7 @@ static int iwp_newlink(const char *name, struct net_device *netdev)
 	/* These undo everything, even if it ends here. */
 	ib_set_device_ops(&dev->ibdev, &iwp_device_ops);
 	INIT_LIST_HEAD(&dev->node);
+	iwp_engine_init(&dev->engine);
 	err = iwp_device_init(dev, netdev);
 	if (!err) {
 		iwp_device_track(dev);
@@ -177,6 +179,25 @@ static void iwp_devices_remove(void)
 		spin_lock(&iwp_devices_lock);
 	}
 	spin_unlock(&iwp_devices_lock);
+}
+
+static int __init iwp_work_init(void)
+{
+	int err = iwp_objects_init();
+
+	if (err)
+		return err;
+	err = iwp_tx_init();
+	if (err)
+		iwp_objects_exit();
+	return err;
+}
+
+/* Senders first: what they give back last are references to endpoints. */
+static void iwp_work_exit(void)
+{
+	iwp_tx_exit();
+	iwp_objects_exit();
 }
 
 static int __init iwp_init(void)

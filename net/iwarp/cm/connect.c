@@ -5,8 +5,8 @@
 #include <net/ip.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
 #include "stream/stream.h"
+#include "loopback/loopback.h"
 #include "qp/qp.h"
 #include "cm.h"
 

@@ -9,8 +9,6 @@
 #include <linux/cred.h>
 #include <rdma/rdma_cm.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
 #include "cm.h"
 
 /*

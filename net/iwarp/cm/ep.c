@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Endpoints: references, the work that everything happens in, and the end.
+ * Endpoints: the work that everything happens in, and the end.
  *
  * Sockets, timers and queue pairs only say that something happened; what it
  * means is found out by the endpoint's work, under its lock.
@@ -12,7 +12,8 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
+#include "stream/stream.h"
+#include "loopback/loopback.h"
 #include "qp/qp.h"
 #include "cm.h"
 
@@ -20,61 +21,6 @@
 #define IWP_CLOSE_SECONDS	10
 /* How long to wait for memory, in jiffies. */
 #define IWP_LOOK_AGAIN		(HZ / 10)
-
-static struct workqueue_struct *iwp_wq;
-
-static void iwp_ep_free(struct work_struct *work)
-{
-	struct iwp_ep *ep = container_of(work, struct iwp_ep, free_work);
-
-	if (ep->sock)
-		sock_release(ep->sock);
-	mutex_destroy(&ep->lock);
-	kfree(ep);
-}
-
-/**
- * iwp_ep_get() - take a reference
- * @ep: endpoint
- */
-void iwp_ep_get(struct iwp_ep *ep)
-{
-	refcount_inc(&ep->refs);
-}
-
-/**
- * iwp_ep_put() - drop a reference
- * @ep: endpoint
- *
- * Context: any.
- */
-void iwp_ep_put(struct iwp_ep *ep)
-{
-	if (refcount_dec_and_test(&ep->refs))
-		queue_work(iwp_wq, &ep->free_work);
-}
-
-/**
- * iwp_ep_signal() - have the endpoint's work look at something
- * @ep: endpoint, of which the caller has a reference
- * @event: at what
- *
- * Context: any.
- */
-void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
-{
-	set_bit(event, &ep->events);
-	iwp_ep_get(ep);
-	if (!queue_work(iwp_wq, &ep->work))
-		iwp_ep_put(ep);
-}
-
-static void iwp_ep_start_timer(struct iwp_ep *ep, unsigned long delay)
-{
-	iwp_ep_get(ep);
-	if (mod_delayed_work(iwp_wq, &ep->timer, delay))
-		iwp_ep_put(ep);
-}
 
 /**
  * iwp_ep_look_later() - have the endpoint's work look again in a while
@@ -112,14 +58,6 @@ void iwp_ep_stop_timer(struct iwp_ep *ep)
 static bool iwp_ep_late(const struct iwp_ep *ep)
 {
 	return ep->deadline && time_after_eq(jiffies, ep->deadline);
-}
-
-static void iwp_ep_expired(struct work_struct *work)
-{
-	struct iwp_ep *ep = container_of(work, struct iwp_ep, timer.work);
-
-	iwp_ep_signal(ep, IWP_EV_TIMEOUT);
-	iwp_ep_put(ep);
 }
 
 /* The queue pair's last moment with its socket. */
@@ -308,45 +246,10 @@ struct iwp_ep *iwp_ep_new(struct iwp_device *dev)
 
 	if (!ep)
 		return NULL;
-	refcount_set(&ep->refs, 1);
-	mutex_init(&ep->lock);
+	iwp_ep_init(ep, iwp_ep_work);
 	ep->dev = dev;
-	INIT_WORK(&ep->work, iwp_ep_work);
-	INIT_DELAYED_WORK(&ep->timer, iwp_ep_expired);
-	INIT_WORK(&ep->free_work, iwp_ep_free);
 	INIT_LIST_HEAD(&ep->node);
 	INIT_LIST_HEAD(&ep->children);
 	spin_lock_init(&ep->children_lock);
 	return ep;
-}
-
-/**
- * iwp_work_init() - prepare for endpoints
- *
- * Return: 0 or -ENOMEM.
- */
-int iwp_work_init(void)
-{
-	int err = iwp_tx_init();
-
-	if (err)
-		return err;
-	iwp_wq = alloc_workqueue("iwarp_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!iwp_wq) {
-		iwp_tx_exit();
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-/**
- * iwp_work_exit() - wait for the last endpoint's memory
- *
- * All are closed, as their devices are gone; the last references may still be
- * on their way.
- */
-void iwp_work_exit(void)
-{
-	iwp_tx_exit();
-	destroy_workqueue(iwp_wq);
 }

@@ -5,8 +5,8 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
+#include "stream/stream.h"
+#include "loopback/loopback.h"
 #include "cm.h"
 
 /* How long a peer that has connected may take to send its request. */

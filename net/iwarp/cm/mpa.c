@@ -7,8 +7,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
 #include "cm.h"
 
 /* What FPDUPTR can say, and a segment that has none may be. */

@@ -9,7 +9,6 @@
 #include <net/tcp.h>
 
 #include "stream/stream.h"
-#include "qp/qp.h"
 #include "cm.h"
 
 static struct lock_class_key iwp_slock_keys[2];

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device, and what is counted on it.
+ * The device, and what is counted on it; queue pairs and endpoints, and the references
+ * to them.
  */
 #ifndef _IWP_CORE_H
 #define _IWP_CORE_H
 
 #include "device.h"
+#include "object.h"
 #include "stats.h"
 
 #endif /* _IWP_CORE_H */

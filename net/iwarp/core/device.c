@@ -41,7 +41,6 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	dev->id = atomic_inc_return(&ids);
-	iwp_engine_init(&dev->engine);
 	dev_hold(netdev);
 	dev->netdev = netdev;
 	dev->stats = alloc_percpu(struct iwp_stats);

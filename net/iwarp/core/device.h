@@ -6,10 +6,9 @@
 #define _IWP_DEVICE_H
 
 #include <linux/etherdevice.h>
+#include <linux/spinlock.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
-
-#include "offload/offload.h"
 
 /* The only port of a device. */
 #define IWP_PORT		1
@@ -25,6 +24,44 @@
 #define IWP_MAX_CQ		(128 * 1024)
 
 struct iwp_stats;
+
+/**
+ * enum iwp_design - who does what
+ * @IWP_DESIGN_HOST: the host everything
+ * @IWP_DESIGN_ASSISTED: the host puts markers in, with one copy; the engine
+ *	does checksums, demultiplexing and placement
+ * @IWP_DESIGN_OFFLOADED: the engine everything; it moves the data once more to
+ *	put markers in
+ * @IWP_DESIGN_OFFLOADED_SG: the engine everything; it gathers data and markers
+ */
+enum iwp_design {
+	IWP_DESIGN_HOST,
+	IWP_DESIGN_ASSISTED,
+	IWP_DESIGN_OFFLOADED,
+	IWP_DESIGN_OFFLOADED_SG,
+};
+
+/**
+ * struct iwp_engine - the model of an offload engine; each device has one
+ * @lock: of @free_at
+ * @free_at: when it has done all that it was given, nanoseconds
+ * @busy_ns: how long it has worked, by its own clock
+ * @cpu_ns: how long processors have done its work
+ * @dma_ns: cost of each transfer, nanoseconds
+ * @byte_ps: cost of each byte of a transfer, picoseconds
+ * @move_ps: cost of each byte that it moves in its own memory
+ * @crc_ps: cost of each byte that it sums
+ */
+struct iwp_engine {
+	spinlock_t lock; /* of free_at */
+	u64 free_at;
+	atomic64_t busy_ns;
+	atomic64_t cpu_ns;
+	u32 dma_ns;
+	u32 byte_ps;
+	u32 move_ps;
+	u32 crc_ps;
+};
 
 /**
  * struct iwp_device - an RDMA device

@@ -7,9 +7,8 @@
  * a request that the peer refuses has completed, as the wire's would have, but
  * for one to read.
  */
-#include "core/core.h"
-#include "mem/mem.h"
-#include "qp/qp.h"
+#include "queue/queue.h"
+#include "stream/stream.h"
 #include "loopback.h"
 
 /* What a request costs without its bytes, in bytes. */

@@ -4,19 +4,16 @@
  * region to memory region, and TCP's connection has nothing to carry but the
  * reason why it ends.
  */
-#ifndef _IWP_LOCAL_H
-#define _IWP_LOCAL_H
+#ifndef _IWP_LOOPBACK_H
+#define _IWP_LOOPBACK_H
 
 #include <linux/interrupt.h>
 #include <linux/refcount.h>
 
-#include "wire/wire.h"
+#include "core/core.h"
 #include "mem/mem.h"
 
 struct iov_iter;
-struct iwp_ep;
-struct iwp_qp;
-struct iwp_local;
 
 /* How much is copied while regions are locked. */
 #define IWP_LOCAL_PIECE		(64 * 1024)
@@ -95,4 +92,24 @@ enum iwp_lane_next iwp_lane_execute(struct iwp_lane *lane, u32 *budget);
 ssize_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
 		       struct iov_iter *to, size_t len);
 
-#endif /* _IWP_LOCAL_H */
+/* If it is joined, have one of its lanes look; false if it is not, or not now. */
+static inline bool iwp_local_kick(struct iwp_lane *lane)
+{
+	if (lane)
+		iwp_lane_kick(lane);
+	return lane;
+}
+
+/* There may be something to send. */
+static inline bool iwp_local_send(const struct iwp_qp *qp)
+{
+	return iwp_local_kick(iwp_lane_out(qp));
+}
+
+/* What receives is to look at the queue pair's state. */
+static inline bool iwp_local_receive(const struct iwp_qp *qp)
+{
+	return iwp_local_kick(iwp_lane_in(qp));
+}
+
+#endif /* _IWP_LOOPBACK_H */

@@ -18,9 +18,8 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
-#include "cm/cm.h"
+#include "queue/queue.h"
+#include "stream/stream.h"
 #include "loopback.h"
 
 /* How many bytes are copied before others get the processor. */
@@ -129,7 +128,7 @@ static void iwp_lane_leave(struct iwp_lane *lane)
 
 	if (from && READ_ONCE(from->state) == IWP_QP_ERROR) {
 		/* Who posts sees this, or we see what he posted. */
-		smp_store_mb(from->out, NULL);
+		smp_store_mb(from->lanes.out, NULL);
 		iwp_sq_flush(from);
 		lane->from = NULL;
 		iwp_qp_put(from);
@@ -139,7 +138,7 @@ static void iwp_lane_leave(struct iwp_lane *lane)
 		iwp_rx_flush(to);
 		smp_wmb(); /* pairs with iwp_local_receive() */
 		/* As above. */
-		smp_store_mb(to->in, NULL);
+		smp_store_mb(to->lanes.in, NULL);
 		iwp_rq_flush(to);
 		lane->to = NULL;
 		iwp_qp_put(to);
@@ -240,11 +239,11 @@ static void iwp_lane_init(struct iwp_lane *lane, struct iwp_local *local,
 static void iwp_qp_join(struct iwp_qp *qp, struct iwp_local *local,
 			unsigned int side)
 {
-	qp->local = local;
+	qp->lanes.local = local;
 	/* Who finds the lanes is to see what is in them. */
-	smp_store_release(&qp->out, &local->lanes[side]);
+	smp_store_release(&qp->lanes.out, &local->lanes[side]);
 	/* As above. */
-	smp_store_release(&qp->in, &local->lanes[!side]);
+	smp_store_release(&qp->lanes.in, &local->lanes[!side]);
 }
 
 /* What was posted, or went wrong, before they were joined is found now. */
@@ -308,11 +307,11 @@ bool iwp_local_join(struct iwp_ep *ep)
  */
 void iwp_local_ready(struct iwp_qp *qp, bool active)
 {
-	if (!qp->local)
+	if (!qp->lanes.local)
 		return;
 	if (active)
-		WRITE_ONCE(qp->local->open, true);
-	iwp_local_look(qp->local);
+		WRITE_ONCE(qp->lanes.local->open, true);
+	iwp_local_look(qp->lanes.local);
 }
 
 /**
@@ -323,7 +322,7 @@ void iwp_local_ready(struct iwp_qp *qp, bool active)
  */
 void iwp_local_fed(struct iwp_qp *qp)
 {
-	struct iwp_lane *lane = READ_ONCE(qp->in);
+	struct iwp_lane *lane = READ_ONCE(qp->lanes.in);
 
 	if (lane && READ_ONCE(lane->starved))
 		iwp_lane_kick(lane);

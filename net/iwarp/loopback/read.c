@@ -7,8 +7,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
+#include "queue/queue.h"
 #include "loopback.h"
 
 /**
@@ -78,7 +77,7 @@ static bool iwp_lane_read(struct iwp_lane *lane, struct iwp_local_read *read,
 ssize_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
 		       struct iov_iter *to, size_t len)
 {
-	struct iwp_lane *lane = READ_ONCE(qp->out);
+	struct iwp_lane *lane = READ_ONCE(qp->lanes.out);
 	struct iwp_local_read read = { .to = to };
 	size_t end = 0;
 	bool may = lane;

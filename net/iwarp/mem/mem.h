@@ -9,8 +9,6 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/siw-abi.h>
 
-struct iwp_device;
-
 /**
  * enum iwp_mem_err - why an access was refused
  * @IWP_MEM_OK: it was not

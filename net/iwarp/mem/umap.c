@@ -12,7 +12,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "core/core.h"
-#include "umap.h"
+#include "mem.h"
 
 /**
  * struct iwp_umap - a process's key to a queue

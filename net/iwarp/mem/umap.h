@@ -7,20 +7,10 @@
 
 #include <rdma/ib_verbs.h>
 
+struct iwp_queue;
+
 struct iwp_ucontext {
 	struct ib_ucontext ibctx;
-};
-
-/**
- * struct iwp_queue - memory of a queue, perhaps shared with a process
- * @mem: its elements, from vmalloc, zeroed
- * @bytes: of all elements
- * @entry: the process's key to it, or NULL
- */
-struct iwp_queue {
-	void *mem;
-	size_t bytes;
-	struct rdma_user_mmap_entry *entry;
 };
 
 int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,

@@ -4,7 +4,6 @@
  */
 #include <linux/sysfs.h>
 
-#include "core/core.h"
 #include "offload.h"
 
 static const char * const iwp_designs[] = {

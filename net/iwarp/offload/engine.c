@@ -8,8 +8,6 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
 #include "offload.h"
 
 /* With these, 2 KiB in pieces between markers take as long as in the paper. */

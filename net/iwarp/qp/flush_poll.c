@@ -8,6 +8,9 @@
  * pair is destroyed.  Nor does a process that posts all the time keep us for ever:
  * each time only so much is flushed as there was room for.
  */
+#include "queue/queue.h"
+#include "stream/stream.h"
+#include "loopback/loopback.h"
 #include "qp.h"
 
 /*

@@ -6,29 +6,10 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "core/core.h"
+#include "queue/queue.h"
 #include "stream/stream.h"
-#include "cm/cm.h"
+#include "loopback/loopback.h"
 #include "qp.h"
-
-/**
- * iwp_qp_get() - take a reference
- * @qp: queue pair, of which somebody has one already
- */
-void iwp_qp_get(struct iwp_qp *qp)
-{
-	refcount_inc(&qp->refs);
-}
-
-/**
- * iwp_qp_put() - drop a reference
- * @qp: queue pair
- */
-void iwp_qp_put(struct iwp_qp *qp)
-{
-	if (refcount_dec_and_test(&qp->refs))
-		complete(&qp->released);
-}
 
 /**
  * iwp_qp_add_ref() - the connection manager takes a reference
@@ -52,31 +33,6 @@ void iwp_qp_rem_ref(struct ib_qp *ibqp)
 }
 
 /**
- * iwp_qp_find() - the queue pair of a number that anybody may have said
- * @ibdev: device
- * @qpn: its number
- *
- * Only one whose creation is complete, and whose destruction has not begun: so
- * somebody has a reference for as long as the lock is held.
- *
- * Context: any, even with interrupts off.
- * Return: the queue pair, with a reference, or NULL.
- */
-struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn)
-{
-	struct xarray *qps = &iwp_device(ibdev)->qps;
-	unsigned long flags;
-	struct iwp_qp *qp;
-
-	xa_lock_irqsave(qps, flags);
-	qp = xa_load(qps, qpn);
-	if (qp && WARN_ON_ONCE(!refcount_inc_not_zero(&qp->refs)))
-		qp = NULL;
-	xa_unlock_irqrestore(qps, flags);
-	return qp;
-}
-
-/**
  * iwp_get_qp() - find a queue pair for the connection manager
  * @ibdev: device
  * @qpn: its number
@@ -91,58 +47,6 @@ struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
 	struct iwp_qp *qp = iwp_qp_find(ibdev, qpn);
 
 	return qp ? &qp->ibqp : NULL;
-}
-
-/**
- * iwp_qp_ep() - the queue pair's connection
- * @qp: queue pair
- *
- * Context: any.
- * Return: the endpoint, with a reference, or NULL.
- */
-struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp)
-{
-	unsigned long flags;
-	struct iwp_ep *ep;
-
-	spin_lock_irqsave(&qp->lock, flags);
-	ep = qp->ep;
-	if (ep)
-		iwp_ep_get(ep);
-	spin_unlock_irqrestore(&qp->lock, flags);
-	return ep;
-}
-
-/**
- * iwp_qp_signal() - have the connection's work look at something
- * @qp: queue pair; nothing happens if it has no connection
- * @event: at what
- *
- * Context: any.
- */
-void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
-{
-	struct iwp_ep *ep = iwp_qp_ep(qp);
-
-	if (!ep)
-		return;
-	iwp_ep_signal(ep, event);
-	iwp_ep_put(ep);
-}
-
-/* Returns whether the queue pair was in one of the states before. */
-static bool iwp_qp_move(struct iwp_qp *qp, unsigned long from,
-			enum iwp_qp_state to)
-{
-	unsigned long flags;
-	bool may;
-
-	spin_lock_irqsave(&qp->lock, flags);
-	may = BIT(qp->state) & from;
-	if (may)
-		WRITE_ONCE(qp->state, to);
-	spin_unlock_irqrestore(&qp->lock, flags);
-	return may;
 }
 
 /**
@@ -217,34 +121,6 @@ static bool iwp_qp_error_alone(struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_abort() - in error, and the connection ends
- * @qp: queue pair
- *
- * Context: socket's lock held, or the endpoint's while it has no socket.
- */
-void iwp_qp_abort(struct iwp_qp *qp)
-{
-	iwp_qp_error(qp);
-	iwp_qp_signal(qp, IWP_EV_ABORT);
-}
-
-/**
- * iwp_qp_fail() - have the connection end with an error
- * @qp: queue pair; nothing happens if it has no connection
- * @error: what the peer is told
- *
- * For who cannot end it himself: that is done under the socket's lock, by the
- * endpoint's work.
- *
- * Context: any.
- */
-void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error)
-{
-	WRITE_ONCE(qp->failure, error);
-	iwp_qp_signal(qp, IWP_EV_FAILED);
-}
-
-/**
  * iwp_qp_tell_error() - tell the user if an error has ended the connection
  * @qp: queue pair
  *
@@ -265,6 +141,11 @@ void iwp_qp_tell_error(struct iwp_qp *qp)
 		event.event = IB_EVENT_QP_ACCESS_ERR;
 	qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
+
+static const struct iwp_qp_ops iwp_qp_ops = {
+	.kick = iwp_lane_kick,
+	.error = iwp_qp_error,
+};
 
 static int iwp_qp_check(const struct ib_qp_init_attr *attr)
 {
@@ -315,7 +196,7 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 
 static void iwp_qp_free(struct iwp_qp *qp)
 {
-	iwp_local_put(qp->local);
+	iwp_local_put(qp->lanes.local);
 	iwp_hold_free(qp);
 	iwp_early_free(qp);
 	kfree(qp->tx.reads);
@@ -403,6 +284,7 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	if (err)
 		return err;
 	qp->dev = iwp_device(ibqp->device);
+	qp->ops = &iwp_qp_ops;
 	if (!atomic_add_unless(&qp->dev->nr_qps, 1, IWP_MAX_QP))
 		return -ENOMEM;
 	spin_lock_init(&qp->lock);
@@ -487,7 +369,7 @@ int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	WARN_ON_ONCE(qp->ep);
 	iwp_ack_stop(qp);
 	iwp_late_stop(qp);
-	hrtimer_cancel(&qp->tx_timer);
+	hrtimer_cancel(&qp->tx.timer);
 	iwp_qp_free(qp);
 	return 0;
 }

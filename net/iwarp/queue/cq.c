@@ -4,7 +4,6 @@
  */
 #include <rdma/uverbs_ioctl.h>
 
-#include "core/core.h"
 #include "queue.h"
 
 static const enum ib_wc_opcode iwp_wc_opcodes[IWP_NUM_OPCODES] = {

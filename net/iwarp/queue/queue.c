@@ -6,7 +6,7 @@
  * Requests of a process are in memory that it can change at any time.  They
  * are copied once, and only the copy is looked at.
  */
-#include "qp/qp.h"
+#include "queue.h"
 
 /* Nothing of the request can be used but its name. */
 static void iwp_send_reject(struct iwp_send *send)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completion queues.
+ * Completion queues; requests on their way through their queues.
  */
-#ifndef _IWP_CQ_H
-#define _IWP_CQ_H
+#ifndef _IWP_QUEUE_H
+#define _IWP_QUEUE_H
 
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/siw-abi.h>
 
+#include "core/core.h"
 #include "mem/mem.h"
 
 /* Operations of kernel users that the shared layout has no number for. */
@@ -81,4 +82,73 @@ int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc);
 int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
-#endif /* _IWP_CQ_H */
+/* Whether a request brings the peer's memory here. */
+static inline bool iwp_send_reads(const struct iwp_send *send)
+{
+	return send->opcode == SIW_OP_READ ||
+	       send->opcode == SIW_OP_READ_LOCAL_INV;
+}
+
+/* Whether the peer has no part in a request. */
+static inline bool iwp_send_is_here(const struct iwp_send *send)
+{
+	return send->opcode == SIW_OP_REG_MR ||
+	       send->opcode == SIW_OP_INVAL_STAG;
+}
+
+/* Between who fills a place in a ring and who empties it: an index. */
+static inline u32 iwp_index_load(const u32 *index)
+{
+	/* Pairs with iwp_index_store(): what it counts is to be seen. */
+	return smp_load_acquire(index);
+}
+
+static inline void iwp_index_store(u32 *index, u32 value)
+{
+	/* Pairs with iwp_index_load(). */
+	smp_store_release(index, value);
+}
+
+/* The same for a place that says itself whether it is full. */
+static inline u16 iwp_place_load(const __u16 *flags)
+{
+	/* Pairs with iwp_place_store(), and with the process's like. */
+	return smp_load_acquire(flags);
+}
+
+static inline void iwp_place_store(__u16 *flags, u16 value)
+{
+	/* Pairs with iwp_place_load(), and with the process's like. */
+	smp_store_release(flags, value);
+}
+
+/* Whether there is a request in a process's queue. */
+static inline bool iwp_sq_shared_pending(const struct iwp_sq *sq)
+{
+	const struct siw_sqe *ring = sq->shared.mem;
+
+	return ring && iwp_place_load(&ring[READ_ONCE(sq->shared_get) &
+					    (sq->size - 1)].flags) &
+		       SIW_WQE_VALID;
+}
+
+/* Whether there is a request that is not begun, be it there. */
+static inline bool iwp_sq_pending(const struct iwp_sq *sq)
+{
+	return sq->next != iwp_index_load(&sq->put) ||
+	       iwp_sq_shared_pending(sq);
+}
+
+/* queue.c */
+struct iwp_send *iwp_sq_next(struct iwp_qp *qp);
+void iwp_sq_complete(struct iwp_qp *qp, struct iwp_send *send,
+		     enum siw_wc_status status);
+void iwp_sq_reap(struct iwp_qp *qp, u64 acked);
+void iwp_sq_flush(struct iwp_qp *qp);
+bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe);
+bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe);
+bool iwp_rq_empty(struct iwp_qp *qp);
+void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done);
+void iwp_rq_flush(struct iwp_qp *qp);
+
+#endif /* _IWP_QUEUE_H */

@@ -6,8 +6,7 @@
  */
 #include <net/tcp.h>
 
-#include "qp/qp.h"
-#include "cm/cm.h"
+#include "internal.h"
 
 /* Longer than an answer takes on a quick machine, hardly noticed otherwise. */
 #define IWP_ACK_DELAY		(50 * NSEC_PER_USEC)

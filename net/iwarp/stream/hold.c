@@ -15,9 +15,7 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
-#include "cm/cm.h"
+#include "internal.h"
 
 /* Room for segments that wait: some of the longest that there may be. */
 #define IWP_SPILL_SIZE		SZ_128K
@@ -37,7 +35,7 @@ static void iwp_hold_poll(struct work_struct *work)
 	struct iwp_qp *qp = container_of(to_delayed_work(work), struct iwp_qp,
 					 rx.hold.poll);
 
-	if (!iwp_local_receive(qp))
+	if (!iwp_lane_kicked(qp, iwp_lane_in(qp)))
 		iwp_tx_kick(qp);
 	iwp_qp_put(qp);
 }

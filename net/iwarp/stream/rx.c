@@ -6,11 +6,8 @@
 #include <linux/crc32c.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "mem/mem.h"
-#include "qp/qp.h"
-#include "cm/cm.h"
-#include "early.h"
+#include "offload/offload.h"
+#include "internal.h"
 
 /* Where some of a buffer is, or NULL if it is in pieces; usually it is not. */
 static const u8 *iwp_skb_flat(const struct sk_buff *skb, u32 off, u32 len)

@@ -21,9 +21,7 @@
 #include <linux/mutex.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "cm/cm.h"
-#include "early.h"
+#include "internal.h"
 
 static bool iwp_early = true;
 module_param_named(early, iwp_early, bool, 0644);
@@ -211,7 +209,7 @@ static struct iwp_early *iwp_ooo_early(const struct sock *sk)
 	struct iwp_ep *ep = sk->sk_user_data;
 
 	if (!ep || !ep->fpdu || ep->qp->state == IWP_QP_ERROR ||
-	    ep->qp->local)
+	    ep->qp->lanes.local)
 		return NULL;
 	return ep->qp->rx.early;
 }

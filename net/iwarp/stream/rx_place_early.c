@@ -9,9 +9,7 @@
 #include <linux/hash.h>
 #include <linux/slab.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
-#include "early.h"
+#include "internal.h"
 
 static struct iwp_early *iwp_early_of(struct iwarp_rx *wire)
 {

@@ -3,10 +3,7 @@
  * Segments that arrive: where their payload goes, and what happens when they
  * are complete.
  */
-#include "core/core.h"
-#include "mem/mem.h"
-#include "qp/qp.h"
-#include "early.h"
+#include "internal.h"
 
 static struct iwp_qp *iwp_rx_qp(struct iwarp_rx *wire)
 {
@@ -178,7 +175,7 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
 	/* A peer that we are joined with has nothing else to say. */
-	if ((qp->local && hdr->opcode != IWARP_TERMINATE) ||
+	if ((qp->lanes.local && hdr->opcode != IWARP_TERMINATE) ||
 	    iwp_rx_speechless(qp, hdr))
 		return IWARP_E_OP_OPCODE;
 	qp->tx.wait_first = false;

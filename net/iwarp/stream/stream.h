@@ -1,13 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A queue pair's stream over TCP: what is sent, what arrives, and what waits.
+ *
+ * All of it happens under the socket's lock, in one of its two forms: owned by
+ * a process, or the spinlock alone.
  */
 #ifndef _IWP_STREAM_H
 #define _IWP_STREAM_H
 
-#include "early.h"
-#include "hold.h"
-#include "rx.h"
-#include "tx.h"
+#include <net/tcp.h>
+
+#include "core/core.h"
+#include "mem/mem.h"
+#include "queue/queue.h"
+
+/*
+ * How many bytes the peer has acknowledged that we do not know of.  When the first of
+ * them is sent the frame before it, our reply, may not be acknowledged yet.
+ */
+static inline u32 iwp_tx_unheard(const struct iwp_tx *tx)
+{
+	u32 known = tx->start_seq + (u32)tx->acked;
+	u32 una = tcp_sk(tx->sk)->snd_una;
+
+	return after(una, known) ? una - known : 0;
+}
+
+/* tx.c */
+enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
+int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
+		 u16 ird, u16 ord);
+void iwp_tx_ready(struct iwp_qp *qp);
+bool iwp_tx_heard(struct iwp_qp *qp);
+bool iwp_tx_acked(struct iwp_qp *qp);
+void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
+		      const u8 *fpdu, u32 len);
+void iwp_tx_last(struct iwp_qp *qp);
+
+/* tx_work.c */
+int iwp_tx_init(void);
+void iwp_tx_exit(void);
+void iwp_tx_init_work(struct iwp_qp *qp);
+void iwp_tx_queue(struct iwp_qp *qp);
+bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
+void iwp_tx_kick(struct iwp_qp *qp);
+
+/* tx_msg.c */
+enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send);
+
+/* rx.c */
+void iwp_rx_start(struct iwp_qp *qp, u32 interval, bool crc);
+void iwp_rx_ready(struct iwp_qp *qp);
+void iwp_rx_flush(struct iwp_qp *qp);
+
+/* rx_seg.c */
+enum iwarp_error iwp_tagged_error(enum iwp_mem_err err);
+bool iwp_rx_take_rqe(struct iwp_qp *qp);
+void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
+		     u32 bytes, u8 flags, u64 value);
+
+/* rx_ooo.c */
+void iwp_ooo_watch(struct iwp_qp *qp);
+void iwp_ooo_unwatch(struct sock *sk);
+
+/* rx_place_early.c */
+void iwp_early_free(struct iwp_qp *qp);
+
+/* hold.c */
+void iwp_hold_init(struct iwp_qp *qp);
+void iwp_hold_free(struct iwp_qp *qp);
+int iwp_hold_enable(struct iwp_qp *qp);
+void iwp_hold_bound(struct iwp_ep *ep);
+void iwp_hold_look_later(struct iwp_qp *qp);
+bool iwp_hold_delays_end(struct iwp_qp *qp, const struct sock *sk);
+
+/* ack.c */
+void iwp_ack_init(struct iwp_qp *qp);
+void iwp_ack_stop(struct iwp_qp *qp);
 
 #endif /* _IWP_STREAM_H */

@@ -9,9 +9,8 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
-#include "cm/cm.h"
+#include "offload/offload.h"
+#include "internal.h"
 
 /* How much is written before TCP is asked to take it. */
 #define IWP_TX_BATCH		65536
@@ -172,7 +171,7 @@ static void iwp_tx_hand_over(struct iwp_qp *qp, u32 len, u32 segs)
 	}
 	tx->due_at = iwp_engine_take(&qp->dev->engine, qp->design, len,
 				     iwp_tx_dmas(qp, len, segs));
-	hrtimer_start(&qp->tx_timer, ns_to_ktime(tx->due_at),
+	hrtimer_start(&qp->tx.timer, ns_to_ktime(tx->due_at),
 		      HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -245,7 +244,7 @@ bool iwp_tx_acked(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 	u32 more;
 
-	if (qp->local)
+	if (qp->lanes.local)
 		return false;
 	more = iwp_tx_unheard(tx);
 	if (!more && !tx->reap)
@@ -307,7 +306,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
-	if (qp->state == IWP_QP_ERROR || iwp_local_send(qp))
+	if (qp->state == IWP_QP_ERROR || iwp_lane_kicked(qp, iwp_lane_out(qp)))
 		return;
 	if (tx->busy) {
 		tx->again = true;
@@ -332,7 +331,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
  */
 bool iwp_tx_heard(struct iwp_qp *qp)
 {
-	if (qp->state == IWP_QP_ERROR || qp->local || qp->tx.busy)
+	if (qp->state == IWP_QP_ERROR || qp->lanes.local || qp->tx.busy)
 		return false;
 	iwp_tx_acked(qp);
 	if (!iwp_tx_idle(qp))
@@ -361,8 +360,7 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 	if (qp->state == IWP_QP_ERROR)
 		return;
 	tx->term_len = iwarp_terminate_encode(error, fpdu, len, tx->term);
-	iwp_qp_error(qp);
-	iwp_qp_signal(qp, IWP_EV_ABORT);
+	iwp_qp_abort(qp);
 }
 
 /**

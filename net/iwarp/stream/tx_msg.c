@@ -2,8 +2,7 @@
 /*
  * Messages: which is sent next, and what is over when it is sent.
  */
-#include "core/core.h"
-#include "qp/qp.h"
+#include "internal.h"
 
 static void iwp_msg_control(struct iwp_tx *tx, enum iwarp_opcode opcode,
 			    enum iwarp_qn qn, u32 len)

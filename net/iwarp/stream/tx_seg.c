@@ -6,10 +6,8 @@
 #include <linux/crc32c.h>
 #include <net/tcp.h>
 
-#include "wire/wire.h"
-#include "core/core.h"
-#include "mem/mem.h"
-#include "qp/qp.h"
+#include "offload/offload.h"
+#include "internal.h"
 
 /* With less left of a segment of TCP, a header is hardly worth it. */
 #define IWP_SEG_ROOM_MIN	256

@@ -5,9 +5,8 @@
  */
 #include <net/tcp.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
-#include "cm/cm.h"
+#include "offload/offload.h"
+#include "internal.h"
 
 /* How long to wait for memory. */
 #define IWP_TX_RETRY		msecs_to_jiffies(10)
@@ -27,7 +26,7 @@ void iwp_tx_queue(struct iwp_qp *qp)
 					      iwp_engine_wq : iwp_tx_wq;
 
 	iwp_qp_get(qp);
-	if (!queue_work(wq, &qp->tx_work))
+	if (!queue_work(wq, &qp->tx.work))
 		iwp_qp_put(qp);
 }
 
@@ -41,7 +40,7 @@ void iwp_tx_queue(struct iwp_qp *qp)
 void iwp_tx_retry(struct iwp_qp *qp)
 {
 	iwp_qp_get(qp);
-	if (!queue_delayed_work(iwp_tx_wq, &qp->tx_retry, IWP_TX_RETRY))
+	if (!queue_delayed_work(iwp_tx_wq, &qp->tx.retry, IWP_TX_RETRY))
 		iwp_qp_put(qp);
 }
 
@@ -109,7 +108,7 @@ void iwp_tx_kick(struct iwp_qp *qp)
  */
 static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
 {
-	struct iwp_qp *qp = container_of(timer, struct iwp_qp, tx_timer);
+	struct iwp_qp *qp = container_of(timer, struct iwp_qp, tx.timer);
 	struct iwp_ep *ep;
 
 	if (!refcount_inc_not_zero(&qp->refs))
@@ -142,13 +141,13 @@ static void iwp_tx_work_on(struct iwp_qp *qp)
 
 static void iwp_tx_work(struct work_struct *work)
 {
-	iwp_tx_work_on(container_of(work, struct iwp_qp, tx_work));
+	iwp_tx_work_on(container_of(work, struct iwp_qp, tx.work));
 }
 
 static void iwp_tx_retry_work(struct work_struct *work)
 {
 	iwp_tx_work_on(container_of(to_delayed_work(work), struct iwp_qp,
-				    tx_retry));
+				    tx.retry));
 }
 
 /**
@@ -157,9 +156,9 @@ static void iwp_tx_retry_work(struct work_struct *work)
  */
 void iwp_tx_init_work(struct iwp_qp *qp)
 {
-	INIT_WORK(&qp->tx_work, iwp_tx_work);
-	INIT_DELAYED_WORK(&qp->tx_retry, iwp_tx_retry_work);
-	hrtimer_setup(&qp->tx_timer, iwp_tx_timer, CLOCK_MONOTONIC,
+	INIT_WORK(&qp->tx.work, iwp_tx_work);
+	INIT_DELAYED_WORK(&qp->tx.retry, iwp_tx_retry_work);
+	hrtimer_setup(&qp->tx.timer, iwp_tx_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
 }
 

@@ -4,9 +4,9 @@
  */
 #include <rdma/siw-abi.h>
 
-#include "core/core.h"
 #include "mem/mem.h"
 #include "queue/queue.h"
+#include "offload/offload.h"
 #include "qp/qp.h"
 #include "cm/cm.h"
 #include "verbs.h"

@@ -2,8 +2,11 @@
 /*
  * Work requests of kernel users come in.
  */
-#include "core/core.h"
-#include "qp/qp.h"
+#include "mem/mem.h"
+#include "queue/queue.h"
+#include "stream/stream.h"
+#include "loopback/loopback.h"
+#include "verbs.h"
 
 static int iwp_post_sges(struct iwp_send *send, const struct ib_send_wr *wr,
 			 u8 max_sge)

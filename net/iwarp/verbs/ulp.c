@@ -5,8 +5,8 @@
 #include <linux/export.h>
 #include <net/iw_ulp.h>
 
-#include "core/core.h"
-#include "qp/qp.h"
+#include "stream/stream.h"
+#include "loopback/loopback.h"
 #include "verbs.h"
 
 /* Others have the same driver's number. */

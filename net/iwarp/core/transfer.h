@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is being sent: messages become segments with markers and checksums in
- * pages of our own, and TCP takes the pages as they are.
- *
- * All of it happens under the socket's lock, in one of its two forms: owned by
- * a process, or the spinlock alone.
+ * What is being sent and received; the layer "stream" works with it.
  */
-#ifndef _IWP_TX_H
-#define _IWP_TX_H
+#ifndef _IWP_TRANSFER_H
+#define _IWP_TRANSFER_H
 
 #include <linux/bvec.h>
+#include <linux/hrtimer.h>
 #include <linux/mm_types.h>
-#include <net/tcp.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include <rdma/siw-abi.h>
 
 #include "wire/wire.h"
-#include "mem/mem.h"
 
-struct iwp_qp;
+struct iwp_early;
 struct iwp_send;
 
 /* Pieces of pages that wait for TCP. */
 #define IWP_TX_VECS		128
-/* How many a segment can need, if memory is so scarce that pages are single. */
-#define IWP_TX_SEG_VECS		20
-/* How many if the engine gathers data and markers, and how long it is then. */
-#define IWP_TX_SG_VECS		56
-#define IWP_TX_SG_ROOM		8960
-
-/* Numbers of requests to read begin here: each connection soon wraps them. */
-#define IWP_READS_FIRST		(-4u)
 
 /**
  * struct iwp_read - a request of the peer to read
@@ -109,6 +99,9 @@ struct iwp_msg {
  * @orq_size: room in @orq, a power of two
  * @orq_put: where the next one goes, not wrapped
  * @orq_get: the one to be answered next, not wrapped
+ * @work: sends where post_send() cannot
+ * @retry: sends what there was no memory for
+ * @timer: goes on sending when the engine is done
  * @term_len: a TERMINATE is to be sent, of that length
  * @term: its payload
  */
@@ -144,63 +137,81 @@ struct iwp_tx {
 	u32 orq_size;
 	u32 orq_put;
 	u32 orq_get;
+	struct work_struct work;
+	struct delayed_work retry;
+	struct hrtimer timer;
 	u32 term_len;
 	u8 term[IWARP_TERMINATE_MAX];
 };
 
-/* The place in the send queue of one of our requests to read. */
-static inline u32 iwp_read_index(const struct iwp_tx *tx, u32 nr)
-{
-	return tx->orq[nr & (tx->orq_size - 1)];
-}
-
-/* The STag that the answer to one of our requests to read goes to. */
-static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
-{
-	return iwp_read_index(tx, nr) << 8 | 1;
-}
-
-/*
- * How many bytes the peer has acknowledged that we do not know of.  When the first of
- * them is sent the frame before it, our reply, may not be acknowledged yet.
+/**
+ * struct iwp_hold - what waits for receive requests
+ * @on: the queue pair's policy; set before it is connected
+ * @waiting: something waits; who posts a receive request looks at this
+ * @spilling: a segment is arriving that goes to @spill
+ * @no_memory: there was none for @spill; it is asked for again after a while
+ * @spill: segments that wait; without memory until it is needed
+ * @poll: looks for requests of a process, which posts without our knowing
+ *
+ * Under the socket's lock, but for @on.
  */
-static inline u32 iwp_tx_unheard(const struct iwp_tx *tx)
-{
-	u32 known = tx->start_seq + (u32)tx->acked;
-	u32 una = tcp_sk(tx->sk)->snd_una;
+struct iwp_hold {
+	bool on;
+	bool waiting;
+	bool spilling;
+	bool no_memory;
+	struct iwarp_spill spill;
+	struct delayed_work poll;
+};
 
-	return after(una, known) ? una - known : 0;
-}
+/**
+ * struct iwp_rx - what is being received
+ * @wire: the segment that is arriving
+ * @sink: what the oldest of our requests to read waits for
+ * @sink_len: how much that is in all
+ * @rqe: receive request that is being filled
+ * @rqe_len: room in it
+ * @has_rqe: there is one
+ * @status: enum siw_wc_status of @rqe, if its user did something wrong
+ * @written: bytes of the message that the peer wrote last
+ * @write_open: more of it will come
+ * @orq_seen: @orq_get of the sender when it was told last
+ * @peer_error: the peer has said TERMINATE, and why
+ * @hold: what waits for receive requests
+ * @early: what was placed ahead of a hole, or NULL if nothing ever is
+ */
+struct iwp_rx {
+	struct iwarp_rx wire;
+	struct iwarp_sink sink;
+	u32 sink_len;
+	struct siw_rqe rqe;
+	u64 rqe_len;
+	bool has_rqe;
+	u8 status;
+	u32 written;
+	bool write_open;
+	u32 orq_seen;
+	enum iwarp_error peer_error;
+	struct iwp_hold hold;
+	struct iwp_early *early;
+};
 
-/* tx.c */
-enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
-int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
-		 u16 ird, u16 ord);
-void iwp_tx_ready(struct iwp_qp *qp);
-bool iwp_tx_heard(struct iwp_qp *qp);
-bool iwp_tx_acked(struct iwp_qp *qp);
-void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
-		      const u8 *fpdu, u32 len);
-void iwp_tx_last(struct iwp_qp *qp);
+/**
+ * struct iwp_ack - when to acknowledge what was received
+ * @timer: does it
+ * @armed: it will, and has a reference of the queue pair
+ * @again: how often it has waited for more
+ * @shift: how often its delay is doubled
+ * @received: how far TCP had received when the timer was started, or last ran
+ * @sent: how far TCP had sent when it was started
+ */
+struct iwp_ack {
+	struct hrtimer timer;
+	bool armed;
+	u8 again;
+	u8 shift;
+	u32 received;
+	u32 sent;
+};
 
-/* tx_work.c */
-int iwp_tx_init(void);
-void iwp_tx_exit(void);
-void iwp_tx_init_work(struct iwp_qp *qp);
-void iwp_tx_queue(struct iwp_qp *qp);
-void iwp_tx_retry(struct iwp_qp *qp);
-bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
-void iwp_tx_kick(struct iwp_qp *qp);
-
-/* tx_msg.c */
-bool iwp_tx_next_msg(struct iwp_qp *qp);
-void iwp_tx_msg_sent(struct iwp_qp *qp);
-enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send);
-void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
-			enum siw_wc_status status);
-
-/* tx_seg.c */
-int iwp_tx_segment(struct iwp_qp *qp);
-void iwp_tx_drop_pages(struct iwp_tx *tx);
-
-#endif /* _IWP_TX_H */
+#endif /* _IWP_TRANSFER_H */

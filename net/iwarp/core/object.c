@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * References to queue pairs and endpoints, and what can be done to either from
+ * anywhere: to have the endpoint's work look at something.
+ */
+#include <linux/net.h>
+#include <linux/slab.h>
+
+#include "device.h"
+#include "object.h"
+
+static struct workqueue_struct *iwp_wq;
+
+/**
+ * iwp_qp_get() - take a reference
+ * @qp: queue pair, of which somebody has one already
+ */
+void iwp_qp_get(struct iwp_qp *qp)
+{
+	refcount_inc(&qp->refs);
+}
+
+/**
+ * iwp_qp_put() - drop a reference
+ * @qp: queue pair
+ */
+void iwp_qp_put(struct iwp_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->released);
+}
+
+/**
+ * iwp_qp_find() - the queue pair of a number that anybody may have said
+ * @ibdev: device
+ * @qpn: its number
+ *
+ * Only one whose creation is complete, and whose destruction has not begun: so
+ * somebody has a reference for as long as the lock is held.
+ *
+ * Context: any, even with interrupts off.
+ * Return: the queue pair, with a reference, or NULL.
+ */
+struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn)
+{
+	struct xarray *qps = &iwp_device(ibdev)->qps;
+	unsigned long flags;
+	struct iwp_qp *qp;
+
+	xa_lock_irqsave(qps, flags);
+	qp = xa_load(qps, qpn);
+	if (qp && WARN_ON_ONCE(!refcount_inc_not_zero(&qp->refs)))
+		qp = NULL;
+	xa_unlock_irqrestore(qps, flags);
+	return qp;
+}
+
+static void iwp_ep_free(struct work_struct *work)
+{
+	struct iwp_ep *ep = container_of(work, struct iwp_ep, free_work);
+
+	if (ep->sock)
+		sock_release(ep->sock);
+	mutex_destroy(&ep->lock);
+	kfree(ep);
+}
+
+/**
+ * iwp_ep_get() - take a reference
+ * @ep: endpoint
+ */
+void iwp_ep_get(struct iwp_ep *ep)
+{
+	refcount_inc(&ep->refs);
+}
+
+/**
+ * iwp_ep_put() - drop a reference
+ * @ep: endpoint
+ *
+ * Context: any.
+ */
+void iwp_ep_put(struct iwp_ep *ep)
+{
+	if (refcount_dec_and_test(&ep->refs))
+		queue_work(iwp_wq, &ep->free_work);
+}
+
+/**
+ * iwp_ep_signal() - have the endpoint's work look at something
+ * @ep: endpoint, of which the caller has a reference
+ * @event: at what
+ *
+ * Context: any.
+ */
+void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
+{
+	set_bit(event, &ep->events);
+	iwp_ep_get(ep);
+	if (!queue_work(iwp_wq, &ep->work))
+		iwp_ep_put(ep);
+}
+
+/**
+ * iwp_qp_ep() - the queue pair's connection
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: the endpoint, with a reference, or NULL.
+ */
+struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp)
+{
+	unsigned long flags;
+	struct iwp_ep *ep;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	ep = qp->ep;
+	if (ep)
+		iwp_ep_get(ep);
+	spin_unlock_irqrestore(&qp->lock, flags);
+	return ep;
+}
+
+/**
+ * iwp_qp_signal() - have the connection's work look at something
+ * @qp: queue pair; nothing happens if it has no connection
+ * @event: at what
+ *
+ * Context: any.
+ */
+void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
+{
+	struct iwp_ep *ep = iwp_qp_ep(qp);
+
+	if (!ep)
+		return;
+	iwp_ep_signal(ep, event);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_qp_move() - change the state
+ * @qp: queue pair
+ * @from: bits of the states that it may be in
+ * @to: enum iwp_qp_state
+ *
+ * Context: any; while there is a connection, socket's lock held.
+ * Return: whether the queue pair was in one of these states.
+ */
+bool iwp_qp_move(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	may = BIT(qp->state) & from;
+	if (may)
+		WRITE_ONCE(qp->state, to);
+	spin_unlock_irqrestore(&qp->lock, flags);
+	return may;
+}
+
+/**
+ * iwp_qp_abort() - in error, and the connection ends
+ * @qp: queue pair
+ *
+ * Context: socket's lock held, or the endpoint's while it has no socket.
+ */
+void iwp_qp_abort(struct iwp_qp *qp)
+{
+	qp->ops->error(qp);
+	iwp_qp_signal(qp, IWP_EV_ABORT);
+}
+
+/**
+ * iwp_qp_fail() - have the connection end with an error
+ * @qp: queue pair; nothing happens if it has no connection
+ * @error: what the peer is told
+ *
+ * For who cannot end it himself: that is done under the socket's lock, by the
+ * endpoint's work.
+ *
+ * Context: any.
+ */
+void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error)
+{
+	WRITE_ONCE(qp->failure, error);
+	iwp_qp_signal(qp, IWP_EV_FAILED);
+}
+
+/**
+ * iwp_ep_start_timer() - signal %IWP_EV_TIMEOUT after some time
+ * @ep: endpoint, locked; a timer that runs already is set anew
+ * @delay: jiffies
+ */
+void iwp_ep_start_timer(struct iwp_ep *ep, unsigned long delay)
+{
+	iwp_ep_get(ep);
+	if (mod_delayed_work(iwp_wq, &ep->timer, delay))
+		iwp_ep_put(ep);
+}
+
+static void iwp_ep_expired(struct work_struct *work)
+{
+	struct iwp_ep *ep = container_of(work, struct iwp_ep, timer.work);
+
+	iwp_ep_signal(ep, IWP_EV_TIMEOUT);
+	iwp_ep_put(ep);
+}
+
+/**
+ * iwp_ep_init() - the first reference to an endpoint
+ * @ep: endpoint, zeroed
+ * @work: looks at its events
+ */
+void iwp_ep_init(struct iwp_ep *ep, work_func_t work)
+{
+	refcount_set(&ep->refs, 1);
+	mutex_init(&ep->lock);
+	INIT_WORK(&ep->work, work);
+	INIT_DELAYED_WORK(&ep->timer, iwp_ep_expired);
+	INIT_WORK(&ep->free_work, iwp_ep_free);
+}
+
+/**
+ * iwp_objects_init() - prepare for endpoints
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int iwp_objects_init(void)
+{
+	iwp_wq = alloc_workqueue("iwarp_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return iwp_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * iwp_objects_exit() - wait for the last endpoint's memory
+ *
+ * All are closed, as their devices are gone; the last references may still be
+ * on their way.
+ */
+void iwp_objects_exit(void)
+{
+	destroy_workqueue(iwp_wq);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the stream share, and nobody else uses.
+ */
+#ifndef _IWP_STREAM_INTERNAL_H
+#define _IWP_STREAM_INTERNAL_H
+
+#include "stream.h"
+
+/* How many a segment can need, if memory is so scarce that pages are single. */
+#define IWP_TX_SEG_VECS		20
+/* How many if the engine gathers data and markers, and how long it is then. */
+#define IWP_TX_SG_VECS		56
+#define IWP_TX_SG_ROOM		8960
+
+/* Numbers of requests to read begin here: each connection soon wraps them. */
+#define IWP_READS_FIRST		(-4u)
+
+/* A place in the stream's data, for the walk over the memory it goes to. */
+struct iwp_copy {
+	const struct iwarp_source *src;
+	u32 off;
+};
+
+/* How many FPDUs can be placed ahead of holes at a time. */
+#define IWP_EARLY_SLOTS		1024
+/* How much is placed before TCP gets on with its work. */
+#define IWP_EARLY_BUDGET	65536
+
+/**
+ * struct iwp_early - what was placed ahead of a hole
+ * @wire: the FPDU that is looked at
+ * @qp: whose it is
+ * @start_seq: TCP's number of the first byte of full operation
+ * @off: something did not fit, and will not when it comes in order
+ * @run: TCP's number of the first byte of the bytes that were looked at last
+ * @next: and of the first of them that was not looked at
+ * @filling: a segment has come that belongs to the hole
+ * @filled: TCP's number of the byte behind it
+ * @failed: some payload of @wire could not be placed
+ * @target: what its payload goes to, see struct iwarp_place
+ * @sge: pieces of that memory, if our own user has chosen it
+ * @num_sge: how many
+ * @at: offset of the payload in them
+ * @nr: number of our request to read that @wire answers
+ * @rqe: request that @wire will be received by
+ * @placed: FPDUs that were placed
+ * @slots: room for them
+ */
+struct iwp_early {
+	struct iwarp_rx wire;
+	struct iwp_qp *qp;
+	u32 start_seq;
+	bool off;
+	u32 run;
+	u32 next;
+	bool filling;
+	u32 filled;
+	bool failed;
+	u64 target;
+	const struct siw_sge *sge;
+	u8 num_sge;
+	u32 at;
+	u32 nr;
+	struct siw_rqe rqe;
+	struct iwarp_placed placed;
+	struct iwarp_place slots[IWP_EARLY_SLOTS];
+};
+
+/* The place in the send queue of one of our requests to read. */
+static inline u32 iwp_read_index(const struct iwp_tx *tx, u32 nr)
+{
+	return tx->orq[nr & (tx->orq_size - 1)];
+}
+
+/* The STag that the answer to one of our requests to read goes to. */
+static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
+{
+	return iwp_read_index(tx, nr) << 8 | 1;
+}
+
+/* Whether everything is in segments.  The socket's lock is held. */
+static inline bool iwp_tx_written(const struct iwp_qp *qp)
+{
+	const struct iwp_tx *tx = &qp->tx;
+
+	return tx->msg.source == IWP_MSG_NONE && !tx->send_rtr &&
+	       tx->reads_get == tx->reads_put && !iwp_sq_pending(&qp->sq);
+}
+
+/* Whether TCP has all of it, too: what remains is to be acknowledged. */
+static inline bool iwp_tx_idle(const struct iwp_qp *qp)
+{
+	return !qp->tx.nr_vecs && iwp_tx_written(qp);
+}
+
+/* If it is joined, have the lane look; false if it is not, or not now. */
+static inline bool iwp_lane_kicked(const struct iwp_qp *qp,
+				   struct iwp_lane *lane)
+{
+	if (lane)
+		qp->ops->kick(lane);
+	return lane;
+}
+
+/* tx_work.c */
+void iwp_tx_retry(struct iwp_qp *qp);
+
+/* tx_msg.c */
+bool iwp_tx_next_msg(struct iwp_qp *qp);
+void iwp_tx_msg_sent(struct iwp_qp *qp);
+void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
+			enum siw_wc_status status);
+
+/* tx_seg.c */
+int iwp_tx_segment(struct iwp_qp *qp);
+void iwp_tx_drop_pages(struct iwp_tx *tx);
+
+/* rx.c */
+void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len);
+u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc);
+
+/* rx_seg.c */
+extern const struct iwarp_rx_ops iwp_rx_ops;
+void iwp_rx_expect(struct iwp_qp *qp);
+struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
+u64 iwp_rqe_len(const struct siw_rqe *rqe);
+enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr);
+enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
+			     u8 num_sge, u32 at, u32 len,
+			     struct iwp_copy *copy);
+enum iwp_mem_err iwp_place_write(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr, u32 at, u32 len,
+				 struct iwp_copy *copy);
+enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
+				  const struct iwarp_hdr *hdr);
+enum iwarp_error iwp_rx_place_send(struct iwp_qp *qp,
+				   const struct iwarp_hdr *hdr,
+				   const struct iwarp_source *src, u32 off,
+				   u32 len, u32 at);
+enum iwarp_error iwp_rx_end_send(struct iwp_qp *qp,
+				 const struct iwarp_hdr *hdr);
+void iwp_rx_immediate(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+		      u32 written, u64 imm);
+
+/* rx_place_early.c */
+struct iwp_early *iwp_early_new(struct iwp_qp *qp);
+u32 iwp_early_take(struct iwp_qp *qp);
+
+/* rx_ooo.c */
+void iwp_ooo_filled(struct iwp_qp *qp);
+
+/* hold.c */
+void iwp_hold_alloc(struct iwp_qp *qp);
+bool iwp_hold_spills(struct iwp_qp *qp);
+u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
+void iwp_hold_keep(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
+void iwp_hold_deliver(struct iwp_qp *qp);
+bool iwp_hold_again(struct iwp_qp *qp);
+void iwp_hold_end(struct iwp_qp *qp);
+
+/* ack.c */
+void iwp_ack_soon(struct iwp_qp *qp);
+
+/* An FPDU comes in order and is right: whether its payload is there already. */
+static inline u32 iwp_early_verdict(struct iwp_qp *qp)
+{
+	const struct iwp_early *early = qp->rx.early;
+
+	if (!early || !early->placed.count)
+		return IWARP_RX_GO;
+	return iwp_early_take(qp);
+}
+
+#endif /* _IWP_STREAM_INTERNAL_H */
