@@ -12,10 +12,14 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
+#include <rdma/siw-abi.h>
 
 #include "core/core.h"
+#include "mem/mem.h"
 #include "offload/offload.h"
+#include "queue/queue.h"
 #include "stream/stream.h"
+#include "qp/qp.h"
 #include "cm/cm.h"
 #include "verbs/verbs.h"
 
@@ -49,11 +53,8 @@ static void iwp_device_untrack(struct iwp_device *dev)
 	spin_unlock(&iwp_devices_lock);
 }
 
-/**
- * iwp_dealloc_driver() - a device goes for good
- * @ibdev: device, of which nothing is left but its memory
- */
-void iwp_dealloc_driver(struct ib_device *ibdev)
+/* A device goes for good: nothing is left of it but its memory. */
+static void iwp_dealloc_driver(struct ib_device *ibdev)
 {
 	struct iwp_device *dev = iwp_device(ibdev);
 
@@ -65,6 +66,36 @@ void iwp_dealloc_driver(struct ib_device *ibdev)
 	dev_put(dev->netdev);
 	/* Last: the module may go when it has no devices. */
 	iwp_device_untrack(dev);
+}
+
+static const struct ib_device_ops iwp_main_dev_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_SIW,
+	.uverbs_abi_ver = SIW_ABI_VERSION,
+
+	.dealloc_driver = iwp_dealloc_driver,
+};
+
+/* What the RDMA core calls: each layer has some of it. */
+static const struct ib_device_ops * const iwp_dev_ops[] = {
+	&iwp_main_dev_ops,
+	&iwp_core_dev_ops,
+	&iwp_mr_dev_ops,
+	&iwp_umap_dev_ops,
+	&iwp_design_dev_ops,
+	&iwp_cq_dev_ops,
+	&iwp_qp_dev_ops,
+	&iwp_connect_dev_ops,
+	&iwp_listen_dev_ops,
+	&iwp_verbs_dev_ops,
+};
+
+static void iwp_set_dev_ops(struct ib_device *ibdev)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(iwp_dev_ops); i++)
+		ib_set_device_ops(ibdev, iwp_dev_ops[i]);
 }
 
 /* The other module takes a device with its driver number for its own. */
@@ -91,7 +122,7 @@ static int iwp_newlink(const char *name, struct net_device *netdev)
 	if (!dev)
 		return -ENOMEM;
 	/* These undo everything, even if it ends here. */
-	ib_set_device_ops(&dev->ibdev, &iwp_device_ops);
+	iwp_set_dev_ops(&dev->ibdev);
 	INIT_LIST_HEAD(&dev->node);
 	iwp_engine_init(&dev->engine);
 	err = iwp_device_init(dev, netdev);

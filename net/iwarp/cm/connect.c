@@ -8,7 +8,7 @@
 #include "stream/stream.h"
 #include "loopback/loopback.h"
 #include "qp/qp.h"
-#include "cm.h"
+#include "internal.h"
 
 /* How long TCP may take to connect, and the peer to answer our request. */
 #define IWP_CONNECT_SECONDS	30
@@ -307,7 +307,7 @@ static int iwp_connect_start(struct iwp_ep *ep, struct iw_cm_id *id,
  * Return: 0, and CONNECT_REPLY will follow, or a negative error number, and
  * nothing will.
  */
-int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+static int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct iwp_device *dev = iwp_device(id->device);
 	struct iwp_qp *qp;
@@ -335,3 +335,7 @@ int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	iwp_ep_put(ep);
 	return err;
 }
+
+const struct ib_device_ops iwp_connect_dev_ops = {
+	.iw_connect = iwp_connect,
+};

@@ -9,7 +9,7 @@
 #include <linux/cred.h>
 #include <rdma/rdma_cm.h>
 
-#include "cm.h"
+#include "internal.h"
 
 /*
  * The manager has one user, rdma_cm, whose own part begins with this.  It may have

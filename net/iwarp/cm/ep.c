@@ -15,7 +15,7 @@
 #include "stream/stream.h"
 #include "loopback/loopback.h"
 #include "qp/qp.h"
-#include "cm.h"
+#include "internal.h"
 
 /* How long a peer may take to answer our FIN with its own. */
 #define IWP_CLOSE_SECONDS	10

@@ -7,7 +7,7 @@
 
 #include "stream/stream.h"
 #include "loopback/loopback.h"
-#include "cm.h"
+#include "internal.h"
 
 /* How long a peer that has connected may take to send its request. */
 #define IWP_REQUEST_SECONDS	10
@@ -318,7 +318,7 @@ static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
  *
  * Return: 0 or a negative error number.
  */
-int iwp_create_listen(struct iw_cm_id *id, int backlog)
+static int iwp_create_listen(struct iw_cm_id *id, int backlog)
 {
 	struct iwp_ep *ep = iwp_ep_new(iwp_device(id->device));
 	int err;
@@ -363,7 +363,7 @@ static void iwp_children_abort(struct iwp_ep *listener)
  *
  * Return: 0.
  */
-int iwp_destroy_listen(struct iw_cm_id *id)
+static int iwp_destroy_listen(struct iw_cm_id *id)
 {
 	struct iwp_ep *ep = id->provider_data;
 
@@ -450,7 +450,7 @@ static void iwp_answer_end(struct iwp_ep *ep)
  * Return: 0, and ESTABLISHED will follow, or a negative error number, and
  * nothing will.
  */
-int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+static int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct iwp_ep *ep = iwp_answer_begin(id);
 	struct iwp_qp *qp;
@@ -481,7 +481,7 @@ int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
  *
  * Return: 0, or -ECONNRESET if the peer does not wait any more.
  */
-int iwp_reject(struct iw_cm_id *id, const void *priv, u8 len)
+static int iwp_reject(struct iw_cm_id *id, const void *priv, u8 len)
 {
 	struct iwp_ep *ep = iwp_answer_begin(id);
 
@@ -492,3 +492,10 @@ int iwp_reject(struct iw_cm_id *id, const void *priv, u8 len)
 	iwp_answer_end(ep);
 	return 0;
 }
+
+const struct ib_device_ops iwp_listen_dev_ops = {
+	.iw_accept = iwp_accept,
+	.iw_create_listen = iwp_create_listen,
+	.iw_destroy_listen = iwp_destroy_listen,
+	.iw_reject = iwp_reject,
+};

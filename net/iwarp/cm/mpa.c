@@ -7,7 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "internal.h"
 
 /* What FPDUPTR can say, and a segment that has none may be. */
 #define IWP_INTERVAL_MAX	32768

@@ -9,7 +9,7 @@
 #include <net/tcp.h>
 
 #include "stream/stream.h"
-#include "cm.h"
+#include "internal.h"
 
 static struct lock_class_key iwp_slock_keys[2];
 static struct lock_class_key iwp_sk_lock_keys[2];

@@ -68,8 +68,8 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
  *
  * Return: 0 or -EINVAL.
  */
-int iwp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
-		     struct ib_udata *udata)
+static int iwp_query_device(struct ib_device *ibdev,
+			    struct ib_device_attr *attr, struct ib_udata *udata)
 {
 	struct iwp_device *dev = iwp_device(ibdev);
 
@@ -108,8 +108,8 @@ int iwp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
  *
  * Return: 0 or a negative error number.
  */
-int iwp_query_port(struct ib_device *ibdev, u32 port,
-		   struct ib_port_attr *attr)
+static int iwp_query_port(struct ib_device *ibdev, u32 port,
+			  struct ib_port_attr *attr)
 {
 	const struct net_device *netdev = iwp_device(ibdev)->netdev;
 	bool up = netif_running(netdev) && netif_carrier_ok(netdev);
@@ -135,8 +135,8 @@ int iwp_query_port(struct ib_device *ibdev, u32 port,
  *
  * Return: 0.
  */
-int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
-			   struct ib_port_immutable *immutable)
+static int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
+				  struct ib_port_immutable *immutable)
 {
 	immutable->gid_tbl_len = 1;
 	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
@@ -152,10 +152,19 @@ int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
  *
  * Return: 0.
  */
-int iwp_query_gid(struct ib_device *ibdev, u32 port, int index,
-		  union ib_gid *gid)
+static int iwp_query_gid(struct ib_device *ibdev, u32 port, int index,
+			 union ib_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
 	ether_addr_copy(gid->raw, iwp_device(ibdev)->raw_gid);
 	return 0;
 }
+
+const struct ib_device_ops iwp_core_dev_ops = {
+	.alloc_hw_port_stats = iwp_alloc_hw_port_stats,
+	.get_hw_stats = iwp_get_hw_stats,
+	.get_port_immutable = iwp_get_port_immutable,
+	.query_device = iwp_query_device,
+	.query_gid = iwp_query_gid,
+	.query_port = iwp_query_port,
+};

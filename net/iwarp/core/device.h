@@ -108,14 +108,8 @@ static inline u64 iwp_next_generation(struct ib_device *ibdev)
 	return atomic64_inc_return(&iwp_device(ibdev)->generation);
 }
 
+extern const struct ib_device_ops iwp_core_dev_ops;
+
 int iwp_device_init(struct iwp_device *dev, struct net_device *netdev);
-int iwp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
-		     struct ib_udata *udata);
-int iwp_query_port(struct ib_device *ibdev, u32 port,
-		   struct ib_port_attr *attr);
-int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
-			   struct ib_port_immutable *immutable);
-int iwp_query_gid(struct ib_device *ibdev, u32 port, int index,
-		  union ib_gid *gid);
 
 #endif /* _IWP_DEVICE_H */

@@ -9,7 +9,7 @@
  */
 #include "queue/queue.h"
 #include "stream/stream.h"
-#include "loopback.h"
+#include "internal.h"
 
 /* What a request costs without its bytes, in bytes. */
 #define IWP_LOCAL_REQUEST	1024

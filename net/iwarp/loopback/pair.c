@@ -20,7 +20,7 @@
 
 #include "queue/queue.h"
 #include "stream/stream.h"
-#include "loopback.h"
+#include "internal.h"
 
 /* How many bytes are copied before others get the processor. */
 #define IWP_LOCAL_BUDGET	(256 * 1024)

@@ -8,7 +8,7 @@
 #include <linux/uio.h>
 
 #include "queue/queue.h"
-#include "loopback.h"
+#include "internal.h"
 
 /**
  * struct iwp_local_read - a read that is under way

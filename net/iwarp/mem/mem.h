@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory regions: what an STag stands for, and copies to and from it.
+ * Memory regions: what an STag stands for, and copies to and from it; queues that are
+ * shared with a process.
  */
 #ifndef _IWP_MEM_H
 #define _IWP_MEM_H
@@ -8,6 +9,8 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/siw-abi.h>
+
+struct iwp_queue;
 
 /**
  * enum iwp_mem_err - why an access was refused
@@ -87,6 +90,7 @@ struct iwp_pieces {
 /* Returns 0, or a negative error number that ends the walk. */
 typedef int (*iwp_span_fn)(void *ctx, void *span, size_t len);
 
+/* mem.c */
 enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			      int access, iwp_span_fn fn, void *ctx);
 enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
@@ -99,16 +103,15 @@ enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote);
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access);
 
-struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access);
-struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
-			   u32 max_pages);
-int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
-		  unsigned int *offset);
-struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-			      u64 iova, int access, struct ib_udata *udata);
-int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+/* mr.c */
+extern const struct ib_device_ops iwp_mr_dev_ops;
+
+/* umap.c: what is shared with a process */
+int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
+		    struct ib_udata *udata, u64 *key);
+void iwp_queue_free(struct iwp_queue *queue);
+extern const struct ib_device_ops iwp_umap_dev_ops;
 
 #include "copy.h"
-#include "umap.h"
 
 #endif /* _IWP_MEM_H */

@@ -70,7 +70,7 @@ static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
  *
  * Return: the region or an error pointer.
  */
-struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
+static struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
 {
 	struct iwp_mr *mr = iwp_mr_new(1);
 	int err;
@@ -97,8 +97,8 @@ struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
  *
  * Return: the region or an error pointer.
  */
-struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
-			   u32 max_pages)
+static struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
+				  u32 max_pages)
 {
 	struct iwp_mr *mr;
 	int err;
@@ -138,8 +138,8 @@ static int iwp_set_page(struct ib_mr *ibmr, u64 addr)
  *
  * Return: how many pieces were taken, or a negative error number.
  */
-int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
-		  unsigned int *offset)
+static int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+			 unsigned int *offset)
 {
 	struct iwp_mr *mr = iwp_mr(ibmr);
 
@@ -228,8 +228,9 @@ static int iwp_user_mr_publish(struct iwp_mr *mr, struct ib_pd *pd,
  *
  * Return: the region, valid, or an error pointer.
  */
-struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-			      u64 iova, int access, struct ib_udata *udata)
+static struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				     u64 iova, int access,
+				     struct ib_udata *udata)
 {
 	struct ib_umem *umem;
 	struct iwp_mr *mr;
@@ -264,7 +265,7 @@ struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
  *
  * Return: 0, after which no byte of its memory is touched.
  */
-int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+static int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct iwp_mr *mr = iwp_mr(ibmr);
 
@@ -272,3 +273,11 @@ int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	iwp_mr_free(mr);
 	return 0;
 }
+
+const struct ib_device_ops iwp_mr_dev_ops = {
+	.alloc_mr = iwp_alloc_mr,
+	.dereg_mr = iwp_dereg_mr,
+	.get_dma_mr = iwp_get_dma_mr,
+	.map_mr_sg = iwp_map_mr_sg,
+	.reg_user_mr = iwp_reg_user_mr,
+};

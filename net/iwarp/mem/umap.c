@@ -14,6 +14,10 @@
 #include "core/core.h"
 #include "mem.h"
 
+struct iwp_ucontext {
+	struct ib_ucontext ibctx;
+};
+
 /**
  * struct iwp_umap - a process's key to a queue
  * @entry: what the core knows; it has references, and so has who maps it now
@@ -97,7 +101,7 @@ void iwp_queue_free(struct iwp_queue *queue)
  *
  * Return: 0 or a negative error number.
  */
-int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+static int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
 	struct siw_uresp_alloc_ctx answer = {
 		.dev_id = iwp_device(ibctx->device)->id,
@@ -112,7 +116,7 @@ int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
  * iwp_dealloc_ucontext() - nothing is kept for a context
  * @ibctx: context
  */
-void iwp_dealloc_ucontext(struct ib_ucontext *ibctx)
+static void iwp_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
 }
 
@@ -138,7 +142,7 @@ static int iwp_umap_insert(struct vm_area_struct *vma, void *mem)
  *
  * Return: 0 or a negative error number.
  */
-int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
+static int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry;
 	struct iwp_umap *map;
@@ -160,10 +164,19 @@ int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
  *
  * Context: may sleep; whoever drops the last reference.
  */
-void iwp_mmap_free(struct rdma_user_mmap_entry *entry)
+static void iwp_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct iwp_umap *map = container_of(entry, struct iwp_umap, entry);
 
 	vfree(map->mem);
 	kfree(map);
 }
+
+const struct ib_device_ops iwp_umap_dev_ops = {
+	.alloc_ucontext = iwp_alloc_ucontext,
+	.dealloc_ucontext = iwp_dealloc_ucontext,
+	.mmap = iwp_mmap,
+	.mmap_free = iwp_mmap_free,
+
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, iwp_ucontext, ibctx),
+};

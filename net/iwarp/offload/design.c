@@ -107,6 +107,10 @@ static struct attribute *iwp_device_attrs[] = {
 	NULL,
 };
 
-const struct attribute_group iwp_device_group = {
+static const struct attribute_group iwp_device_group = {
 	.attrs = iwp_device_attrs,
+};
+
+const struct ib_device_ops iwp_design_dev_ops = {
+	.device_group = &iwp_device_group,
 };

@@ -7,15 +7,14 @@
 
 #include "core/core.h"
 
-struct attribute_group;
-
 /* Whether the engine puts markers in, and so makes segments. */
 static inline bool iwp_design_offloaded(enum iwp_design design)
 {
 	return design >= IWP_DESIGN_OFFLOADED;
 }
 
-extern const struct attribute_group iwp_device_group;
+/* design.c */
+extern const struct ib_device_ops iwp_design_dev_ops;
 
 /* engine.c */
 void iwp_engine_init(struct iwp_engine *engine);

@@ -18,7 +18,7 @@
  * It is the one that iwp_get_qp() has taken: between the two calls nothing else
  * would keep the queue pair.
  */
-void iwp_qp_add_ref(struct ib_qp *ibqp)
+static void iwp_qp_add_ref(struct ib_qp *ibqp)
 {
 	WARN_ON_ONCE(!refcount_read(&iwp_qp(ibqp)->refs));
 }
@@ -27,7 +27,7 @@ void iwp_qp_add_ref(struct ib_qp *ibqp)
  * iwp_qp_rem_ref() - the connection manager drops its reference
  * @ibqp: queue pair
  */
-void iwp_qp_rem_ref(struct ib_qp *ibqp)
+static void iwp_qp_rem_ref(struct ib_qp *ibqp)
 {
 	iwp_qp_put(iwp_qp(ibqp));
 }
@@ -42,7 +42,7 @@ void iwp_qp_rem_ref(struct ib_qp *ibqp)
  * Context: any, even with interrupts off.
  * Return: the queue pair, with a reference, or NULL.
  */
-struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
+static struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
 {
 	struct iwp_qp *qp = iwp_qp_find(ibdev, qpn);
 
@@ -197,10 +197,7 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 static void iwp_qp_free(struct iwp_qp *qp)
 {
 	iwp_local_put(qp->lanes.local);
-	iwp_hold_free(qp);
-	iwp_early_free(qp);
-	kfree(qp->tx.reads);
-	kfree(qp->tx.orq);
+	iwp_stream_free(qp);
 	iwp_queue_free(&qp->rq.queue);
 	iwp_queue_free(&qp->sq.shared);
 	kvfree(qp->sq.ring);
@@ -274,8 +271,8 @@ static int iwp_qp_create(struct iwp_qp *qp, const struct ib_qp_init_attr *attr,
  *
  * Return: 0 or a negative error number.
  */
-int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
-		  struct ib_udata *udata)
+static int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
+			 struct ib_udata *udata)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 	int err;
@@ -290,9 +287,7 @@ int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	spin_lock_init(&qp->lock);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
-	iwp_hold_init(qp);
-	iwp_tx_init_work(qp);
-	iwp_ack_init(qp);
+	iwp_stream_init(qp);
 	iwp_late_init(qp);
 	qp->design = READ_ONCE(qp->dev->design);
 	err = iwp_qp_create(qp, attr, udata);
@@ -357,7 +352,7 @@ static void iwp_qp_end(struct iwp_qp *qp)
  *
  * Return: 0.
  */
-int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+static int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 
@@ -367,9 +362,8 @@ int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	iwp_qp_put(qp);
 	wait_for_completion(&qp->released);
 	WARN_ON_ONCE(qp->ep);
-	iwp_ack_stop(qp);
+	iwp_stream_stop(qp);
 	iwp_late_stop(qp);
-	hrtimer_cancel(&qp->tx.timer);
 	iwp_qp_free(qp);
 	return 0;
 }
@@ -402,8 +396,8 @@ out:
  *
  * Return: 0 or a negative error number.
  */
-int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		  struct ib_udata *udata)
+static int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+			 struct ib_udata *udata)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 
@@ -448,8 +442,8 @@ static enum ib_qp_state iwp_qp_ib_state(const struct iwp_qp *qp)
  *
  * Return: 0.
  */
-int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		 struct ib_qp_init_attr *init)
+static int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+			struct ib_qp_init_attr *init)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 
@@ -471,3 +465,15 @@ int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->cap = attr->cap;
 	return 0;
 }
+
+const struct ib_device_ops iwp_qp_dev_ops = {
+	.create_qp = iwp_create_qp,
+	.destroy_qp = iwp_destroy_qp,
+	.iw_add_ref = iwp_qp_add_ref,
+	.iw_get_qp = iwp_get_qp,
+	.iw_rem_ref = iwp_qp_rem_ref,
+	.modify_qp = iwp_modify_qp,
+	.query_qp = iwp_query_qp,
+
+	INIT_RDMA_OBJ_SIZE(ib_qp, iwp_qp, ibqp),
+};

@@ -147,7 +147,7 @@ static void iwp_cqe_read(const struct siw_cqe *cqe, u8 flags, struct ib_wc *wc)
  * Context: any.
  * Return: how many there were.
  */
-int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
+static int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 {
 	struct iwp_cq *cq = iwp_cq(ibcq);
 	unsigned long irq;
@@ -177,7 +177,7 @@ int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
  *
  * Return: whether there are completions already, if @flags asks for that.
  */
-int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+static int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct iwp_cq *cq = iwp_cq(ibcq);
 	u32 wanted = SIW_NOTIFY_SOLICITED;
@@ -234,8 +234,8 @@ static void iwp_cq_free(struct iwp_cq *cq)
  *
  * Return: 0 or a negative error number.
  */
-int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		  struct sdp_create_cq_attrs *attrs)
+static int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			 struct sdp_create_cq_attrs *attrs)
 {
 	struct ib_udata *udata = sdp_create_cq_udata(attrs);
 	struct iwp_cq *cq = iwp_cq(ibcq);
@@ -262,8 +262,17 @@ int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
  *
  * Return: 0.
  */
-int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+static int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	iwp_cq_free(iwp_cq(ibcq));
 	return 0;
 }
+
+const struct ib_device_ops iwp_cq_dev_ops = {
+	.create_cq = iwp_create_cq,
+	.destroy_cq = iwp_destroy_cq,
+	.poll_cq = iwp_poll_cq,
+	.req_notify_cq = iwp_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, iwp_cq, ibcq),
+};

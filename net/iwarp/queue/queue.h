@@ -73,14 +73,10 @@ struct iwp_completion {
 	__be32 imm;
 };
 
+/* cq.c */
+extern const struct ib_device_ops iwp_cq_dev_ops;
 bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		const struct iwp_completion *done);
-
-int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		  struct sdp_create_cq_attrs *attrs);
-int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
-int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc);
-int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
 /* Whether a request brings the peer's memory here. */
 static inline bool iwp_send_reads(const struct iwp_send *send)
@@ -141,8 +137,6 @@ static inline bool iwp_sq_pending(const struct iwp_sq *sq)
 
 /* queue.c */
 struct iwp_send *iwp_sq_next(struct iwp_qp *qp);
-void iwp_sq_complete(struct iwp_qp *qp, struct iwp_send *send,
-		     enum siw_wc_status status);
 void iwp_sq_reap(struct iwp_qp *qp, u64 acked);
 void iwp_sq_flush(struct iwp_qp *qp);
 bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe);

@@ -146,12 +146,15 @@ void iwp_rx_immediate(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 
 /* rx_place_early.c */
 struct iwp_early *iwp_early_new(struct iwp_qp *qp);
+void iwp_early_free(struct iwp_qp *qp);
 u32 iwp_early_take(struct iwp_qp *qp);
 
 /* rx_ooo.c */
 void iwp_ooo_filled(struct iwp_qp *qp);
 
 /* hold.c */
+void iwp_hold_init(struct iwp_qp *qp);
+void iwp_hold_free(struct iwp_qp *qp);
 void iwp_hold_alloc(struct iwp_qp *qp);
 bool iwp_hold_spills(struct iwp_qp *qp);
 u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
@@ -161,6 +164,8 @@ bool iwp_hold_again(struct iwp_qp *qp);
 void iwp_hold_end(struct iwp_qp *qp);
 
 /* ack.c */
+void iwp_ack_init(struct iwp_qp *qp);
+void iwp_ack_stop(struct iwp_qp *qp);
 void iwp_ack_soon(struct iwp_qp *qp);
 
 /* An FPDU comes in order and is right: whether its payload is there already. */

@@ -40,7 +40,9 @@ void iwp_tx_last(struct iwp_qp *qp);
 /* tx_work.c */
 int iwp_tx_init(void);
 void iwp_tx_exit(void);
-void iwp_tx_init_work(struct iwp_qp *qp);
+void iwp_stream_init(struct iwp_qp *qp);
+void iwp_stream_stop(struct iwp_qp *qp);
+void iwp_stream_free(struct iwp_qp *qp);
 void iwp_tx_queue(struct iwp_qp *qp);
 bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
 void iwp_tx_kick(struct iwp_qp *qp);
@@ -63,19 +65,10 @@ void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
 void iwp_ooo_watch(struct iwp_qp *qp);
 void iwp_ooo_unwatch(struct sock *sk);
 
-/* rx_place_early.c */
-void iwp_early_free(struct iwp_qp *qp);
-
 /* hold.c */
-void iwp_hold_init(struct iwp_qp *qp);
-void iwp_hold_free(struct iwp_qp *qp);
 int iwp_hold_enable(struct iwp_qp *qp);
 void iwp_hold_bound(struct iwp_ep *ep);
 void iwp_hold_look_later(struct iwp_qp *qp);
 bool iwp_hold_delays_end(struct iwp_qp *qp, const struct sock *sk);
-
-/* ack.c */
-void iwp_ack_init(struct iwp_qp *qp);
-void iwp_ack_stop(struct iwp_qp *qp);
 
 #endif /* _IWP_STREAM_H */

@@ -3,6 +3,7 @@
  * Who has the sender run: he who posts, the engine's timer, and work items for
  * where that cannot be, or is to be later.
  */
+#include <linux/slab.h>
 #include <net/tcp.h>
 
 #include "offload/offload.h"
@@ -151,15 +152,41 @@ static void iwp_tx_retry_work(struct work_struct *work)
 }
 
 /**
- * iwp_tx_init_work() - prepare a queue pair for sending
+ * iwp_stream_init() - a queue pair is new
  * @qp: queue pair
  */
-void iwp_tx_init_work(struct iwp_qp *qp)
+void iwp_stream_init(struct iwp_qp *qp)
 {
+	iwp_hold_init(qp);
 	INIT_WORK(&qp->tx.work, iwp_tx_work);
 	INIT_DELAYED_WORK(&qp->tx.retry, iwp_tx_retry_work);
 	hrtimer_setup(&qp->tx.timer, iwp_tx_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
+	iwp_ack_init(qp);
+}
+
+/**
+ * iwp_stream_stop() - a queue pair goes: no timer runs any more
+ * @qp: queue pair, to which nobody refers
+ *
+ * Context: may sleep.
+ */
+void iwp_stream_stop(struct iwp_qp *qp)
+{
+	iwp_ack_stop(qp);
+	hrtimer_cancel(&qp->tx.timer);
+}
+
+/**
+ * iwp_stream_free() - a queue pair's memory goes
+ * @qp: queue pair without references
+ */
+void iwp_stream_free(struct iwp_qp *qp)
+{
+	iwp_hold_free(qp);
+	iwp_early_free(qp);
+	kfree(qp->tx.reads);
+	kfree(qp->tx.orq);
 }
 
 /**
