@@ -26,7 +26,7 @@
 #define HOLDERS		300
 #define OWNERS		(HOLDERS * 10 / 9 + 1)
 static_assert(HOLDERS > WORKERS, "every worker might wait for one of them");
-/* Within which time a device goes, see Documentation/failures.rst. */
+/* Within which time a device goes, see Documentation/user/failures.rst. */
 #define REMOVAL_S	20
 
 /* Another user connects, transfers and closes; returns how long that took. */

@@ -180,7 +180,7 @@ check_works() {
 	expect_orderly before sent=1000000
 }
 
-# Seconds within which a silent peer is noticed, see Documentation/failures.rst.
+# Seconds within which a silent peer is noticed, see Documentation/user/failures.rst.
 # A machine under emulation on a busy host may take some more. What it looks like
 # to the thread that hears of it first is ETIMEDOUT, and to the other EPIPE.
 # shellcheck disable=SC2034

@@ -10,7 +10,7 @@
 
 #include "sdp_test.h"
 
-/* Message identifiers, and features of Hello (Documentation/wire.rst). */
+/* Message identifiers, and features of Hello (Documentation/protocol/wire.rst). */
 #define MID_DATA	0xff
 #define MID_RINGAVAIL	0x80
 #define MID_RINGSPACE	0x81

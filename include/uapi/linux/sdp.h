@@ -79,7 +79,7 @@ enum sdp_flow_reason {
 	SDP_FLOW_REASON_PEER,	/* the peer does not offer it */
 };
 
-/* What becomes of large writes, see zero-copy.rst. */
+/* What becomes of large writes, see Documentation/protocol/zero-copy.rst. */
 enum sdp_zcopy_mode {
 	SDP_ZCOPY_OFF,		/* they are copied */
 	SDP_ZCOPY_SYNC,		/* they wait until the peer has read them */
@@ -114,7 +114,7 @@ struct sdp_info {
 	__u8	sdpi_probing;		/* a probe is unanswered */
 	__u32	sdpi_qp_num;		/* queue pair */
 	char	sdpi_device[64];	/* RDMA device, "" for none */
-	__u32	sdpi_features;		/* in use with this peer, see wire.rst */
+	__u32	sdpi_features;		/* in use with this peer: protocol/wire.rst */
 
 	/* Flow control, in messages. */
 	__u32	sdpi_tx_credits;	/* that may be sent to the peer */
@@ -159,7 +159,7 @@ struct sdp_info {
 	/* Arrivals of data by how full the receive buffers then were. */
 	__u64	sdpi_fill[SDP_FILL_STEPS];
 
-	/* Without a copy, see zero-copy.rst: bytes of the above. */
+	/* Without a copy, see Documentation/protocol/zero-copy.rst: bytes of the above. */
 	__u64	sdpi_zcopy_sent;
 	__u64	sdpi_zcopy_received;
 	__u64	sdpi_zcopy_refusals;	/* offers that no read could take */

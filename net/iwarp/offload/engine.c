@@ -3,7 +3,7 @@
  * The model of an offload engine: how long an adapter would take for what it
  * is given, and what processors spend on doing that in its place.
  *
- * Documentation/iwarp-devices.rst says what is modelled, and what is not.
+ * Documentation/internals/iwarp-devices.rst says what is modelled, and what is not.
  */
 #include <linux/math64.h>
 #include <linux/minmax.h>

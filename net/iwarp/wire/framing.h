@@ -5,7 +5,7 @@
  * of a hole in the stream.  What becomes of a segment is up to the owner.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzers.
- * Documentation/iwarp.rst explains it.
+ * Documentation/protocol/iwarp.rst explains it.
  */
 #ifndef _IWARP_FRAMING_H
 #define _IWARP_FRAMING_H

@@ -6,7 +6,7 @@
  * markers and the checksum, which are in marker.h and framing.h.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzers.
- * The layout is described in Documentation/iwarp.rst.
+ * The layout is described in Documentation/protocol/iwarp.rst.
  */
 #ifndef _IWARP_MSG_H
 #define _IWARP_MSG_H

@@ -4,7 +4,7 @@
  *
  * What the peer may send is bounded by a sequence number, mseq_ack + bufs.  It
  * never goes back, because a posted buffer stays posted until a message takes
- * it.  All rules against starvation are here; Documentation/wire.rst says why
+ * it.  All rules against starvation are here; Documentation/protocol/wire.rst says why
  * they suffice.
  */
 #include <linux/errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Engines of flow control: which there are, and which one a connection uses.
- * Documentation/flow-control.rst explains them.
+ * Documentation/protocol/flow-control.rst explains them.
  */
 #ifndef _SDP_FLOW_H
 #define _SDP_FLOW_H

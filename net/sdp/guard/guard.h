@@ -2,7 +2,7 @@
 /*
  * Page protection for asynchronous zero copy (AZ-SDP): a program may write to
  * memory that is still being sent, and the peer reads what was there before.
- * Documentation/zero-copy.rst explains it.
+ * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_GUARD_H
 #define _SDP_GUARD_H

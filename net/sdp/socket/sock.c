@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life and death of a socket.  Documentation/architecture.rst has the states,
+ * Life and death of a socket.  Documentation/internals/architecture.rst has the states,
  * the lock order and the owners of references.
  */
 #include <linux/jiffies.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Socket options at level SOL_TCP, with TCP's rules for what is valid.
- * Documentation/options.rst says what each of them does here.
+ * Documentation/user/options.rst says what each of them does here.
  */
 #include <linux/sdp.h>
 #include <net/tcp.h>

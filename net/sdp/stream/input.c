@@ -174,7 +174,7 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
  * @msg: message that has arrived
  *
  * Where a completion does not say that a message has arrived, the receiver does
- * at once if the sender waits for that: see Documentation/wire.rst, iWARP.
+ * at once if the sender waits for that: see Documentation/protocol/wire.rst, iWARP.
  */
 void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *msg)
 {

@@ -5,7 +5,7 @@
  * Nothing else in the module reads or writes a byte of a message.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzer.
- * The layout is described in Documentation/wire.rst.
+ * The layout is described in Documentation/protocol/wire.rst.
  */
 #ifndef _SDP_WIRE_H
 #define _SDP_WIRE_H

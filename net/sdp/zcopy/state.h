@@ -4,7 +4,7 @@
  * read, and how an advertisement ends, whatever crosses on the wire.
  *
  * Pure: also compiled in user space by the unit tests.
- * Documentation/zero-copy.rst explains it.
+ * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_ZCOPY_STATE_H
 #define _SDP_ZCOPY_STATE_H

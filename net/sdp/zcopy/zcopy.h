@@ -3,7 +3,7 @@
  * Zero copy: the sender lets the peer read the program's pages, the receiver
  * reads them straight into those of its own program.  The sender's call waits
  * for that (ZSDP), or returns at once (AZ-SDP).
- * Documentation/zero-copy.rst explains it.
+ * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_ZCOPY_H
 #define _SDP_ZCOPY_H
