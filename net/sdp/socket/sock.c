@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life and death of a socket.  Documentation/internals/architecture.rst has the states,
- * the lock order and the owners of references.
+ * Life and death of a socket.  Documentation/internals/lifetime.rst has the states and
+ * the owners of references, locking.rst beside it the lock order.
  */
 #include <linux/jiffies.h>
 #include <net/inet_common.h>
