@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -195,18 +196,41 @@ static bool stalls(int fd)
 	return false;
 }
 
+/* The server has room for as little as there may be. */
+static struct pair small_nodelay_pair(void)
+{
+	int listener = new_socket(0), client = new_client(0);
+	struct addr addr = server_addr(0);
+	struct pair p = { .client = client };
+
+	set_int(listener, SOL_SOCKET, SO_RCVBUF, 1);
+	set_int(client, SOL_TCP, TCP_NODELAY, 1);
+	CHECK_OK(bind(listener, &addr.sa, addr.len));
+	CHECK_OK(listen(listener, 1));
+	addr = local_addr(listener);
+	CHECK_OK(connect(client, &addr.sa, addr.len));
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return p;
+}
+
+/* Bytes of a small message. */
+#define PART	256
+
 /*
  * Small messages until some wait because the peer has no buffer for them, and
- * does not find any more of them in a while.
+ * does not find any more of them in a while.  Returns how many bytes these are.
  */
 static size_t send_until_stalled(int fd)
 {
+	char part[PART];
 	uint64_t end = now_ms() + wait_limit_ms();
 	size_t n = 0;
 
+	memset(part, 'a', PART);
 	while (!stalls(fd)) {
-		CHECK_EQ(send(fd, "a", 1, MSG_NOSIGNAL), 1);
-		n++;
+		CHECK_EQ(send(fd, part, PART, MSG_NOSIGNAL), PART);
+		n += PART;
 		CHECK(now_ms() < end);
 	}
 	return n;
@@ -218,7 +242,7 @@ static size_t send_until_stalled(int fd)
  */
 static void announced_ahead(void)
 {
-	struct pair p = new_nodelay_pair();
+	struct pair p = small_nodelay_pair();
 	size_t n = send_until_stalled(p.client);
 	char c;
 
@@ -248,7 +272,7 @@ static bool not_connected(int fd)
 /* What was announced and will never come. */
 static void announced_and_reset(void)
 {
-	struct pair p = new_nodelay_pair();
+	struct pair p = small_nodelay_pair();
 	char c;
 
 	send_until_stalled(p.client);
