@@ -189,23 +189,9 @@ static void many_small_messages_get_more_buffers(void)
 
 /* ---- limits of one socket ---- */
 
-static struct pair limited_pair(int rcvbuf)
-{
-	int listener = new_listener(1);
-	struct addr a = local_addr(listener);
-	struct pair p = { .client = new_client(0) };
-
-	set_int(listener, SOL_SOCKET, SO_RCVBUF, rcvbuf);
-	set_int(p.client, SOL_SOCKET, SO_RCVBUF, rcvbuf);
-	CHECK_OK(connect(p.client, &a.sa, a.len));
-	p.server = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	return p;
-}
-
 static void smallest_rcvbuf(void)
 {
-	struct pair p = limited_pair(1);
+	struct pair p = new_limited_pair(1);
 
 	CHECK_EQ(mem_received(p.server), LEAST_RECEIVE);
 	exchange(p.client, p.server, scaled(2 * MIB));
@@ -215,7 +201,7 @@ static void smallest_rcvbuf(void)
 
 static void rcvbuf_limits_growth(void)
 {
-	struct pair p = limited_pair(50000);
+	struct pair p = new_limited_pair(50000);
 	size_t most = get_int(p.server, SOL_SOCKET, SO_RCVBUF) + FIRST_RECEIVE;
 
 	CHECK_EQ(get_int(p.server, SOL_SOCKET, SO_RCVBUF), 100000);
@@ -228,7 +214,7 @@ static void rcvbuf_limits_growth(void)
 
 static void rcvbuf_raised_later(void)
 {
-	struct pair p = limited_pair(1);
+	struct pair p = new_limited_pair(1);
 
 	exchange(p.client, p.server, scaled(MIB));
 	set_int(p.server, SOL_SOCKET, SO_RCVBUFFORCE, MIB);

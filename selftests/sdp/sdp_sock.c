@@ -179,6 +179,20 @@ struct pair new_nodelay_pair(void)
 	return p;
 }
 
+struct pair new_limited_pair(int rcvbuf)
+{
+	int listener = new_listener(1);
+	struct addr a = local_addr(listener);
+	struct pair p = { .client = new_client(0) };
+
+	set_int(listener, SOL_SOCKET, SO_RCVBUF, rcvbuf);
+	set_int(p.client, SOL_SOCKET, SO_RCVBUF, rcvbuf);
+	CHECK_OK(connect(p.client, &a.sa, a.len));
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return p;
+}
+
 void close_pair(struct pair p)
 {
 	CHECK_OK(close(p.client));

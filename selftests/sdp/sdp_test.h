@@ -198,6 +198,8 @@ void finish_connect(int fd);
 struct pair new_pair(void);
 /* Every write leaves at once. */
 struct pair new_nodelay_pair(void);
+/* SO_RCVBUF of both ends is set before they connect; 1 is the least. */
+struct pair new_limited_pair(int rcvbuf);
 void close_pair(struct pair p);
 /* Whether the RDMA devices are those of iWARP, with which TCP carries all. */
 bool over_iwarp(void);

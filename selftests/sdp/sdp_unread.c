@@ -47,19 +47,7 @@ static struct pair nic_pair(void)
 /* The least that there may be. */
 static struct pair small_pair(void)
 {
-	int listener = new_socket(0), client = new_client(0);
-	struct addr addr = server_addr(0);
-	struct pair p = { .client = client };
-
-	set_int(listener, SOL_SOCKET, SO_RCVBUF, 1);
-	set_int(client, SOL_SOCKET, SO_RCVBUF, 1);
-	CHECK_OK(bind(listener, &addr.sa, addr.len));
-	CHECK_OK(listen(listener, 1));
-	addr = local_addr(listener);
-	CHECK_OK(connect(client, &addr.sa, addr.len));
-	p.server = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	return with_limits(p);
+	return with_limits(new_limited_pair(1));
 }
 
 /* ---- a reader that waits for more ---- */
