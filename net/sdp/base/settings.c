@@ -121,6 +121,22 @@ int sdp_option_linger2(const struct sock *sk)
 }
 
 /**
+ * sdp_int_get() - take the value of an option that is an int
+ * @val: set to it
+ * @optval: value
+ * @optlen: its length
+ *
+ * Context: process context, without the socket lock: the memory may be slow to come.
+ * Return: 0; -EINVAL if it is too short; -EFAULT.
+ */
+int sdp_int_get(int *val, sockptr_t optval, unsigned int optlen)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	return copy_from_sockptr(val, optval, sizeof(*val)) ? -EFAULT : 0;
+}
+
+/**
  * sdp_name_get() - take the value of an option that is a name
  * @name: set to it
  * @optval: the name

@@ -101,6 +101,8 @@ const struct sdp_flow_ops *sdp_option_flow(const struct sock *sk);
 const struct sdp_guard_ops *sdp_option_guard(const struct sock *sk);
 unsigned int sdp_option_zcopy(const struct sock *sk);
 
+int sdp_int_get(int *val, sockptr_t optval, unsigned int optlen);
+
 /* Room for the name of an engine, a mode or a guard, its end included. */
 #define SDP_NAME_MAX	16
 

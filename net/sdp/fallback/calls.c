@@ -242,10 +242,9 @@ int sdp_fallback_setsockopt(struct sdp_fallback *fb, int optname,
 
 	if (optname != SDP_TCP_FALLBACK)
 		return -ENOPROTOOPT;
-	if (optlen < sizeof(int))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	err = sdp_int_get(&val, optval, optlen);
+	if (err)
+		return err;
 	sdp_lock_sock(fb->sk);
 	err = sdp_fallback_want(fb, val);
 	sdp_release_sock(fb->sk);

@@ -49,11 +49,10 @@ static int sdp_set_zerocopy(struct sock *sk, sockptr_t optval,
 			    unsigned int optlen)
 {
 	int val;
+	int err = sdp_int_get(&val, optval, optlen);
 
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	if (err)
+		return err;
 	if (val < 0 || val > 1)
 		return -EINVAL;
 	lock_sock(sk);
@@ -67,11 +66,10 @@ static int sdp_set_reuseport(struct sock *sk, sockptr_t optval,
 			     unsigned int optlen)
 {
 	int val;
+	int err = sdp_int_get(&val, optval, optlen);
 
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	if (err)
+		return err;
 	lock_sock(sk);
 	sk->sk_reuseport = !!val;
 	release_sock(sk);

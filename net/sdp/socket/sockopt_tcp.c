@@ -150,13 +150,10 @@ int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
 		       unsigned int optlen)
 {
 	int val;
-	int err;
+	int err = sdp_int_get(&val, optval, optlen);
 
-	if (optlen < sizeof(int))
-		return -EINVAL;
-	/* Before the lock: the memory may be slow to come. */
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	if (err)
+		return err;
 	sdp_lock_sock(sk);
 	err = sdp_tcp_set(sdp_sk(sk), optname, val);
 	sdp_release_sock(sk);
