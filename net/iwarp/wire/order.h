@@ -6,8 +6,8 @@
  *
  * Pure: also compiled in user space by the unit tests.
  */
-#ifndef _IWARP_STREAM_H
-#define _IWARP_STREAM_H
+#ifndef _IWARP_ORDER_H
+#define _IWARP_ORDER_H
 
 #include <linux/types.h>
 
@@ -89,4 +89,4 @@ void iwarp_ird_put(struct iwarp_stream *stream);
 bool iwarp_ord_take(struct iwarp_stream *stream);
 void iwarp_ord_put(struct iwarp_stream *stream);
 
-#endif /* _IWARP_STREAM_H */
+#endif /* _IWARP_ORDER_H */
