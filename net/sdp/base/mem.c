@@ -7,7 +7,7 @@
  * All calls that change a socket's account need the socket lock, and then sock::sk_lock:
  * SO_RESERVE_MEM is the socket layer's, which changes the account, too.  It may be
  * held by a program (lock.c), so that nobody waits for it.  What changes meanwhile is
- * noted, in sdp_sock::mem_debt, and settled when it is released.
+ * noted, in sdp_base::mem_debt, and settled when it is released.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>

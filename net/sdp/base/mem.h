@@ -20,7 +20,6 @@ struct mem_cgroup;
  */
 #define SDP_GFP_TABLE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
-struct seq_file;
 struct sock;
 
 /* Receive buffers that a socket gets even if memory is short, a page each. */

@@ -2,8 +2,8 @@
 /*
  * What each network namespace has of its own.
  */
-#ifndef _SDP_NETNS_H
-#define _SDP_NETNS_H
+#ifndef _SDP_NET_H
+#define _SDP_NET_H
 
 #include <linux/mutex.h>
 #include <linux/nsproxy.h>
@@ -153,4 +153,4 @@ static inline struct sdp_net *sdp_net(const struct net *net)
 	return net_generic(net, sdp_net_id);
 }
 
-#endif /* _SDP_NETNS_H */
+#endif /* _SDP_NET_H */

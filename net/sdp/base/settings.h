@@ -2,17 +2,15 @@
 /*
  * What setsockopt() has set below SOL_SOCKET, and what its defaults are.
  */
-#ifndef _SDP_OPTIONS_H
-#define _SDP_OPTIONS_H
+#ifndef _SDP_SETTINGS_H
+#define _SDP_SETTINGS_H
 
 #include <linux/sockptr.h>
 #include <linux/types.h>
 
 struct sdp_flow_ops;
 struct sdp_guard_ops;
-struct sdp_sock;
 struct sock;
-struct socket;
 
 /* Options of IP and IPv6 that are kept; socket/sockopt_ip.c has the table. */
 enum sdp_ip_option {
@@ -111,4 +109,4 @@ int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
 int sdp_name_put(const char *name, int len, char __user *optval,
 		 int __user *optlen);
 
-#endif /* _SDP_OPTIONS_H */
+#endif /* _SDP_SETTINGS_H */

@@ -27,8 +27,6 @@
 #include "share.h"
 #include "siw_netns.h"
 
-struct rdma_cgroup;
-struct sdp_device;
 struct sdp_sock;
 
 /*

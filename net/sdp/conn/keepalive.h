@@ -2,8 +2,8 @@
 /*
  * Whether the peer is still there.
  */
-#ifndef _SDP_ALIVE_H
-#define _SDP_ALIVE_H
+#ifndef _SDP_KEEPALIVE_H
+#define _SDP_KEEPALIVE_H
 
 #include <linux/types.h>
 
@@ -20,4 +20,4 @@ void sdp_alive_persist(struct sdp_sock *ssk);
 void sdp_alive_user_timeout(struct sdp_sock *ssk);
 void sdp_alive_keepalive(struct sdp_sock *ssk);
 
-#endif /* _SDP_ALIVE_H */
+#endif /* _SDP_KEEPALIVE_H */

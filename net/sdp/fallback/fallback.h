@@ -13,9 +13,7 @@
 #include "gate.h"
 #include "lsm.h"
 
-struct sdp_addr;
 struct pipe_inode_info;
-struct seq_file;
 
 /* Of level SOL_TCP, that are given to TCP whether the program has set them or not. */
 #define SDP_FALLBACK_TCP_OPTIONS	10

@@ -15,8 +15,6 @@
 #include "notifier.h"
 
 struct sdp_guard;
-struct sdp_sock;
-struct sock;
 
 /**
  * struct sdp_guard_count - what a program did to its memory while it was sent

@@ -2,8 +2,8 @@
 /*
  * Being told of changes to a process' memory.
  */
-#ifndef _SDP_GUARD_WATCH_H
-#define _SDP_GUARD_WATCH_H
+#ifndef _SDP_GUARD_NOTIFIER_H
+#define _SDP_GUARD_NOTIFIER_H
 
 #include <linux/list.h>
 #include <linux/mmu_notifier.h>
@@ -54,4 +54,4 @@ static inline void sdp_watch_exit_module(void)
 }
 #endif
 
-#endif /* _SDP_GUARD_WATCH_H */
+#endif /* _SDP_GUARD_NOTIFIER_H */

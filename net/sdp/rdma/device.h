@@ -40,7 +40,7 @@ struct sdp_link;
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
  * @lock: protects @conns and @removed
- * @conns: connections, by sdp_conn::dev_node
+ * @conns: connections, by sdp_link::dev_node
  * @removed: there shall be no new ones
  * @events: tells us of ports that go down
  */

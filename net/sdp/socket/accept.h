@@ -7,11 +7,9 @@
 
 #include "wire/wire.h"
 
-struct proto_accept_arg;
 struct rdma_cm_id;
 struct sdp_sock;
 struct sock;
-struct socket;
 
 int sdp_listen_start(struct sock *sk, int backlog);
 void sdp_listen_stop(struct sock *sk);

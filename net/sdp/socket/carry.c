@@ -119,7 +119,7 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
 
-	WARN_ON_ONCE(!sdp_fallback_is_left(&ssk->fallback));
+	WARN_ON_ONCE(!sdp_fallback_is_left(fb));
 	sdp_fallback_carry_tcp(ssk);
 	sdp_fallback_carry_ip(ssk);
 	sdp_fallback_carry_set(ssk);

@@ -2,8 +2,8 @@
 /*
  * struct sdp_sock: states, life and death, references.
  */
-#ifndef _SDP_SOCK_H
-#define _SDP_SOCK_H
+#ifndef _SDP_SOCKET_H
+#define _SDP_SOCKET_H
 
 #include <linux/ipv6.h>
 #include <linux/sdp.h>
@@ -283,4 +283,4 @@ int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
 int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 			 int __user *optlen);
 
-#endif /* _SDP_SOCK_H */
+#endif /* _SDP_SOCKET_H */

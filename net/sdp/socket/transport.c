@@ -27,8 +27,8 @@ static int sdp_fallback_want_tcp(struct sdp_sock *ssk, int family)
 	struct sdp_fallback *fb = &ssk->fallback;
 
 	if (fb->tcp && fb->tcp->sk->sk_family != family)
-		sdp_fallback_discard_tcp(&ssk->fallback);
-	return fb->tcp ? 0 : sdp_fallback_create_tcp(&ssk->fallback, family);
+		sdp_fallback_discard_tcp(fb);
+	return fb->tcp ? 0 : sdp_fallback_create_tcp(fb, family);
 }
 
 /* Makes a TCP socket for the address that ours has, or is about to have. */
@@ -95,12 +95,12 @@ static int sdp_fallback_bind_tcp(struct sdp_sock *ssk, bool dual)
 
 	/* connect() may have got it one. */
 	if (fb->tcp && fb->tcp->sk->sk_num && !sdp_fallback_has_port(ssk))
-		sdp_fallback_discard_tcp(&ssk->fallback);
+		sdp_fallback_discard_tcp(fb);
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	if (err)
 		return err;
 	sdp_fallback_carry_to_bind(ssk);
-	sdp_fallback_sync(&ssk->fallback);
+	sdp_fallback_sync(fb);
 	if (fb->tcp->sk->sk_num)
 		return 0;
 	err = sdp_port_bind_tcp(fb->tcp, &addr);
@@ -311,26 +311,25 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	struct sdp_fallback *fb = &ssk->fallback;
 	int ret;
 
-	if (!sdp_fallback_ready(&ssk->fallback))
+	if (!sdp_fallback_ready(fb))
 		return false;
-	sdp_fallback_count(&ssk->fallback,
-			   fb->wanted == SDP_FALLBACK_ONLY ?
-				   SDP_FALLBACK_CHOSEN :
-				   sdp_fallback_reason_of(*err));
+	sdp_fallback_count(fb, fb->wanted == SDP_FALLBACK_ONLY ?
+				SDP_FALLBACK_CHOSEN :
+				sdp_fallback_reason_of(*err));
 	sdp_fallback_carry(ssk);
-	sdp_fallback_sync(&ssk->fallback);
+	sdp_fallback_sync(fb);
 	/* What has ended the last connection is not said of this one. */
 	WRITE_ONCE(fb->err, 0);
 	WRITE_ONCE(ssk->sk.sk_err, 0);
-	sdp_fallback_attach_tcp(&ssk->fallback);
+	sdp_fallback_attach_tcp(fb);
 	ret = sdp_fallback_connect_tcp(ssk);
 	if (ret) {
-		sdp_fallback_detach_tcp(&ssk->fallback);
+		sdp_fallback_detach_tcp(fb);
 		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 		*err = ret;
 		return false;
 	}
-	sdp_fallback_open(&ssk->fallback);
+	sdp_fallback_open(fb);
 	/* Pairs with the barrier in sdp_poll(). */
 	smp_wmb();
 	return true;
@@ -348,11 +347,11 @@ void sdp_fallback_undo(struct socket *sock)
 
 	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
 		return;
-	sdp_fallback_detach_tcp(&ssk->fallback);
+	sdp_fallback_detach_tcp(fb);
 	/* Of the next attempt it would be said anew. */
 	xchg(&fb->tcp->sk->sk_err, 0);
 	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
-	sdp_fallback_shut(&ssk->fallback);
+	sdp_fallback_shut(fb);
 	sdp_sock_forget(ssk);
 	sock->state = SS_UNCONNECTED;
 }

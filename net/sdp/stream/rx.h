@@ -10,15 +10,11 @@
 
 struct ib_cq;
 struct ib_wc;
-struct msghdr;
-struct pipe_inode_info;
 struct sdp_ravah;
 struct sdp_rx;
 struct sdp_rx_buf;
 struct sdp_rx_slots;
 struct sock;
-struct socket;
-struct work_struct;
 
 void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 bool sdp_rx_unwanted(const struct sock *sk);

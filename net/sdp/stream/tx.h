@@ -18,8 +18,6 @@ struct ib_sge;
 struct ib_wc;
 struct msghdr;
 struct sdp_tx;
-struct sock;
-struct socket;
 
 void sdp_tx_set_peer(struct sdp_stream *st, u32 rcv_size);
 int sdp_tx_acked_size(struct sdp_stream *st, u32 rcv_size);

@@ -22,7 +22,6 @@
 #include "stream/stream.h"
 #include "state.h"
 
-struct ib_device;
 struct iov_iter;
 struct sdp_guard;
 struct sdp_guard_ops;
