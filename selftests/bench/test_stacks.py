@@ -7,7 +7,7 @@ from figures import stacks
 
 _KERNEL = 0xffffffff81000000
 _CALLS = ("memcpy", "schedule", "__do_softirq", "net_rx_action", "default_idle",
-          "rxe_completer [rdma_rxe]", "sdp_sendmsg [sdp]", "sdp_recvmsg [sdp]", "sdp_tx_push [sdp]",
+          "rxe_completer [rdma_rxe]", "sdp_sendmsg [sdp]", "sdp_recvmsg [sdp]", "sdp_output [sdp]",
           "__sys_sendto")
 _ADDRESSES = {call.split()[0]: _KERNEL + 0x1000 * number for number, call in enumerate(_CALLS)}
 
@@ -36,12 +36,12 @@ class Owners(unittest.TestCase):
 
     def test_the_device_works_below_a_call(self):
         """Soft-RoCE sends within the program's own call."""
-        self.assertEqual(self._count(_sample("p", "memcpy", "rxe_completer", "sdp_tx_push",
+        self.assertEqual(self._count(_sample("p", "memcpy", "rxe_completer", "sdp_output",
                                              "sdp_sendmsg")), {"device": 1})
 
     def test_an_interrupted_call_is_innocent(self):
         """What runs on top of it may be the other end's."""
-        self.assertEqual(self._count(_sample("p", "sdp_tx_push", "__do_softirq", "sdp_sendmsg")),
+        self.assertEqual(self._count(_sample("p", "sdp_output", "__do_softirq", "sdp_sendmsg")),
                          {"completions": 1})
 
     def test_idleness_and_the_profiler_are_nobodys(self):

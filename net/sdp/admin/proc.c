@@ -160,7 +160,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	seq_printf(seq, " %X %u:%u %s %s", state,
 		   live ? sdp_credit_available(&ssk->conn.stream.credit) : 0,
 		   live ? READ_ONCE(ssk->conn.stream.credit.rx_advertised) : 0,
-		   flow, live ? ssk->dev_name : "-");
+		   flow, live ? ssk->conn.dev_name : "-");
 	sdp_proc_flow(seq, &ssk->conn, live);
 	sdp_proc_zcopy(seq, ssk, live);
 }

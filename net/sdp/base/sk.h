@@ -94,6 +94,12 @@ static inline bool sdp_in_state(const struct sock *sk, u32 states)
 	return (1 << READ_ONCE(sk->sk_state)) & states;
 }
 
+/* Whether the unspecified address, if it is bound to it, stands for IPv4, too. */
+static inline bool sdp_is_dual(const struct sock *sk)
+{
+	return sdp_base(sk)->v6 && !sdp_addr_is_v4(&sdp_base(sk)->local);
+}
+
 /* Whether small writes leave at once. */
 static inline bool sdp_nodelay(const struct sock *sk)
 {
@@ -110,5 +116,7 @@ static inline bool sdp_has_sleeper(const struct sock *sk)
 	rcu_read_unlock();
 	return sleeper;
 }
+
+void sdp_set_state(struct sock *sk, int state);
 
 #endif /* _SDP_SK_H */

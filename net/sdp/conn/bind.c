@@ -9,22 +9,20 @@
 #include <rdma/rdma_cm.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
 #include "port.h"
 #include "route.h"
-#include "share.h"
 
 /**
  * sdp_bind_check_scope() - whether the interface of a link-local address exists
- * @ssk: socket, for its namespace
+ * @conn: connection of a socket, for its namespace
  * @addr: address that is to be bound
  *
  * Return: 0 or -ENODEV.
  */
-int sdp_bind_check_scope(const struct sdp_sock *ssk,
+int sdp_bind_check_scope(const struct sdp_conn *conn,
 			 const struct sdp_addr *addr)
 {
 	int err = 0;
@@ -33,7 +31,7 @@ int sdp_bind_check_scope(const struct sdp_sock *ssk,
 	    !(ipv6_addr_type(&addr->ip) & IPV6_ADDR_LINKLOCAL))
 		return 0;
 	rcu_read_lock();
-	if (!dev_get_by_index_rcu(sock_net(&ssk->sk), addr->scope_id))
+	if (!dev_get_by_index_rcu(sock_net(&conn->sk), addr->scope_id))
 		err = -ENODEV;
 	rcu_read_unlock();
 	return err;
@@ -44,51 +42,51 @@ int sdp_bind_check_scope(const struct sdp_sock *ssk,
  * addresses is the unspecified one.  It has found the address if it has found
  * the device's type.
  */
-static int sdp_bind_errno(const struct sdp_sock *ssk, int err)
+static int sdp_bind_errno(const struct sdp_conn *conn, int err)
 {
 	if (err == -ENODEV)
 		return -EADDRNOTAVAIL;
 	if (err == -EADDRNOTAVAIL &&
-	    (sdp_addr_is_any(&ssk->base.local) ||
-	     ssk->conn.link.id->route.addr.dev_addr.dev_type))
+	    (sdp_addr_is_any(&conn->base.local) ||
+	     conn->link.id->route.addr.dev_addr.dev_type))
 		return -EADDRINUSE;
 	return err;
 }
 
 /* An earlier attempt has left an address' device, and options, behind. */
-static void sdp_bind_prepare_id(const struct sdp_sock *ssk, int family)
+static void sdp_bind_prepare_id(const struct sdp_conn *conn, int family)
 {
-	struct rdma_cm_id *id = ssk->conn.link.id;
+	struct rdma_cm_id *id = conn->link.id;
 
 	id->route.addr.dev_addr.dev_type = 0;
 	id->route.addr.dev_addr.bound_dev_if = 0;
-	rdma_set_reuseaddr(id, ssk->sk.sk_reuse != SK_NO_REUSE);
-	rdma_set_afonly(id, family == AF_INET || ssk->base.v6only);
+	rdma_set_reuseaddr(id, conn->sk.sk_reuse != SK_NO_REUSE);
+	rdma_set_afonly(id, family == AF_INET || conn->base.v6only);
 }
 
-static int sdp_bind_id(struct sdp_sock *ssk, bool dual)
+static int sdp_bind_id(struct sdp_conn *conn, bool dual)
 {
 	struct sockaddr_storage addr;
 	struct sdp_addr got;
 	int err;
 
-	sdp_addr_to_rdma(&ssk->base.local, dual, &addr);
-	sdp_bind_prepare_id(ssk, addr.ss_family);
-	if (ssk->base.local.port)
-		err = rdma_bind_addr(ssk->conn.link.id, (struct sockaddr *)&addr);
+	sdp_addr_to_rdma(&conn->base.local, dual, &addr);
+	sdp_bind_prepare_id(conn, addr.ss_family);
+	if (conn->base.local.port)
+		err = rdma_bind_addr(conn->link.id, (struct sockaddr *)&addr);
 	else
-		err = sdp_port_bind_any(ssk, ssk->conn.link.id, &addr);
+		err = sdp_port_bind_any(conn, conn->link.id, &addr);
 	if (err)
-		return sdp_bind_errno(ssk, err);
-	sdp_addr_from_rdma(&ssk->conn.link.id->route.addr.src_addr, &got);
-	ssk->base.local.port = got.port;
-	ssk->conn.id_bound = true;
+		return sdp_bind_errno(conn, err);
+	sdp_addr_from_rdma(&conn->link.id->route.addr.src_addr, &got);
+	conn->base.local.port = got.port;
+	conn->id_bound = true;
 	return 0;
 }
 
 /**
- * sdp_cm_bind() - reserve the socket's local address
- * @ssk: locked socket, whose local address says what is wanted, and which has no
+ * sdp_cm_bind() - reserve the socket's local address, for it alone
+ * @conn: connection of a locked socket, whose local address says what is wanted, and which has no
  *	port
  * @dual: the unspecified address stands for IPv6 and IPv4
  *
@@ -96,70 +94,39 @@ static int sdp_bind_id(struct sdp_sock *ssk, bool dual)
  * Return: 0 with the port that was chosen in the socket's local address, or
  * a negative errno: -EADDRNOTAVAIL when no RDMA device has the address.
  */
-int sdp_cm_bind(struct sdp_sock *ssk, bool dual)
+int sdp_cm_bind(struct sdp_conn *conn, bool dual)
 {
 	int err;
 
-	sdp_sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(&conn->sk);
 	/* rdma_cm would take a loopback address for the unspecified one. */
-	if (sdp_addr_is_loopback(&ssk->base.local)) {
+	if (sdp_addr_is_loopback(&conn->base.local)) {
 		err = -EADDRNOTAVAIL;
-	} else if (sdp_share_wanted(ssk)) {
-		err = sdp_share_bind(ssk, dual);
 	} else {
-		err = sdp_conn_create_id(ssk);
+		err = sdp_conn_create_id(conn);
 		if (err)
 			return err;
-		err = sdp_bind_id(ssk, dual);
+		err = sdp_bind_id(conn, dual);
 	}
-	ssk->last_bind_err = err;
+	conn->last_bind_err = err;
 	return err;
 }
 
 /**
- * sdp_bind_keep() - hold on to a port when the connection that used it is over
- * @ssk: locked socket
- *
- * As with TCP a port that the program has chosen is its own until close().  The
- * identifier that had it is gone, so that somebody may have been quicker; then
- * whoever needs the port next says so.
- *
- * Context: process context.
- */
-void sdp_bind_keep(struct sdp_sock *ssk)
-{
-	struct sock *sk = &ssk->sk;
-	struct sdp_addr shown = ssk->base.local;
-	int last = ssk->last_bind_err;
-
-	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
-	    !ssk->bound_port || ssk->conn.link.id || ssk->share ||
-	    sdp_fallback_tcp(sdp_fallback(sk)) ||
-	    sdp_fallback_alone(&ssk->fallback))
-		return;
-	/* The address was the route's choice, and may be another next time. */
-	if (!ssk->bound_addr)
-		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
-	sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
-	ssk->base.local = shown;
-	ssk->last_bind_err = last;
-}
-
-/**
  * sdp_bind_is_shared() - whether a socket has its port for both families
- * @ssk: locked socket with a port
+ * @conn: connection of a locked socket with a port
  */
-bool sdp_bind_is_shared(const struct sdp_sock *ssk)
+bool sdp_bind_is_shared(const struct sdp_conn *conn)
 {
-	const struct rdma_cm_id *id = ssk->conn.link.id;
+	const struct rdma_cm_id *id = conn->link.id;
 
-	return !ssk->base.v6only && sdp_addr_is_any(&ssk->base.local) &&
+	return !conn->base.v6only && sdp_addr_is_any(&conn->base.local) &&
 	       id->route.addr.src_addr.ss_family == AF_INET6;
 }
 
 /**
  * sdp_bind_split() - give each family an identifier of its own
- * @ssk: locked socket that has its port for both families
+ * @conn: connection of a locked socket that has its port for both families
  *
  * conn.link.id is that of IPv6 from now on, and conn.id_other that of IPv4.
  *
@@ -167,80 +134,78 @@ bool sdp_bind_is_shared(const struct sdp_sock *ssk)
  * Return: 0 or a negative errno; sdp_bind_join() or sdp_bind_end_other() is due
  * in both cases.
  */
-int sdp_bind_split(struct sdp_sock *ssk)
+int sdp_bind_split(struct sdp_conn *conn)
 {
 	struct sockaddr_in any = {
 		.sin_family = AF_INET,
-		.sin_port = ssk->base.local.port,
+		.sin_port = conn->base.local.port,
 	};
 	struct rdma_cm_id *id;
 
-	sdp_sock_owned_by_me(&ssk->sk);
+	sdp_sock_owned_by_me(&conn->sk);
 	/* Until now it has kept the port for both. */
-	rdma_set_afonly(ssk->conn.link.id, 1);
-	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk, RDMA_PS_IB,
-			    IB_QPT_RC);
+	rdma_set_afonly(conn->link.id, 1);
+	id = rdma_create_id(sock_net(&conn->sk), sdp_cm_handler, conn,
+			    RDMA_PS_IB, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	sdp_sock_hold(ssk, SDP_REF_CM_OTHER);
-	ssk->conn.id_other = id;
+	sdp_conn_hold(conn, SDP_REF_CM_OTHER);
+	conn->id_other = id;
 	rdma_set_afonly(id, 1);
-	if (ssk->sk.sk_reuse)
+	if (conn->sk.sk_reuse)
 		rdma_set_reuseaddr(id, 1);
 	return rdma_bind_addr(id, (struct sockaddr *)&any);
 }
 
 /**
  * sdp_bind_end_other() - give back the second identifier
- * @ssk: socket, not locked; nothing happens if it has only one
+ * @conn: connection of a socket that is not locked; nothing happens if it has only one
  *
  * Context: process context; the caller ends the connection or listener.
  */
-void sdp_bind_end_other(struct sdp_sock *ssk)
+void sdp_bind_end_other(struct sdp_conn *conn)
 {
-	if (!ssk->conn.id_other)
+	if (!conn->id_other)
 		return;
-	sdp_cm_destroy_id(ssk->conn.id_other);
-	ssk->conn.id_other = NULL;
-	sdp_sock_put(ssk, SDP_REF_CM_OTHER);
+	sdp_cm_destroy_id(conn->id_other);
+	conn->id_other = NULL;
+	sdp_conn_put(conn, SDP_REF_CM_OTHER);
 }
 
 /**
  * sdp_bind_join() - have the port for both families again
- * @ssk: socket, not locked, after sdp_bind_split(); otherwise nothing happens
+ * @conn: connection of a socket that is not locked, after sdp_bind_split(); else nothing happens
  *
  * Context: process context; the identifiers are the caller's.
  */
-void sdp_bind_join(struct sdp_sock *ssk)
+void sdp_bind_join(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
 	if (conn->link.id->route.addr.src_addr.ss_family != AF_INET6 &&
 	    conn->id_other)
 		swap(conn->link.id, conn->id_other);
-	sdp_bind_end_other(ssk);
-	if (sdp_bind_is_shared(ssk))
+	sdp_bind_end_other(conn);
+	if (sdp_bind_is_shared(conn))
 		rdma_set_afonly(conn->link.id, 0);
 }
 
 /**
  * sdp_bind_for_peer() - use the identifier of the peer's family
- * @ssk: locked socket with a port and its peer set
+ * @conn: connection of a locked socket with a port and its peer set
  *
  * rdma_cm does not connect to IPv4 from the unspecified address of IPv6.
  *
  * Context: process context.
  * Return: 0 or a negative errno.
  */
-int sdp_bind_for_peer(struct sdp_sock *ssk)
+int sdp_bind_for_peer(struct sdp_conn *conn)
 {
 	int err;
 
-	if (!sdp_addr_is_v4(&ssk->base.peer) || !sdp_bind_is_shared(ssk))
+	if (!sdp_addr_is_v4(&conn->base.peer) || !sdp_bind_is_shared(conn))
 		return 0;
-	err = sdp_bind_split(ssk);
+	err = sdp_bind_split(conn);
 	if (!err)
-		swap(ssk->conn.link.id, ssk->conn.id_other);
+		swap(conn->link.id, conn->id_other);
 	return err;
 }
 
@@ -255,16 +220,14 @@ static bool sdp_bind_has_connection(struct sock *sk,
 				    const struct sdp_addr *local,
 				    const struct sdp_addr *peer)
 {
-	const struct sdp_sock *ssk = sdp_sk(sk);
-
 	return !sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN) &&
-	       sdp_bind_same_end(&ssk->base.local, local) &&
-	       sdp_bind_same_end(&ssk->base.peer, peer);
+	       sdp_bind_same_end(&sdp_base(sk)->local, local) &&
+	       sdp_bind_same_end(&sdp_base(sk)->peer, peer);
 }
 
 /**
  * sdp_bind_claim() - see that no other socket has the same connection
- * @ssk: locked socket in state SYN_SENT with its peer set
+ * @conn: connection of a locked socket in state SYN_SENT with its peer set
  *
  * Only sockets that share a port could.  The peer's program would take both for
  * one and the same.  What the others' addresses say while they change does not
@@ -273,28 +236,28 @@ static bool sdp_bind_has_connection(struct sock *sk,
  *
  * Return: 0 with the socket's local address known, or -EADDRNOTAVAIL.
  */
-int sdp_bind_claim(struct sdp_sock *ssk)
+int sdp_bind_claim(struct sdp_conn *conn)
 {
-	struct sdp_net *sn = sdp_net(sock_net(&ssk->sk));
-	struct sdp_addr local = ssk->base.local;
+	struct sdp_net *sn = sdp_net(sock_net(&conn->sk));
+	struct sdp_addr local = conn->base.local;
 	unsigned long number;
 	struct sock *sk;
 	int err = 0;
 
-	sdp_sock_owned_by_me(&ssk->sk);
-	if (!ssk->sk.sk_reuse && !ssk->sk.sk_reuseport)
+	sdp_sock_owned_by_me(&conn->sk);
+	if (!conn->sk.sk_reuse && !conn->sk.sk_reuseport)
 		return 0;
 	if (sdp_addr_is_any(&local))
-		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
-				 &ssk->base.peer, &local);
+		sdp_route_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
+				 &conn->base.peer, &local);
 	xa_lock_bh(&sn->sockets);
 	xa_for_each(&sn->sockets, number, sk) {
-		if (sk != &ssk->sk &&
-		    sdp_bind_has_connection(sk, &local, &ssk->base.peer))
+		if (sk != &conn->sk &&
+		    sdp_bind_has_connection(sk, &local, &conn->base.peer))
 			err = -EADDRNOTAVAIL;
 	}
 	if (!err)
-		ssk->base.local = local;
+		conn->base.local = local;
 	xa_unlock_bh(&sn->sockets);
 	return err;
 }

@@ -8,17 +8,16 @@
 #include <linux/types.h>
 
 struct sdp_addr;
-struct sdp_sock;
+struct sdp_conn;
 
-int sdp_bind_check_scope(const struct sdp_sock *ssk,
+int sdp_bind_check_scope(const struct sdp_conn *conn,
 			 const struct sdp_addr *addr);
-int sdp_cm_bind(struct sdp_sock *ssk, bool dual);
-void sdp_bind_keep(struct sdp_sock *ssk);
-bool sdp_bind_is_shared(const struct sdp_sock *ssk);
-int sdp_bind_split(struct sdp_sock *ssk);
-void sdp_bind_join(struct sdp_sock *ssk);
-void sdp_bind_end_other(struct sdp_sock *ssk);
-int sdp_bind_for_peer(struct sdp_sock *ssk);
-int sdp_bind_claim(struct sdp_sock *ssk);
+int sdp_cm_bind(struct sdp_conn *conn, bool dual);
+bool sdp_bind_is_shared(const struct sdp_conn *conn);
+int sdp_bind_split(struct sdp_conn *conn);
+void sdp_bind_join(struct sdp_conn *conn);
+void sdp_bind_end_other(struct sdp_conn *conn);
+int sdp_bind_for_peer(struct sdp_conn *conn);
+int sdp_bind_claim(struct sdp_conn *conn);
 
 #endif /* _SDP_BIND_H */

@@ -13,12 +13,10 @@
 #include "base/base.h"
 #include "rdma/rdma.h"
 #include "stream/stream.h"
-#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
 #include "route.h"
-#include "share.h"
 
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
@@ -36,9 +34,9 @@ static void sdp_cm_local_addr(const struct rdma_cm_id *id,
 }
 
 /* As with TCP an address that the program has chosen stays; a port may not. */
-static bool sdp_cm_has_address(const struct sdp_sock *ssk)
+static bool sdp_cm_has_address(const struct sdp_conn *conn)
 {
-	return ssk->bound || ssk->bound_addr;
+	return conn->bound || conn->bound_addr;
 }
 
 /* Interface of a cm_id's address, 0 = not known yet. */
@@ -48,70 +46,78 @@ static int *sdp_cm_netdev(struct rdma_cm_id *id)
 }
 
 /* Whether an identifier's interface is the one of SO_BINDTODEVICE. */
-static bool sdp_cm_on_bound_netdev(const struct sdp_sock *ssk,
+static bool sdp_cm_on_bound_netdev(const struct sdp_conn *conn,
 				   struct rdma_cm_id *id)
 {
-	int want = READ_ONCE(ssk->sk.sk_bound_dev_if);
+	int want = READ_ONCE(conn->sk.sk_bound_dev_if);
 
 	return !want || *sdp_cm_netdev(id) == want;
 }
 
-/* Has the connection manager find the way that the socket's options say. */
-static void sdp_cm_prepare_route(struct sdp_sock *ssk)
+/* Type of service of the packets to the peer, 0 = not stated. */
+static int sdp_cm_service_type(const struct sdp_conn *conn)
 {
-	struct rdma_cm_id *id = ssk->conn.link.id;
-	int tos = sdp_ip_service_type(ssk);
+	bool v4 = sdp_addr_is_v4(&conn->base.peer);
+
+	return conn->base.opt.ip[v4 ? SDP_IP_TOS : SDP_IPV6_TCLASS];
+}
+
+/* Has the connection manager find the way that the socket's options say. */
+static void sdp_cm_prepare_route(struct sdp_conn *conn)
+{
+	struct rdma_cm_id *id = conn->link.id;
+	int tos = sdp_cm_service_type(conn);
 
 	/* An address that the program chose has an interface already. */
-	if (!sdp_cm_has_address(ssk) || sdp_addr_is_any(&ssk->base.local))
-		*sdp_cm_netdev(id) = ssk->sk.sk_bound_dev_if;
+	if (!sdp_cm_has_address(conn) || sdp_addr_is_any(&conn->base.local))
+		*sdp_cm_netdev(id) = conn->sk.sk_bound_dev_if;
 	if (tos)
 		rdma_set_service_type(id, tos);
 }
 
 /* An identifier from which the peer can be reached, with the port if there is one. */
-static int sdp_cm_take_id(struct sdp_sock *ssk)
+static int sdp_cm_take_id(struct sdp_conn *conn)
 {
 	int err = 0;
 
-	if (!sdp_cm_has_address(ssk))
-		return sdp_conn_create_id(ssk);
-	if (!sdp_conn_is_bound(&ssk->conn))
-		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
-	return err ? err : sdp_bind_for_peer(ssk);
+	if (!sdp_cm_has_address(conn))
+		return sdp_conn_create_id(conn);
+	if (!sdp_conn_is_bound(conn))
+		err = sdp_cm_bind(conn, sdp_is_dual(&conn->sk));
+	return err ? err : sdp_bind_for_peer(conn);
 }
 
 /**
  * sdp_cm_connect() - begin to connect to the socket's peer
- * @ssk: locked socket in state SYN_SENT
+ * @conn: connection of a locked socket in state SYN_SENT
  *
  * All else happens in the handler: address, route, request.
  *
  * Return: 0 or a negative errno.
  */
-int sdp_cm_connect(struct sdp_sock *ssk)
+int sdp_cm_connect(struct sdp_conn *conn)
 {
 	struct sockaddr_storage dst;
 	struct sdp_addr got;
 	int err;
 
-	sdp_sock_forget_port(ssk);
-	err = sdp_cm_take_id(ssk);
+	sdp_conn_forget_port(conn);
+	err = sdp_cm_take_id(conn);
 	if (!err)
-		err = sdp_bind_claim(ssk);
+		err = sdp_bind_claim(conn);
 	if (err)
 		return err;
-	sdp_cm_prepare_route(ssk);
-	sdp_addr_to_rdma(&ssk->base.peer, false, &dst);
-	err = rdma_resolve_addr(ssk->conn.link.id, NULL, (struct sockaddr *)&dst,
+	sdp_cm_prepare_route(conn);
+	sdp_addr_to_rdma(&conn->base.peer, false, &dst);
+	err = rdma_resolve_addr(conn->link.id, NULL, (struct sockaddr *)&dst,
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
 		return err;
-	sdp_cm_local_addr(ssk->conn.link.id, &got);
-	ssk->base.local.port = got.port;
-	if (sdp_addr_is_any(&ssk->base.local))
-		sdp_route_source(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
-				 &ssk->base.peer, &ssk->base.local);
+	sdp_cm_local_addr(conn->link.id, &got);
+	conn->base.local.port = got.port;
+	if (sdp_addr_is_any(&conn->base.local))
+		sdp_route_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
+				 &conn->base.peer, &conn->base.local);
 	return 0;
 }
 
@@ -131,19 +137,18 @@ static int sdp_cm_addr_errno(int status)
 	}
 }
 
-static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
+static int sdp_cm_send_hello(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REQ_PRIVATE_LEN];
 	struct sdp_hello hello = {
 		.bufs = conn->stream.rx.rb.total,
 		.version = SDP_VERSION,
-		.ip_version = sdp_addr_is_v4(&ssk->base.peer) ? 4 : 6,
+		.ip_version = sdp_addr_is_v4(&conn->base.peer) ? 4 : 6,
 		.cap = sdp_zcopy_cap(&conn->zcopy),
 		.max_adverts = sdp_zcopy_adverts(&conn->zcopy),
 		.des_remote_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
 		.local_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
-		.src_port = ntohs(ssk->base.local.port),
+		.src_port = ntohs(conn->base.local.port),
 		.has_ext = true,
 		.ext_features = conn->stream.features,
 	};
@@ -156,22 +161,22 @@ static int sdp_cm_send_hello(struct sdp_sock *ssk, struct rdma_cm_id *id)
 	int err;
 
 	sdp_conn_fill_param(conn, &param);
-	sdp_netns_enter(&visit, sock_net(&ssk->sk));
+	sdp_netns_enter(&visit, sock_net(&conn->sk));
 	err = rdma_connect_locked(id, &param);
 	sdp_netns_leave(&visit);
 	return err;
 }
 
-static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
+static int sdp_cm_route_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
 	int err;
 
-	sdp_lock_sock(&ssk->sk);
-	sdp_cm_local_addr(id, &ssk->base.local);
-	sdp_release_sock(&ssk->sk);
-	err = sdp_conn_setup(ssk, id);
+	sdp_lock_sock(&conn->sk);
+	sdp_cm_local_addr(id, &conn->base.local);
+	sdp_release_sock(&conn->sk);
+	err = sdp_conn_setup(conn, id);
 	if (!err)
-		err = sdp_cm_send_hello(ssk, id);
+		err = sdp_cm_send_hello(conn, id);
 	return err;
 }
 
@@ -185,82 +190,79 @@ static int sdp_cm_route_resolved(struct sdp_sock *ssk, struct rdma_cm_id *id)
  */
 void sdp_cm_hello(struct work_struct *work)
 {
-	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.hello);
-	struct rdma_cm_id *id = ssk->conn.link.id;
+	struct sdp_conn *conn = container_of(work, struct sdp_conn, hello);
+	struct rdma_cm_id *id = conn->link.id;
 	int err = 0;
 
 	rdma_lock_handler(id);
-	if (!test_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags))
-		err = sdp_cm_route_resolved(ssk, id);
+	if (!test_bit(SDP_CONN_BROKEN, &conn->link.flags))
+		err = sdp_cm_route_resolved(conn, id);
 	if (err)
-		sdp_link_end(&ssk->conn.link, err);
+		sdp_link_end(&conn->link, err);
 	rdma_unlock_handler(id);
-	sock_put(&ssk->sk);
+	sock_put(&conn->sk);
 }
 
-static void sdp_cm_queue_hello(struct sdp_sock *ssk)
+static void sdp_cm_queue_hello(struct sdp_conn *conn)
 {
-	sock_hold(&ssk->sk);
-	if (!queue_work(sdp_wq, &ssk->conn.hello))
-		__sock_put(&ssk->sk);
+	sock_hold(&conn->sk);
+	if (!queue_work(sdp_wq, &conn->hello))
+		__sock_put(&conn->sk);
 }
 
 /* The listener's HelloAck completes the active side. */
-static void sdp_cm_use_ack(struct sdp_sock *ssk)
+static void sdp_cm_use_ack(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
 	/* Pairs with the barrier in sdp_cm_established(). */
 	smp_rmb();
-	sdp_flow_choose(ssk, conn->ack.ext_features);
-	sdp_zcopy_choose(&ssk->conn.zcopy, conn->ack.has_ext, conn->ack.cap,
+	sdp_flow_choose(conn, conn->ack.ext_features);
+	sdp_zcopy_choose(&conn->zcopy, conn->ack.has_ext, conn->ack.cap,
 			 conn->ack.max_adverts);
-	sdp_immediate_choose(&ssk->conn.stream);
-	sdp_tx_set_peer(&ssk->conn.stream, conn->ack.act_rcv_size);
-	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total, conn->ack.bufs);
-	sdp_fallback_not_needed(ssk);
+	sdp_immediate_choose(&conn->stream);
+	sdp_tx_set_peer(&conn->stream, conn->ack.act_rcv_size);
+	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total,
+			conn->ack.bufs);
 	conn->stream.tx.empty_due = true;
-	sdp_sock_connected(ssk);
+	conn->ops->connected(conn);
 }
 
 /**
  * sdp_cm_check_answered() - enter the next state if the handshake is over
- * @ssk: locked socket (by its owner or in softirq) in state SYN_SENT or SYN_RECV
+ * @conn: connection of a locked socket (by its owner or in softirq) in state SYN_SENT or SYN_RECV
  */
-void sdp_cm_check_answered(struct sdp_sock *ssk)
+void sdp_cm_check_answered(struct sdp_conn *conn)
 {
-	const unsigned long *flags = &ssk->conn.link.flags;
+	const unsigned long *flags = &conn->link.flags;
 	int err;
 
-	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT)) {
+	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT)) {
 		/* An attempt whose time was over is withdrawn: see there. */
 		if (!test_bit(SDP_CONN_ANSWERED, flags) ||
 		    test_bit(SDP_CONN_BROKEN, flags))
 			return;
-		sdp_cm_use_ack(ssk);
+		sdp_cm_use_ack(conn);
 	} else {
 		if (!test_bit(SDP_CONN_SETTLED, flags) ||
-		    ssk->conn.link.dev->initiator_speaks_first)
+		    conn->link.dev->initiator_speaks_first)
 			return;
-		sdp_accept_established(ssk);
+		conn->ops->established(conn);
 	}
-	err = sdp_link_check_flushed(&ssk->conn.link);
+	err = sdp_link_check_flushed(&conn->link);
 	if (err)
-		sdp_link_end(&ssk->conn.link, err);
+		sdp_link_end(&conn->link, err);
 }
 
 /*
  * Whoever owns the socket goes on with this when he lets it go, if it is owned:
  * see sdp_cm_hello().
  */
-static int sdp_cm_established(struct sdp_sock *ssk,
+static int sdp_cm_established(struct sdp_conn *conn,
 			      const struct rdma_cm_event *event)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	int err;
 
 	/* An answer that comes when the attempt was given up is too late. */
-	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT) &&
+	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT) &&
 	    !test_bit(SDP_CONN_BROKEN, &conn->link.flags)) {
 		err = sdp_hello_ack_parse(event->param.conn.private_data,
 					  event->param.conn.private_data_len,
@@ -272,14 +274,14 @@ static int sdp_cm_established(struct sdp_sock *ssk,
 		set_bit(SDP_CONN_ANSWERED, &conn->link.flags);
 	}
 	local_bh_disable();
-	sdp_link_kick(&ssk->conn.link);
+	sdp_link_kick(&conn->link);
 	local_bh_enable();
 	return 0;
 }
 
 /**
  * sdp_cm_heard() - a message has come from a peer whose handshake is not over
- * @ssk: locked socket (by its owner or in softirq) in state SYN_RECV
+ * @conn: connection of a locked socket (by its owner or in softirq) in state SYN_RECV
  *
  * With InfiniBand the message that ends the handshake, RTU, is late, or got lost
  * and will be asked for again.  With iWARP the handshake ends with the active
@@ -291,21 +293,21 @@ static int sdp_cm_established(struct sdp_sock *ssk,
  * the identifier until it has repeated it often enough, for a minute, if one
  * of the ends disconnects before ib_cm's work item has cancelled that.
  */
-void sdp_cm_heard(struct sdp_sock *ssk)
+void sdp_cm_heard(struct sdp_conn *conn)
 {
 	int err;
 
-	sdp_accept_established(ssk);
-	err = sdp_link_check_flushed(&ssk->conn.link);
+	conn->ops->established(conn);
+	err = sdp_link_check_flushed(&conn->link);
 	if (err)
-		sdp_link_end(&ssk->conn.link, err);
+		sdp_link_end(&conn->link, err);
 }
 
 /*
  * With InfiniBand the connection manager gives up, too, but when the peer's request
  * says so, which may be in hours.  Nobody knows the child.
  */
-static void sdp_cm_await_greeting(struct sdp_sock *child)
+static void sdp_cm_await_greeting(struct sdp_conn *child)
 {
 	sdp_lock_sock(&child->sk);
 	sdp_timer_arm(&child->sk, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
@@ -314,20 +316,20 @@ static void sdp_cm_await_greeting(struct sdp_sock *child)
 
 /**
  * sdp_cm_check_greeting() - give up a peer that has asked and said nothing more
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  */
-void sdp_cm_check_greeting(struct sdp_sock *ssk)
+void sdp_cm_check_greeting(struct sdp_conn *conn)
 {
-	if (sdp_in_state(&ssk->sk, TCPF_SYN_RECV))
-		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
+	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV))
+		sdp_link_end(&conn->link, -ETIMEDOUT);
 }
 
-static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
+static int sdp_cm_rejected(struct sdp_conn *conn, struct rdma_cm_id *id,
 			   const struct rdma_cm_event *event)
 {
 	/* The listener went after its HelloAck, and before we could tell. */
-	if (!sdp_in_state(&ssk->sk, TCPF_SYN_SENT) ||
-	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
+	if (!sdp_in_state(&conn->sk, TCPF_SYN_SENT) ||
+	    test_bit(SDP_CONN_ANSWERED, &conn->link.flags))
 		return -ECONNRESET;
 	/*
 	 * Not by rdma_consumer_reject_data(): an iWARP provider says "reset"
@@ -336,13 +338,13 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	if (sdp_reject_parse(event->param.conn.private_data,
 			     event->param.conn.private_data_len) ==
 	    SDP_REJECT_BACKLOG) {
-		ssk->conn.retry = true;
+		conn->retry = true;
 		return -ETIMEDOUT;
 	}
 	if (rdma_cap_ib_cm(id->device, id->port_num)) {
 		/* An earlier connection's leftovers are in the way. */
 		if (event->status == IB_CM_REJ_STALE_CONN) {
-			ssk->conn.retry = true;
+			conn->retry = true;
 			return -ETIMEDOUT;
 		}
 		if (event->status == IB_CM_REJ_TIMEOUT)
@@ -357,31 +359,31 @@ static int sdp_cm_rejected(struct sdp_sock *ssk, struct rdma_cm_id *id,
  * Whether packets still reach it then is for the queue pair's retries to find
  * out: the address may have been confirmed by another name, or be back already.
  */
-static int sdp_cm_unreachable(const struct sdp_sock *ssk)
+static int sdp_cm_unreachable(const struct sdp_conn *conn)
 {
-	const unsigned long *flags = &ssk->conn.link.flags;
+	const unsigned long *flags = &conn->link.flags;
 
 	if (test_bit(SDP_CONN_ANSWERED, flags) ||
 	    test_bit(SDP_CONN_SETTLED, flags) ||
-	    !sdp_in_state(&ssk->sk, SDPF_CONNECTING))
+	    !sdp_in_state(&conn->sk, SDPF_CONNECTING))
 		return 0;
 	return -ETIMEDOUT;
 }
 
 /* Handles an event of a connection; the result ends it unless it is 0. */
-static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
+static int sdp_cm_event(struct sdp_conn *conn, struct rdma_cm_id *id,
 			struct rdma_cm_event *event)
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		if (!sdp_cm_on_bound_netdev(ssk, id))
+		if (!sdp_cm_on_bound_netdev(conn, id))
 			return -ENETUNREACH;
 		return rdma_resolve_route(id, SDP_RESOLVE_TIMEOUT_MS);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		sdp_cm_queue_hello(ssk);
+		sdp_cm_queue_hello(conn);
 		return 0;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return sdp_cm_established(ssk, event);
+		return sdp_cm_established(conn, event);
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		return sdp_cm_addr_errno(event->status);
@@ -392,9 +394,9 @@ static int sdp_cm_event(struct sdp_sock *ssk, struct rdma_cm_id *id,
 		 */
 		return -ECONNREFUSED;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		return sdp_cm_unreachable(ssk);
+		return sdp_cm_unreachable(conn);
 	case RDMA_CM_EVENT_REJECTED:
-		return sdp_cm_rejected(ssk, id, event);
+		return sdp_cm_rejected(conn, id, event);
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return -ECONNRESET;
 	default:
@@ -421,11 +423,10 @@ static void sdp_cm_limit_reads(struct rdma_conn_param *param,
 				     peer->initiator_depth);
 }
 
-static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
+static int sdp_cm_accept(struct sdp_conn *conn, struct rdma_cm_id *id,
 			 const struct sdp_hello *hello,
 			 const struct rdma_conn_param *peer)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	u8 data[SDP_REP_PRIVATE_LEN];
 	struct sdp_hello_ack ack = {
 		.bufs = conn->stream.rx.rb.total,
@@ -442,10 +443,11 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 							 sizeof(data)),
 	};
 
-	sdp_flow_choose(ssk, hello->ext_features);
-	sdp_zcopy_choose(&ssk->conn.zcopy, hello->has_ext, hello->cap, hello->max_adverts);
-	sdp_immediate_choose(&ssk->conn.stream);
-	sdp_tx_set_peer(&ssk->conn.stream, hello->local_rcv_size);
+	sdp_flow_choose(conn, hello->ext_features);
+	sdp_zcopy_choose(&conn->zcopy, hello->has_ext, hello->cap,
+			 hello->max_adverts);
+	sdp_immediate_choose(&conn->stream);
+	sdp_tx_set_peer(&conn->stream, hello->local_rcv_size);
 	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
 	if (!conn->link.dev->cm_limits_reads)
@@ -453,7 +455,7 @@ static int sdp_cm_accept(struct sdp_sock *ssk, struct rdma_cm_id *id,
 	return rdma_accept(id, &param);
 }
 
-static void sdp_cm_child_addrs(struct sdp_sock *child,
+static void sdp_cm_child_addrs(struct sdp_conn *child,
 			       const struct rdma_cm_id *id)
 {
 	sdp_addr_from_rdma(&id->route.addr.src_addr, &child->base.local);
@@ -465,11 +467,11 @@ static void sdp_cm_child_addrs(struct sdp_sock *child,
  * the child has it that is for the child to do, as with any other connection,
  * because its device or queue pair may have ended it by now.
  */
-static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
+static int sdp_cm_request(struct sdp_conn *parent, struct rdma_cm_id *id,
 			  const struct rdma_cm_event *event)
 {
 	enum sdp_reject_reason why;
-	struct sdp_sock *child;
+	struct sdp_conn *child;
 	struct sdp_hello hello;
 	int err;
 
@@ -486,7 +488,7 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 			      SDP_REJECT_VERSION : SDP_REJECT_PROTOCOL);
 		return err;
 	}
-	child = sdp_accept_child(parent, id, &why);
+	child = parent->ops->child(parent, id, &why);
 	if (!child) {
 		sdp_cm_reject(id, why);
 		return -ECONNREFUSED;
@@ -499,16 +501,16 @@ static int sdp_cm_request(struct sdp_sock *parent, struct rdma_cm_id *id,
 	}
 	if (err) {
 		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
-		sdp_link_end(&child->conn.link, err);
+		sdp_link_end(&child->link, err);
 	}
 	return 0;
 }
 
 /* A listener that owns a shared port has no children of its own. */
-static int sdp_cm_requested(struct sdp_sock *ssk, struct rdma_cm_id *id,
+static int sdp_cm_requested(struct sdp_conn *conn, struct rdma_cm_id *id,
 			    const struct rdma_cm_event *event)
 {
-	struct sdp_sock *parent = sdp_share_pick(ssk, *sdp_cm_netdev(id));
+	struct sdp_conn *parent = conn->ops->listener(conn, *sdp_cm_netdev(id));
 	int err;
 
 	if (!parent) {
@@ -530,22 +532,22 @@ static int sdp_cm_requested(struct sdp_sock *ssk, struct rdma_cm_id *id,
  */
 int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
-	struct sdp_sock *ssk = id->context;
+	struct sdp_conn *conn = id->context;
 	int err;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return sdp_cm_requested(ssk, id, event);
+		return sdp_cm_requested(conn, id, event);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
-		sdp_conn_told(ssk);
+		sdp_conn_told(conn);
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		sdp_conn_lost(ssk);
-	if (test_bit(SDP_CONN_DYING, &ssk->conn.link.flags))
+		sdp_conn_lost(conn);
+	if (test_bit(SDP_CONN_DYING, &conn->link.flags))
 		return 0;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-		set_bit(SDP_CONN_SETTLED, &ssk->conn.link.flags);
-	err = sdp_cm_event(ssk, id, event);
+		set_bit(SDP_CONN_SETTLED, &conn->link.flags);
+	err = sdp_cm_event(conn, id, event);
 	if (err)
-		sdp_link_end(&ssk->conn.link, err);
+		sdp_link_end(&conn->link, err);
 	return 0;
 }
 

@@ -9,18 +9,18 @@
 
 struct rdma_cm_event;
 struct rdma_cm_id;
-struct sdp_sock;
+struct sdp_conn;
 struct work_struct;
 
 int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
-int sdp_cm_connect(struct sdp_sock *ssk);
+int sdp_cm_connect(struct sdp_conn *conn);
 void sdp_cm_hello(struct work_struct *work);
-void sdp_cm_check_answered(struct sdp_sock *ssk);
-void sdp_cm_heard(struct sdp_sock *ssk);
-void sdp_cm_check_greeting(struct sdp_sock *ssk);
+void sdp_cm_check_answered(struct sdp_conn *conn);
+void sdp_cm_heard(struct sdp_conn *conn);
+void sdp_cm_check_greeting(struct sdp_conn *conn);
 void sdp_cm_destroy_id(struct rdma_cm_id *id);
 
 /* listen.c */
-int sdp_listen_begin(struct sdp_sock *ssk);
+int sdp_listen_begin(struct sdp_conn *conn);
 
 #endif /* _SDP_CM_H */

@@ -24,10 +24,49 @@
 #include "output.h"
 #include "port.h"
 #include "route.h"
-#include "share.h"
 #include "siw_netns.h"
 
-struct sdp_sock;
+struct sdp_conn;
+
+/*
+ * Who holds a reference to a socket besides its file.  Each of them holds at
+ * most one at a time, so that a bit for each catches a reference taken or
+ * dropped twice.
+ */
+enum sdp_ref {
+	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
+	SDP_REF_CM_OTHER,	/* likewise of the one for the other family */
+	SDP_REF_TEARDOWN,	/* queued or running teardown work */
+};
+
+/**
+ * struct sdp_conn_ops - what a connection has the layer above do
+ * @listener: who gets a request that has come by an interface, held for the caller;
+ *	NULL if nobody listens; handler of the listener's cm_id
+ * @child: a connection for a request, which has the cm_id; NULL with a reason
+ * @connected: the peer has accepted; the connection carries data from now on
+ * @established: the same of a child, which accept() may have now
+ * @first_data: something to read has come to a child that has a listener
+ * @fin_received: the peer sends nothing more
+ * @fin_acked: the peer has our DisConn
+ * @failed: the connection is over, for which reason, though not all is given back
+ * @ended: it is gone, and all that belonged to it
+ *
+ * From @connected on the socket is locked, by its owner or in softirq; for @failed and
+ * @ended by its owner.
+ */
+struct sdp_conn_ops {
+	struct sdp_conn *(*listener)(struct sdp_conn *conn, int netdev);
+	struct sdp_conn *(*child)(struct sdp_conn *listener, struct rdma_cm_id *id,
+				  enum sdp_reject_reason *why);
+	void (*connected)(struct sdp_conn *conn);
+	void (*established)(struct sdp_conn *conn);
+	void (*first_data)(struct sdp_conn *conn);
+	void (*fin_received)(struct sdp_conn *conn);
+	void (*fin_acked)(struct sdp_conn *conn);
+	void (*failed)(struct sdp_conn *conn, int reason);
+	void (*ended)(struct sdp_conn *conn, int reason);
+};
 
 /*
  * Local ACK timeout of the queue pair, 4.096 us * 2^18 = 1.07 s, and how often
@@ -43,7 +82,10 @@ struct sdp_sock;
 #define SDP_RNR_RETRY_COUNT	7
 
 /**
- * struct sdp_conn - one RDMA connection, part of its socket
+ * struct sdp_conn - one RDMA connection, the first part of its socket
+ * @sk: the generic socket, first
+ * @base: the same as the layers below see it
+ * @ops: what the layer above does for it
  * @link: the RDMA side: identifier, device, queue pair
  * @stream: the copy path, and flow control
  * @disconn_sent: the device has sent our DisConn
@@ -58,8 +100,20 @@ struct sdp_sock;
  * @grow: allocates receive buffers, in process context
  * @pause: sends what waits for company; holds the socket while it is pending
  * @zcopy: transfers without a copy
+ * @bound: bind() was called or a port was taken
+ * @bound_addr: the program has chosen the address
+ * @bound_port: it has chosen the port
+ * @last_bind_err: for SDP_LAST_BIND_ERR
+ * @refs: bits of enum sdp_ref
+ * @dev_name: RDMA device of the current or last connection
+ * @listener: socket on whose pending list this one is, held (socket lock)
  */
 struct sdp_conn {
+	union {
+		struct sock sk;
+		struct sdp_base base;
+	};
+	const struct sdp_conn_ops *ops;
 	struct sdp_link link;
 	struct sdp_stream stream;
 	struct sdp_done disconn_sent;
@@ -74,7 +128,44 @@ struct sdp_conn {
 	struct work_struct grow;
 	struct hrtimer pause;
 	struct sdp_zcopy zcopy;
+	bool bound;
+	bool bound_addr;
+	bool bound_port;
+	int last_bind_err;
+	unsigned long refs;
+	char dev_name[IB_DEVICE_NAME_MAX];
+	struct sock *listener;
 };
+
+static inline struct sdp_conn *sdp_conn(const struct sock *sk)
+{
+	return (struct sdp_conn *)sk;
+}
+
+static inline void sdp_conn_hold(struct sdp_conn *conn, enum sdp_ref who)
+{
+	WARN_ON_ONCE(test_and_set_bit(who, &conn->refs));
+	sock_hold(&conn->sk);
+}
+
+/* For a reference that is dropped by sock_put() later. */
+static inline void sdp_conn_unname(struct sdp_conn *conn, enum sdp_ref who)
+{
+	WARN_ON_ONCE(!test_and_clear_bit(who, &conn->refs));
+}
+
+static inline void sdp_conn_put(struct sdp_conn *conn, enum sdp_ref who)
+{
+	sdp_conn_unname(conn, who);
+	sock_put(&conn->sk);
+}
+
+/* getsockname() shows a port that was given back, but nobody may use it. */
+static inline void sdp_conn_forget_port(struct sdp_conn *conn)
+{
+	if (!conn->bound)
+		conn->base.local.port = 0;
+}
 
 /* An identifier that is there may be one that could not be bound. */
 static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
@@ -82,28 +173,29 @@ static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
 	return conn->link.id && conn->id_bound;
 }
 
-void sdp_conn_init(struct sdp_sock *ssk);
-int sdp_conn_create_id(struct sdp_sock *ssk);
-int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id);
-void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id);
-void sdp_conn_free(struct sdp_sock *ssk);
-void sdp_conn_process(struct sdp_sock *ssk);
+void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops);
+int sdp_conn_create_id(struct sdp_conn *conn);
+int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id);
+void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id);
+void sdp_conn_free(struct sdp_conn *conn);
+void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause);
+void sdp_conn_timer(struct sdp_conn *conn, enum sdp_timer which);
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param);
 
 /* teardown.c */
 void sdp_conn_teardown(struct work_struct *work);
 void sdp_conn_farewell(struct work_struct *work);
-void sdp_conn_part(struct sdp_sock *ssk);
-void sdp_conn_told(struct sdp_sock *ssk);
-void sdp_conn_lost(struct sdp_sock *ssk);
-void sdp_conn_flush(struct sdp_sock *ssk);
-void sdp_conn_destroy_id(struct sdp_sock *ssk);
-void sdp_conn_retreat(struct sdp_sock *ssk);
+void sdp_conn_part(struct sdp_conn *conn);
+void sdp_conn_told(struct sdp_conn *conn);
+void sdp_conn_lost(struct sdp_conn *conn);
+void sdp_conn_flush(struct sdp_conn *conn);
+void sdp_conn_destroy_id(struct sdp_conn *conn);
+void sdp_conn_retreat(struct sdp_conn *conn);
 void sdp_conn_broken(struct sock *sk);
 
 /* negotiate.c */
-void sdp_flow_begin(struct sdp_sock *ssk);
-void sdp_flow_choose(struct sdp_sock *ssk, u16 peer);
+void sdp_flow_begin(struct sdp_conn *conn);
+void sdp_flow_choose(struct sdp_conn *conn, u16 peer);
 
 #endif /* _SDP_CONN_H */

@@ -2,50 +2,56 @@
 /*
  * What each message that arrives means, and who gets it.
  */
-#include "socket/socket.h"
 #include "conn.h"
 
-static int sdp_rx_take_data(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+/* Only a child that nobody has accepted yet waits for it: no call for all others. */
+static void sdp_rx_first_data(struct sdp_conn *conn)
+{
+	if (unlikely(conn->listener))
+		conn->ops->first_data(conn);
+}
+
+static int sdp_rx_take_data(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 			    const struct sdp_msg *msg)
 {
-	int ret = sdp_rx_data(&ssk->conn.stream, buf, msg);
+	int ret = sdp_rx_data(&conn->stream, buf, msg);
 
 	if (ret <= 0)
 		return ret;
-	sdp_accept_first_data(ssk);
+	sdp_rx_first_data(conn);
 	return 0;
 }
 
 /* Memory of the peer, which belongs behind the message's payload. */
-static int sdp_rx_src_avail(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+static int sdp_rx_src_avail(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 			    const struct sdp_msg *msg)
 {
-	int ret = sdp_zsink_advertised(&ssk->conn.zcopy.sink, msg);
+	int ret = sdp_zsink_advertised(&conn->zcopy.sink, msg);
 
 	if (ret < 0)
 		return ret;
-	if (sdp_rx_unwanted(&ssk->sk)) {
-		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
+	if (sdp_rx_unwanted(&conn->sk)) {
+		sdp_link_end(&conn->link, -ECONNABORTED);
 		return 0;
 	}
 	if (ret) {
-		sdp_accept_first_data(ssk);
-		sdp_zrecv_offered(&ssk->conn.zcopy);
+		sdp_rx_first_data(conn);
+		sdp_zrecv_offered(&conn->zcopy);
 	}
-	return sdp_rx_take_data(ssk, buf, msg);
+	return sdp_rx_take_data(conn, buf, msg);
 }
 
 /* Messages of transfers without a copy. */
-static int sdp_rx_zcopy(struct sdp_sock *ssk, const struct sdp_msg *msg)
+static int sdp_rx_zcopy(struct sdp_conn *conn, const struct sdp_msg *msg)
 {
-	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	struct sdp_zcopy *z = &conn->zcopy;
 
 	switch (msg->bsdh.mid) {
 	case SDP_MID_SRCAVAILCANCEL:
 		sdp_zsink_refuse(&z->sink);
 		return 0;
 	case SDP_MID_RDMARDCOMPL:
-		ssk->conn.stream.tx.since = jiffies;
+		conn->stream.tx.since = jiffies;
 		return sdp_zsource_read(&z->source, msg->bsdh.mseq_ack,
 					msg->rdma_len);
 	default:
@@ -54,47 +60,48 @@ static int sdp_rx_zcopy(struct sdp_sock *ssk, const struct sdp_msg *msg)
 }
 
 /* Nothing of the stream comes behind its end, or overtakes what is offered. */
-static bool sdp_rx_out_of_place(const struct sdp_sock *ssk)
+static bool sdp_rx_out_of_place(const struct sdp_conn *conn)
 {
-	return ssk->conn.stream.fin_received || sdp_zsink_busy(&ssk->conn.zcopy.sink);
+	return conn->stream.fin_received || sdp_zsink_busy(&conn->zcopy.sink);
 }
 
 /* Acts on one well-formed message. */
-static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
+static int sdp_rx_dispatch(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 			   const struct sdp_msg *msg)
 {
 	switch (msg->bsdh.mid) {
 	case SDP_MID_DATA:
-		if (msg->payload_len && sdp_rx_out_of_place(ssk))
+		if (msg->payload_len && sdp_rx_out_of_place(conn))
 			return -EPROTO;
-		return sdp_rx_take_data(ssk, buf, msg);
+		return sdp_rx_take_data(conn, buf, msg);
 	case SDP_MID_SRCAVAIL:
-		if (ssk->conn.stream.fin_received)
+		if (conn->stream.fin_received)
 			return -EPROTO;
-		return sdp_rx_src_avail(ssk, buf, msg);
+		return sdp_rx_src_avail(conn, buf, msg);
 	case SDP_MID_SRCAVAILCANCEL:
 	case SDP_MID_RDMARDCOMPL:
 	case SDP_MID_SENDSM:
-		sdp_rx_repost(&ssk->conn.stream, buf);
-		return sdp_rx_zcopy(ssk, msg);
+		sdp_rx_repost(&conn->stream, buf);
+		return sdp_rx_zcopy(conn, msg);
 	case SDP_MID_DISCONN:
-		if (sdp_rx_out_of_place(ssk))
+		if (sdp_rx_out_of_place(conn))
 			return -EPROTO;
-		sdp_rx_repost(&ssk->conn.stream, buf);
-		sdp_sock_fin_received(ssk);
+		sdp_rx_repost(&conn->stream, buf);
+		conn->ops->fin_received(conn);
 		return 0;
 	case SDP_MID_CHRCVBUF:
-		sdp_rx_repost(&ssk->conn.stream, buf);
-		return sdp_rx_asked(&ssk->conn.stream, msg->rcv_size - SDP_BSDH_LEN);
+		sdp_rx_repost(&conn->stream, buf);
+		return sdp_rx_asked(&conn->stream,
+				    msg->rcv_size - SDP_BSDH_LEN);
 	case SDP_MID_CHRCVBUFACK:
-		sdp_rx_repost(&ssk->conn.stream, buf);
-		return sdp_tx_acked_size(&ssk->conn.stream, msg->rcv_size);
+		sdp_rx_repost(&conn->stream, buf);
+		return sdp_tx_acked_size(&conn->stream, msg->rcv_size);
 	case SDP_MID_RINGAVAIL:
-		sdp_rx_repost(&ssk->conn.stream, buf);
-		return sdp_tx_ring_avail(&ssk->conn.stream, &msg->ravah);
+		sdp_rx_repost(&conn->stream, buf);
+		return sdp_tx_ring_avail(&conn->stream, &msg->ravah);
 	case SDP_MID_RINGSPACE:
-		sdp_rx_repost(&ssk->conn.stream, buf);
-		return sdp_tx_ring_space(&ssk->conn.stream, msg->ring_tail);
+		sdp_rx_repost(&conn->stream, buf);
+		return sdp_tx_ring_space(&conn->stream, msg->ring_tail);
 	case SDP_MID_ABORTCONN:
 		return -ECONNRESET;
 	default:
@@ -108,21 +115,20 @@ static int sdp_rx_dispatch(struct sdp_sock *ssk, struct sdp_rx_buf *buf,
  * be the last before something is read: whoever waits for more than there is
  * has waited in vain.
  */
-static void sdp_rx_look_after(struct sdp_sock *ssk, const struct sdp_msg *msg,
+static void sdp_rx_look_after(struct sdp_conn *conn, const struct sdp_msg *msg,
 			      bool was_full)
 {
 	bool data = msg->payload_len && !(msg->bsdh.flags & SDP_OOB_PRES);
-	struct sdp_stream *st = &ssk->conn.stream;
+	struct sdp_stream *st = &conn->stream;
 
 	sdp_rx_exhausted(st);
 	if ((data || (!was_full && sdp_rx_full(st))) && sdp_rx_readable(st))
 		st->sk->sk_data_ready(st->sk);
 }
 
-static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
+static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	bool full = sdp_rx_full(&ssk->conn.stream);
+	bool full = sdp_rx_full(&conn->stream);
 	struct sdp_msg msg;
 	u32 windows;
 	int err;
@@ -131,9 +137,9 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 		sdp_rcvbuf_consumed(&conn->stream.rx.rb, buf->size);
 	conn->stream.stats.last_heard = jiffies;
 	conn->stream.stats.msgs_in++;
-	err = sdp_rx_parse(&ssk->conn.stream, buf, &msg);
+	err = sdp_rx_parse(&conn->stream, buf, &msg);
 	if (!err) {
-		sdp_rx_note_question(&ssk->conn.stream, &msg);
+		sdp_rx_note_question(&conn->stream, &msg);
 		windows = sdp_rx_windows(&conn->stream, buf, msg.payload_len);
 		err = sdp_credit_receive(&conn->stream.credit, &msg.bsdh, windows);
 	}
@@ -141,43 +147,43 @@ static int sdp_rx_message(struct sdp_sock *ssk, struct sdp_rx_buf *buf)
 		conn->stream.rx.ring.spare += windows - 1;
 		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
 		if (buf->ends_key)
-			sdp_zsend_key_ended(&ssk->conn.zcopy, buf->ended_key);
+			sdp_zsend_key_ended(&conn->zcopy, buf->ended_key);
 		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
-			sdp_oob_announced(&ssk->conn.stream);
-		err = sdp_rx_dispatch(ssk, buf, &msg);
+			sdp_oob_announced(&conn->stream);
+		err = sdp_rx_dispatch(conn, buf, &msg);
 	}
 	if (!err)
-		sdp_rx_look_after(ssk, &msg, full);
+		sdp_rx_look_after(conn, &msg, full);
 	if (err == -EPROTO)
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_PROTOCOLERRORS);
+		SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_PROTOCOLERRORS);
 	return err;
 }
 
 /**
  * sdp_rx_reap() - process the messages that have arrived
- * @ssk: locked socket (by its owner or in softirq)
+ * @conn: connection of a locked socket (by its owner or in softirq)
  *
  * A message that violates the protocol ends the connection, and nothing behind
  * it is looked at.
  */
-void sdp_rx_reap(struct sdp_sock *ssk)
+void sdp_rx_reap(struct sdp_conn *conn)
 {
-	struct sdp_rx *rx = &ssk->conn.stream.rx;
+	struct sdp_rx *rx = &conn->stream.rx;
 	/* Pairs with the release in sdp_rx_done(). */
 	u32 done = smp_load_acquire(&rx->done);
 	int err;
 
 	if (rx->seen == done)
 		return;
-	while (rx->seen != done && !ssk->conn.stream.rx_closed) {
-		err = sdp_rx_message(ssk, rx->posted[rx->seen++ & rx->mask]);
+	while (rx->seen != done && !conn->stream.rx_closed) {
+		err = sdp_rx_message(conn, rx->posted[rx->seen++ & rx->mask]);
 		if (err) {
-			ssk->conn.stream.rx_closed = true;
-			sdp_link_end(&ssk->conn.link, err);
+			conn->stream.rx_closed = true;
+			sdp_link_end(&conn->link, err);
 		}
 	}
-	if (sdp_tx_heard(&ssk->conn.stream))
-		sdp_sock_fin_acked(ssk);
-	if (sdp_in_state(&ssk->sk, TCPF_SYN_RECV) && !ssk->conn.stream.rx_closed)
-		sdp_cm_heard(ssk);
+	if (sdp_tx_heard(&conn->stream))
+		conn->ops->fin_acked(conn);
+	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV) && !conn->stream.rx_closed)
+		sdp_cm_heard(conn);
 }

@@ -12,90 +12,90 @@
 
 #include "base/base.h"
 #include "stream/stream.h"
-#include "socket/socket.h"
+#include "conn.h"
 #include "keepalive.h"
 
 /* When a probe is tried again that found no place in the send queue. */
 #define SDP_PROBE_RETRY		(HZ / 2)
 
-static bool sdp_alive_connected(const struct sdp_sock *ssk)
+static bool sdp_alive_connected(const struct sdp_conn *conn)
 {
-	return ssk->conn.link.qp && !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+	return conn->link.qp && !sdp_in_state(&conn->sk, SDPF_CONNECTING);
 }
 
 /**
  * sdp_alive_persist() - ask a peer that lets us wait
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  *
  * Data that waits for credits leaves nothing on the wire whose loss would tell
  * that the peer is gone, so it is asked from time to time, as TCP asks behind
  * a closed window.  An answer that is overdue is an answer too.
  */
-void sdp_alive_persist(struct sdp_sock *ssk)
+void sdp_alive_persist(struct sdp_conn *conn)
 {
-	if (!ssk->conn.link.id || !sdp_tx_waiting(&ssk->conn.stream))
+	if (!conn->link.id || !sdp_tx_waiting(&conn->stream))
 		return;
-	if (sdp_tx_probe_overdue(&ssk->conn.stream)) {
-		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
+	if (sdp_tx_probe_overdue(&conn->stream)) {
+		sdp_link_end(&conn->link, -ETIMEDOUT);
 		return;
 	}
-	sdp_tx_probe(&ssk->conn.stream);
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
+	sdp_tx_probe(&conn->stream);
+	sdp_timer_arm(&conn->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
 }
 
 /**
  * sdp_alive_user_timeout() - give up data that is not acknowledged
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  *
  * Completions are asked for now and then only, so that data may have arrived
  * without our knowing.  At half of the time a probe is sent: its completion
  * covers all that was posted before.
  */
-void sdp_alive_user_timeout(struct sdp_sock *ssk)
+void sdp_alive_user_timeout(struct sdp_conn *conn)
 {
-	unsigned long limit = sdp_alive_user_limit(&ssk->conn.stream);
-	unsigned long waited = jiffies - ssk->conn.stream.tx.since;
+	unsigned long limit = sdp_alive_user_limit(&conn->stream);
+	unsigned long waited = jiffies - conn->stream.tx.since;
 
-	if (!ssk->base.opt.user_timeout || !sdp_alive_connected(ssk) ||
-	    !sdp_tx_outstanding(&ssk->conn.stream))
+	if (!conn->base.opt.user_timeout || !sdp_alive_connected(conn) ||
+	    !sdp_tx_outstanding(&conn->stream))
 		return;
 	if (waited >= limit) {
-		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
+		sdp_link_end(&conn->link, -ETIMEDOUT);
 		return;
 	}
 	if (waited >= limit / 2)
-		sdp_tx_probe(&ssk->conn.stream);
+		sdp_tx_probe(&conn->stream);
 	else
 		limit /= 2;
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_USER, limit - waited);
+	sdp_timer_arm(&conn->sk, SDP_TIMER_USER, limit - waited);
 }
 
 /* How long a probe of an idle connection may be unanswered. */
-static unsigned long sdp_alive_keep_limit(const struct sdp_sock *ssk)
+static unsigned long sdp_alive_keep_limit(const struct sdp_conn *conn)
 {
-	unsigned long intvl = sdp_option_keepintvl(&ssk->sk) * HZ;
-	unsigned long idle = sdp_option_keepidle(&ssk->sk) * HZ;
-	unsigned long user = msecs_to_jiffies(ssk->base.opt.user_timeout);
+	unsigned long intvl = sdp_option_keepintvl(&conn->sk) * HZ;
+	unsigned long idle = sdp_option_keepidle(&conn->sk) * HZ;
+	unsigned long user = msecs_to_jiffies(conn->base.opt.user_timeout);
 
 	if (!user)
-		return sdp_option_keepcnt(&ssk->sk) * intvl;
+		return sdp_option_keepcnt(&conn->sk) * intvl;
 	return user > idle + intvl ? user - idle : intvl;
 }
 
 /* Asks an idle peer; returns when to look again. */
-static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
+static unsigned long sdp_alive_keep_probe(struct sdp_conn *conn)
 {
-	const struct sdp_tx *tx = &ssk->conn.stream.tx;
-	unsigned long limit = sdp_alive_keep_limit(ssk);
-	unsigned long intvl = sdp_option_keepintvl(&ssk->sk) * HZ;
+	const struct sdp_tx *tx = &conn->stream.tx;
+	unsigned long limit = sdp_alive_keep_limit(conn);
+	unsigned long intvl = sdp_option_keepintvl(&conn->sk) * HZ;
 	unsigned long waited;
 
-	sdp_tx_probe(&ssk->conn.stream);
+	sdp_tx_probe(&conn->stream);
 	if (!tx->probing)
 		return SDP_PROBE_RETRY;
 	waited = jiffies - tx->probe_at;
 	if (waited >= limit) {
-		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
+		sdp_link_end(&conn->link, -ETIMEDOUT);
 		return intvl;
 	}
 	return min(intvl, limit - waited);
@@ -103,47 +103,47 @@ static unsigned long sdp_alive_keep_probe(struct sdp_sock *ssk)
 
 /**
  * sdp_alive_keepalive() - ask a peer that has nothing to say
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  *
  * As with TCP, data that is on its way is watched by other timers.
  */
-void sdp_alive_keepalive(struct sdp_sock *ssk)
+void sdp_alive_keepalive(struct sdp_conn *conn)
 {
-	unsigned long idle = jiffies - ssk->conn.stream.stats.last_heard;
-	unsigned long next = sdp_option_keepidle(&ssk->sk) * HZ;
+	unsigned long idle = jiffies - conn->stream.stats.last_heard;
+	unsigned long next = sdp_option_keepidle(&conn->sk) * HZ;
 
-	if (!ssk->base.opt.keepalive || !sdp_alive_connected(ssk))
+	if (!conn->base.opt.keepalive || !sdp_alive_connected(conn))
 		return;
-	if (!sdp_tx_outstanding(&ssk->conn.stream)) {
+	if (!sdp_tx_outstanding(&conn->stream)) {
 		if (idle < next)
 			next -= idle;
 		else
-			next = sdp_alive_keep_probe(ssk);
+			next = sdp_alive_keep_probe(conn);
 	}
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_KEEPALIVE, next);
+	sdp_timer_arm(&conn->sk, SDP_TIMER_KEEPALIVE, next);
 }
 
 /**
  * sdp_alive_keep() - begin or cease to look after an idle peer, as SO_KEEPALIVE says
- * @ssk: locked socket (by its owner or in softirq)
+ * @conn: connection of a locked socket (by its owner or in softirq)
  */
-void sdp_alive_keep(struct sdp_sock *ssk)
+void sdp_alive_keep(struct sdp_conn *conn)
 {
-	if (!ssk->base.opt.keepalive)
-		sdp_timer_disarm(&ssk->sk, SDP_TIMER_KEEPALIVE);
-	else if (sdp_alive_connected(ssk))
-		sdp_timer_arm_once(&ssk->sk, SDP_TIMER_KEEPALIVE,
-				   sdp_option_keepidle(&ssk->sk) * HZ);
+	if (!conn->base.opt.keepalive)
+		sdp_timer_disarm(&conn->sk, SDP_TIMER_KEEPALIVE);
+	else if (sdp_alive_connected(conn))
+		sdp_timer_arm_once(&conn->sk, SDP_TIMER_KEEPALIVE,
+				   sdp_option_keepidle(&conn->sk) * HZ);
 }
 
 /**
  * sdp_alive_start() - watch a connection that has just been established
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  */
-void sdp_alive_start(struct sdp_sock *ssk)
+void sdp_alive_start(struct sdp_conn *conn)
 {
-	ssk->conn.stream.stats.last_heard = jiffies;
-	sdp_alive_keep(ssk);
+	conn->stream.stats.last_heard = jiffies;
+	sdp_alive_keep(conn);
 }
 
 /**
@@ -155,16 +155,16 @@ void sdp_alive_start(struct sdp_sock *ssk)
  */
 void sdp_alive_set_keepalive(struct sock *sk, int on)
 {
-	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_conn *conn = sdp_conn(sk);
 
 	local_bh_disable();
 	sdp_bh_lock_sock(sk);
-	ssk->base.opt.keepalive = on;
+	conn->base.opt.keepalive = on;
 	if (sdp_sock_owned(sk)) {
-		set_bit(SDP_CONN_KEEPALIVE, &ssk->conn.link.flags);
-		set_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags);
+		set_bit(SDP_CONN_KEEPALIVE, &conn->link.flags);
+		set_bit(SDP_CONN_DEFERRED, &conn->link.flags);
 	} else {
-		sdp_alive_keep(ssk);
+		sdp_alive_keep(conn);
 	}
 	sdp_bh_unlock_sock(sk);
 	local_bh_enable();
@@ -172,14 +172,14 @@ void sdp_alive_set_keepalive(struct sock *sk, int on)
 
 /**
  * sdp_alive_options_changed() - have the timers go by new values
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  */
-void sdp_alive_options_changed(struct sdp_sock *ssk)
+void sdp_alive_options_changed(struct sdp_conn *conn)
 {
-	if (!sdp_alive_connected(ssk))
+	if (!sdp_alive_connected(conn))
 		return;
 	/* They find out by themselves what is due when. */
-	if (ssk->base.opt.keepalive)
-		sdp_timer_arm(&ssk->sk, SDP_TIMER_KEEPALIVE, 0);
-	sdp_timer_arm(&ssk->sk, SDP_TIMER_USER, 0);
+	if (conn->base.opt.keepalive)
+		sdp_timer_arm(&conn->sk, SDP_TIMER_KEEPALIVE, 0);
+	sdp_timer_arm(&conn->sk, SDP_TIMER_USER, 0);
 }

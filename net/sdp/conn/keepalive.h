@@ -7,17 +7,17 @@
 
 #include <linux/types.h>
 
-struct sdp_sock;
+struct sdp_conn;
 struct sock;
 
-void sdp_alive_start(struct sdp_sock *ssk);
-void sdp_alive_keep(struct sdp_sock *ssk);
-void sdp_alive_options_changed(struct sdp_sock *ssk);
+void sdp_alive_start(struct sdp_conn *conn);
+void sdp_alive_keep(struct sdp_conn *conn);
+void sdp_alive_options_changed(struct sdp_conn *conn);
 void sdp_alive_set_keepalive(struct sock *sk, int on);
 
 /* Handlers of deadlines. */
-void sdp_alive_persist(struct sdp_sock *ssk);
-void sdp_alive_user_timeout(struct sdp_sock *ssk);
-void sdp_alive_keepalive(struct sdp_sock *ssk);
+void sdp_alive_persist(struct sdp_conn *conn);
+void sdp_alive_user_timeout(struct sdp_conn *conn);
+void sdp_alive_keepalive(struct sdp_conn *conn);
 
 #endif /* _SDP_KEEPALIVE_H */

@@ -5,7 +5,6 @@
 #include <rdma/rdma_cm.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
@@ -30,7 +29,7 @@ static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
 
 /**
  * sdp_listen_begin() - ask for connection requests
- * @ssk: locked socket, bound
+ * @conn: connection of a locked socket, bound
  *
  * A listener on the unspecified address has an identifier for each family:
  * with iWARP an IPv4 request reaches one that listens to both with addresses
@@ -39,17 +38,17 @@ static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
  * Return: 0 or a negative errno; sdp_bind_join() or sdp_bind_end_other() is due in
  * both cases.
  */
-int sdp_listen_begin(struct sdp_sock *ssk)
+int sdp_listen_begin(struct sdp_conn *conn)
 {
-	struct net *net = sock_net(&ssk->sk);
+	struct net *net = sock_net(&conn->sk);
 	int err;
 
-	if (!sdp_bind_is_shared(ssk))
-		return sdp_listen_on(ssk->conn.link.id, net);
-	err = sdp_bind_split(ssk);
+	if (!sdp_bind_is_shared(conn))
+		return sdp_listen_on(conn->link.id, net);
+	err = sdp_bind_split(conn);
 	if (!err)
-		err = sdp_listen_on(ssk->conn.id_other, net);
+		err = sdp_listen_on(conn->id_other, net);
 	if (!err)
-		err = sdp_listen_on(ssk->conn.link.id, net);
+		err = sdp_listen_on(conn->link.id, net);
 	return err;
 }

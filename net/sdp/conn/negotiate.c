@@ -5,7 +5,6 @@
  */
 #include <rdma/ib_verbs.h>
 
-#include "socket/socket.h"
 #include "conn.h"
 
 /* The engine that is wanted, and all that are weaker. */
@@ -16,16 +15,14 @@ static u16 sdp_flow_up_to(const struct sdp_flow_ops *flow)
 
 /**
  * sdp_flow_begin() - decide which engines to offer the peer
- * @ssk: socket that nobody else can transmit on yet, whose device is known
+ * @conn: connection that nobody else can transmit on yet, whose device is known
  *
  * What is offered stays, because buffers are made for it and the peer is told:
  * the administrator may want another engine before the peer has answered.
  */
-void sdp_flow_begin(struct sdp_sock *ssk)
+void sdp_flow_begin(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
-	conn->stream.flow = sdp_option_flow(&ssk->sk);
+	conn->stream.flow = sdp_option_flow(&conn->sk);
 	conn->flow_reason = SDP_FLOW_REASON_NONE;
 	conn->stream.features = sdp_flow_up_to(conn->stream.flow) & conn->link.dev->flows;
 }
@@ -48,14 +45,13 @@ static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_conn *conn,
 
 /**
  * sdp_flow_choose() - use the strongest engine that both sides offer
- * @ssk: locked socket, or one that nobody else knows; sdp_flow_begin() was
+ * @conn: connection of a locked socket, or one that nobody else knows; sdp_flow_begin() was
  *	called
  * @peer: SDP_FEAT_* that the peer has offered; a peer that has said nothing
  *	gets credits
  */
-void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
+void sdp_flow_choose(struct sdp_conn *conn, u16 peer)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	const struct sdp_flow_ops *want = conn->stream.flow;
 
 	conn->stream.features &= peer;
@@ -63,8 +59,8 @@ void sdp_flow_choose(struct sdp_sock *ssk, u16 peer)
 	conn->flow_reason = sdp_flow_obstacle(conn, want);
 	if (!conn->flow_reason)
 		return;
-	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_FLOWDOWNGRADES);
+	SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_FLOWDOWNGRADES);
 	pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",
-			    ssk->dev_name, conn->stream.flow->name, want->name,
+			    conn->dev_name, conn->stream.flow->name, want->name,
 			    sdp_flow_reason(conn->flow_reason));
 }

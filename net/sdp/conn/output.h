@@ -10,29 +10,28 @@
 
 #include "wire/wire.h"
 
-struct sdp_sock;
+struct sdp_conn;
 
-void sdp_tx_count_cause(struct sdp_sock *ssk, enum sdp_flush cause);
-bool sdp_tx_may_send(const struct sdp_sock *ssk, enum sdp_mid mid,
+void sdp_tx_count_cause(struct sdp_conn *conn, enum sdp_flush cause);
+bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
 		     u32 payload_len);
-void sdp_tx_push(struct sdp_sock *ssk);
-void sdp_tx_update(struct sdp_sock *ssk);
-void sdp_tx_update_late(struct sdp_sock *ssk);
+void sdp_output(struct sdp_conn *conn, enum sdp_flush cause);
+void sdp_tx_update(struct sdp_conn *conn, enum sdp_flush cause);
 
 /* push.c */
-void sdp_tx_flush(struct sdp_sock *ssk);
-void sdp_tx_progress(struct sdp_sock *ssk);
-void sdp_tx_write_begins(struct sdp_sock *ssk);
-void sdp_tx_write_ends(struct sdp_sock *ssk);
-void sdp_tx_pause_here(struct sdp_sock *ssk);
-void sdp_tx_pause_poll(struct sdp_sock *ssk);
-void sdp_tx_late(struct sdp_sock *ssk);
-void sdp_tx_relieve(struct sdp_sock *ssk);
-void sdp_tx_end_wait(struct sdp_sock *ssk);
+void sdp_tx_flush(struct sdp_conn *conn);
+void sdp_tx_progress(struct sdp_conn *conn);
+void sdp_tx_write_begins(struct sdp_conn *conn);
+void sdp_tx_write_ends(struct sdp_conn *conn);
+void sdp_tx_pause_here(struct sdp_conn *conn);
+void sdp_tx_pause_poll(struct sdp_conn *conn);
+void sdp_tx_late(struct sdp_conn *conn);
+void sdp_tx_relieve(struct sdp_conn *conn);
+void sdp_tx_end_wait(struct sdp_conn *conn, enum sdp_flush cause);
 enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);
-void sdp_tx_force(struct sdp_sock *ssk);
+void sdp_tx_force(struct sdp_conn *conn);
 
 /* dispatch.c */
-void sdp_rx_reap(struct sdp_sock *ssk);
+void sdp_rx_reap(struct sdp_conn *conn);
 
 #endif /* _SDP_OUTPUT_H */

@@ -11,7 +11,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "rdma/rdma.h"
-#include "socket/socket.h"
+#include "conn.h"
 #include "port.h"
 
 /* How often TCP is asked for another port, if RDMA has the one that it names. */
@@ -58,14 +58,14 @@ static int sdp_port_ask_tcp(struct net *net, bool v6only,
 
 /**
  * sdp_port_bind_any() - bind an identifier to a port that nobody uses
- * @ssk: locked socket, for its namespace and options
+ * @conn: connection of a locked socket, for its namespace and options
  * @id: its identifier of the connection manager
  * @addr: the address, with a port of 0
  *
  * Context: may sleep.
  * Return: as rdma_bind_addr().
  */
-int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
+int sdp_port_bind_any(struct sdp_conn *conn, struct rdma_cm_id *id,
 		      const struct sockaddr_storage *addr)
 {
 	int tries = sdp_device_any_tcp_ports() ? SDP_PORT_TRIES : 0;
@@ -74,7 +74,7 @@ int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
 
 	while (tries--) {
 		got = *addr;
-		if (sdp_port_ask_tcp(sock_net(&ssk->sk), ssk->base.v6only,
+		if (sdp_port_ask_tcp(sock_net(&conn->sk), conn->base.v6only,
 				     &got))
 			break;
 		err = rdma_bind_addr(id, (struct sockaddr *)&got);

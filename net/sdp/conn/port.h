@@ -8,11 +8,11 @@
 #include <linux/socket.h>
 
 struct rdma_cm_id;
-struct sdp_sock;
+struct sdp_conn;
 struct socket;
 
 int sdp_port_bind_tcp(struct socket *tcp, struct sockaddr_storage *addr);
-int sdp_port_bind_any(struct sdp_sock *ssk, struct rdma_cm_id *id,
+int sdp_port_bind_any(struct sdp_conn *conn, struct rdma_cm_id *id,
 		      const struct sockaddr_storage *addr);
 
 #endif /* _SDP_PORT_H */

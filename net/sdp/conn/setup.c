@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "rdma/rdma.h"
 #include "stream/stream.h"
-#include "socket/socket.h"
 #include "cm.h"
 #include "conn.h"
 #include "keepalive.h"
@@ -20,60 +19,57 @@
 
 static void sdp_conn_interrupt(struct sock *sk)
 {
-	struct sdp_sock *ssk = sdp_sk(sk);
-
-	ssk->conn.stream.tx.cause = SDP_FLUSH_INTERRUPT;
-	sdp_conn_process(ssk);
-	ssk->conn.stream.tx.cause = SDP_FLUSH_CALL;
+	sdp_conn_process(sdp_conn(sk), SDP_FLUSH_INTERRUPT);
 }
 
 static void sdp_conn_probe(struct sock *sk)
 {
-	sdp_tx_probe(&sdp_sk(sk)->conn.stream);
+	sdp_tx_probe(&sdp_conn(sk)->stream);
 }
 
 /* The work item holds a reference to its socket. */
 static void sdp_conn_grow(struct sock *sk)
 {
 	sock_hold(sk);
-	if (!queue_work(sdp_wq, &sdp_sk(sk)->conn.grow))
+	if (!queue_work(sdp_wq, &sdp_conn(sk)->grow))
 		__sock_put(sk);
 }
 
 static void sdp_conn_grow_work(struct work_struct *work)
 {
-	struct sdp_sock *ssk = container_of(work, struct sdp_sock, conn.grow);
-	struct sock *sk = &ssk->sk;
+	struct sdp_conn *conn = container_of(work, struct sdp_conn, grow);
+	struct sock *sk = &conn->sk;
 
 	sdp_lock_sock(sk);
-	sdp_rx_grow(&ssk->conn.stream);
-	sdp_tx_push(ssk);
+	sdp_rx_grow(&conn->stream);
+	sdp_output(conn, SDP_FLUSH_CALL);
 	sdp_release_sock(sk);
 	sock_put(sk);
 }
 
 static bool sdp_conn_may_send(const struct sock *sk, enum sdp_mid mid, u32 payload_len)
 {
-	return sdp_tx_may_send(sdp_sk(sk), mid, payload_len);
+	return sdp_tx_may_send(sdp_conn(sk), mid, payload_len);
 }
 
 static void sdp_conn_push(struct sock *sk)
 {
-	sdp_tx_push(sdp_sk(sk));
+	sdp_output(sdp_conn(sk), SDP_FLUSH_CALL);
 }
 
 static void sdp_conn_flush_all(struct sock *sk)
 {
-	sdp_tx_force(sdp_sk(sk));
+	sdp_tx_force(sdp_conn(sk));
 }
 
 /* Else the next message says it, see sdp_tx_heard(). */
 static void sdp_conn_disconn_sent(struct sdp_done *done)
 {
-	struct sdp_sock *ssk = container_of(done, struct sdp_sock, conn.disconn_sent);
+	struct sdp_conn *conn =
+		container_of(done, struct sdp_conn, disconn_sent);
 
-	if (ssk->conn.link.dev->acked_on_completion)
-		sdp_sock_fin_acked(ssk);
+	if (conn->link.dev->acked_on_completion)
+		conn->ops->fin_acked(conn);
 }
 
 static const struct sdp_stream_ops sdp_conn_stream_ops = {
@@ -91,13 +87,13 @@ static const struct sdp_link_ops sdp_conn_link_ops = {
 
 /**
  * sdp_conn_init() - prepare a new socket's connection
- * @ssk: socket, zeroed
+ * @conn: connection, zeroed, with its socket
+ * @ops: what the layer above does for it
  */
-void sdp_conn_init(struct sdp_sock *ssk)
+void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
-	conn->link.sk = &ssk->sk;
+	conn->ops = ops;
+	conn->link.sk = &conn->sk;
 	conn->link.ops = &sdp_conn_link_ops;
 	INIT_WORK(&conn->hello, sdp_cm_hello);
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
@@ -108,7 +104,7 @@ void sdp_conn_init(struct sdp_sock *ssk)
 	INIT_LIST_HEAD(&conn->stream.rx.unused);
 	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	conn->stream.sk = &ssk->sk;
+	conn->stream.sk = &conn->sk;
 	conn->stream.link = &conn->link;
 	conn->stream.ops = &sdp_conn_stream_ops;
 	conn->stream.rx_cqe.done = sdp_rx_done;
@@ -120,25 +116,24 @@ void sdp_conn_init(struct sdp_sock *ssk)
 
 /**
  * sdp_conn_create_id() - make sure that the socket has a cm_id
- * @ssk: locked socket
+ * @conn: connection of a locked socket
  *
  * The identifier's context is the socket, which it holds until it is
  * destroyed.
  *
  * Return: 0 or a negative errno.
  */
-int sdp_conn_create_id(struct sdp_sock *ssk)
+int sdp_conn_create_id(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	struct rdma_cm_id *id;
 
 	if (conn->link.id)
 		return 0;
-	id = rdma_create_id(sock_net(&ssk->sk), sdp_cm_handler, ssk,
+	id = rdma_create_id(sock_net(&conn->sk), sdp_cm_handler, conn,
 			    RDMA_PS_IB, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	sdp_sock_hold(ssk, SDP_REF_CM);
+	sdp_conn_hold(conn, SDP_REF_CM);
 	conn->link.id = id;
 	conn->id_bound = false;
 	return 0;
@@ -154,12 +149,12 @@ static u32 sdp_conn_cqes(const struct sdp_conn *conn)
 
 static void sdp_conn_qp_event(struct ib_event *event, void *context)
 {
-	struct sdp_sock *ssk = context;
+	struct sdp_conn *conn = context;
 
 	if (event->event == IB_EVENT_QP_FATAL ||
 	    event->event == IB_EVENT_QP_REQ_ERR ||
 	    event->event == IB_EVENT_QP_ACCESS_ERR)
-		sdp_link_end(&ssk->conn.link, -ECONNRESET);
+		sdp_link_end(&conn->link, -ECONNRESET);
 }
 
 /*
@@ -177,12 +172,11 @@ static int sdp_conn_alloc_pd(struct sdp_conn *conn)
 	return 0;
 }
 
-static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	struct ib_qp_init_attr attr = {
 		.event_handler = sdp_conn_qp_event,
-		.qp_context = ssk,
+		.qp_context = conn,
 		.cap = {
 			.max_send_wr = SDP_TX_WRS + SDP_DRAIN_WR,
 			.max_recv_wr = conn->stream.rx.slots + SDP_DRAIN_WR,
@@ -220,14 +214,14 @@ static int sdp_conn_create_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 }
 
 /* What the device has to give; what there is after an error, teardown frees. */
-static int sdp_conn_ask_device(struct sdp_sock *ssk, struct rdma_cm_id *id)
+static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
-	int err = sdp_conn_alloc_pd(&ssk->conn);
+	int err = sdp_conn_alloc_pd(conn);
 
 	if (!err)
-		err = sdp_conn_create_qp(ssk, id);
+		err = sdp_conn_create_qp(conn, id);
 	if (err)
-		SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_DEVICEREFUSALS);
+		SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_DEVICEREFUSALS);
 	return err;
 }
 
@@ -235,21 +229,21 @@ static int sdp_conn_ask_device(struct sdp_sock *ssk, struct rdma_cm_id *id)
  * What a connection keeps under all circumstances is charged as one piece.  The
  * socket lock is for the accounts only: nobody knows the buffers yet.
  */
-static int sdp_conn_alloc(struct sdp_sock *ssk)
+static int sdp_conn_alloc(struct sdp_conn *conn)
 {
-	struct sock *sk = &ssk->sk;
+	struct sock *sk = &conn->sk;
 	struct mem_cgroup *old;
 	int err = -ENOBUFS;
 	u32 bytes;
 
 	sdp_lock_sock(sk);
-	bytes = sdp_rx_size(&ssk->conn.stream) + SDP_TX_CHUNK;
+	bytes = sdp_rx_size(&conn->stream) + SDP_TX_CHUNK;
 	if (!sdp_mem_charge(sk, bytes))
 		goto out;
 	old = sdp_mem_account_begin(sk);
-	err = sdp_rx_init(&ssk->conn.stream);
+	err = sdp_rx_init(&conn->stream);
 	if (!err)
-		err = sdp_tx_init(&ssk->conn.stream);
+		err = sdp_tx_init(&conn->stream);
 	sdp_mem_account_end(old);
 	bytes -= atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued;
 	if (bytes)
@@ -261,18 +255,16 @@ out:
 
 /**
  * sdp_conn_destroy_qp() - give back the queue pair
- * @ssk: socket
+ * @conn: connection
  * @id: its cm_id, which stays
  *
  * Context: process context, without the socket lock, because it may take the
  * provider a while.
  */
-void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
+void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
 	if (conn->link.dev)
-		sdp_device_unlink(&ssk->conn.link);
+		sdp_device_unlink(&conn->link);
 	if (id->qp)
 		rdma_destroy_qp(id);
 	if (conn->link.cq)
@@ -282,18 +274,16 @@ void sdp_conn_destroy_qp(struct sdp_sock *ssk, struct rdma_cm_id *id)
 
 /**
  * sdp_conn_free() - give back the memory, and last the device
- * @ssk: locked socket, which keeps the program's calls away from what is freed;
+ * @conn: connection of a locked socket, which keeps the program's calls away from what is freed;
  *	its queue pair is gone; nothing happens if it was never set up
  */
-void sdp_conn_free(struct sdp_sock *ssk)
+void sdp_conn_free(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
 	if (!conn->link.dev)
 		return;
-	sdp_zcopy_free(&ssk->conn.zcopy);
-	sdp_rx_unmap(&ssk->conn.stream);
-	sdp_tx_free(&ssk->conn.stream);
+	sdp_zcopy_free(&conn->zcopy);
+	sdp_rx_unmap(&conn->stream);
+	sdp_tx_free(&conn->stream);
 	/* No region is left in it, and no queue pair. */
 	if (conn->link.pd)
 		ib_dealloc_pd(conn->link.pd);
@@ -314,34 +304,33 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
 
 /**
  * sdp_conn_setup() - create queue pair and buffers, and post the buffers
- * @ssk: socket that nobody else can transmit on yet
+ * @conn: connection that nobody else can transmit on yet
  * @id: its cm_id, with a device
  *
  * Context: under the handler mutex of @id; may sleep.
  * Return: 0, or a negative errno; sdp_link_end() is due in both cases.
  */
-int sdp_conn_setup(struct sdp_sock *ssk, struct rdma_cm_id *id)
+int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	int err;
 
 	conn->link.dev = sdp_device_get(id->device);
 	if (!conn->link.dev)
 		return -ENETDOWN;
-	strscpy(ssk->dev_name, id->device->name, sizeof(ssk->dev_name));
+	strscpy(conn->dev_name, id->device->name, sizeof(conn->dev_name));
 	sdp_conn_reset_stats(conn);
-	sdp_flow_begin(ssk);
-	sdp_zcopy_begin(&ssk->conn.zcopy);
-	sdp_immediate_begin(&ssk->conn.stream);
-	err = sdp_conn_alloc(ssk);
+	sdp_flow_begin(conn);
+	sdp_zcopy_begin(&conn->zcopy);
+	sdp_immediate_begin(&conn->stream);
+	err = sdp_conn_alloc(conn);
 	if (!err)
-		err = sdp_conn_ask_device(ssk, id);
+		err = sdp_conn_ask_device(conn, id);
 	if (!err)
-		err = sdp_rx_post_all(&ssk->conn.stream);
+		err = sdp_rx_post_all(&conn->stream);
 	if (err)
 		return err;
 	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);
-	return sdp_device_link(conn->link.dev, &ssk->conn.link) ? 0 : -ENETDOWN;
+	return sdp_device_link(conn->link.dev, &conn->link) ? 0 : -ENETDOWN;
 }
 
 /**
@@ -362,31 +351,32 @@ void sdp_conn_fill_param(const struct sdp_conn *conn,
 
 /**
  * sdp_conn_process() - do all that completions have made possible
- * @ssk: locked socket (by its owner or in softirq)
+ * @conn: connection of a locked socket (by its owner or in softirq)
+ * @cause: what has come to look
  */
-void sdp_conn_process(struct sdp_sock *ssk)
+void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
 {
-	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &ssk->conn.link.flags))
-		sdp_alive_keep(ssk);
-	if (!ssk->conn.link.qp) {
-		if (test_and_clear_bit(SDP_CONN_UNSHARED, &ssk->conn.link.flags))
-			sdp_timer_arm(&ssk->sk, SDP_TIMER_SHARE, 0);
+	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &conn->link.flags))
+		sdp_alive_keep(conn);
+	if (!conn->link.qp) {
+		if (test_and_clear_bit(SDP_CONN_UNSHARED, &conn->link.flags))
+			sdp_timer_arm(&conn->sk, SDP_TIMER_SHARE, 0);
 		return;
 	}
-	if (sdp_in_state(&ssk->sk, SDPF_CONNECTING))
-		sdp_cm_check_answered(ssk);
+	if (sdp_in_state(&conn->sk, SDPF_CONNECTING))
+		sdp_cm_check_answered(conn);
 	/* The peer may speak before we have read its HelloAck. */
-	if (sdp_in_state(&ssk->sk, TCPF_SYN_SENT))
+	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT))
 		return;
-	sdp_rx_reap(ssk);
-	sdp_zrecv_reap(&ssk->conn.zcopy);
-	sdp_tx_reap(&ssk->conn.stream);
-	if (test_and_clear_bit(SDP_CONN_PAUSE, &ssk->conn.link.flags))
-		sdp_tx_end_wait(ssk);
-	if (test_and_clear_bit(SDP_CONN_ASKED, &ssk->conn.link.flags))
-		sdp_zrecv_answer(&ssk->conn.zcopy);
-	if (test_and_clear_bit(SDP_CONN_PROBE, &ssk->conn.link.flags))
-		sdp_tx_probe(&ssk->conn.stream);
-	sdp_tx_push(ssk);
-	sdp_tx_ask_for_room(&ssk->conn.stream);
+	sdp_rx_reap(conn);
+	sdp_zrecv_reap(&conn->zcopy);
+	sdp_tx_reap(&conn->stream);
+	if (test_and_clear_bit(SDP_CONN_PAUSE, &conn->link.flags))
+		sdp_tx_end_wait(conn, cause);
+	if (test_and_clear_bit(SDP_CONN_ASKED, &conn->link.flags))
+		sdp_zrecv_answer(&conn->zcopy);
+	if (test_and_clear_bit(SDP_CONN_PROBE, &conn->link.flags))
+		sdp_tx_probe(&conn->stream);
+	sdp_output(conn, cause);
+	sdp_tx_ask_for_room(&conn->stream);
 }

@@ -4,7 +4,6 @@
  * and a second one if the peer has to be told first.
  */
 #include "rdma/rdma.h"
-#include "socket/socket.h"
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
@@ -23,8 +22,8 @@
  */
 void sdp_conn_broken(struct sock *sk)
 {
-	sdp_sock_hold(sdp_sk(sk), SDP_REF_TEARDOWN);
-	queue_work(sdp_wq, &sdp_sk(sk)->conn.teardown);
+	sdp_conn_hold(sdp_conn(sk), SDP_REF_TEARDOWN);
+	queue_work(sdp_wq, &sdp_conn(sk)->teardown);
 }
 
 /* After this no handler of the connection manager touches the connection. */
@@ -55,14 +54,12 @@ static void sdp_conn_withdraw(struct sdp_conn *conn)
  * posts looks under the socket lock whether the connection has ended, and so has
  * either posted before the lock was to be had here, or does not post.
  */
-static void sdp_conn_drain(struct sdp_sock *ssk)
+static void sdp_conn_drain(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
 	sdp_conn_withdraw(conn);
 	rdma_disconnect(conn->link.id);
-	sdp_lock_sock(&ssk->sk);
-	sdp_release_sock(&ssk->sk);
+	sdp_lock_sock(&conn->sk);
+	sdp_release_sock(&conn->sk);
 	ib_drain_qp(conn->link.qp);
 }
 
@@ -71,31 +68,29 @@ static void sdp_conn_drain(struct sdp_sock *ssk)
  * the handshake was not over for the connection manager, it has not heeded
  * rdma_disconnect(), and tells the peer when the id is destroyed.
  */
-static bool sdp_conn_must_tell(const struct sdp_sock *ssk)
+static bool sdp_conn_must_tell(const struct sdp_conn *conn)
 {
-	return ssk->conn.link.reason == -ECONNABORTED && ssk->conn.link.qp &&
-	       test_bit(SDP_CONN_SETTLED, &ssk->conn.link.flags) &&
-	       !sdp_in_state(&ssk->sk, SDPF_CONNECTING);
+	return conn->link.reason == -ECONNABORTED && conn->link.qp &&
+	       test_bit(SDP_CONN_SETTLED, &conn->link.flags) &&
+	       !sdp_in_state(&conn->sk, SDPF_CONNECTING);
 }
 
 /* Nothing is left but the id, which goes, and the socket, which is told. */
-static void sdp_conn_finish(struct sdp_sock *ssk)
+static void sdp_conn_finish(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-	struct sock *sk = &ssk->sk;
+	struct sock *sk = &conn->sk;
 
-	sdp_bind_end_other(ssk);
+	sdp_bind_end_other(conn);
 	sdp_cm_destroy_id(conn->link.id);
 
 	sdp_lock_sock(sk);
 	conn->link.id = NULL;
 	conn->stream.rx_closed = false;
 	WRITE_ONCE(conn->link.flags, 0);
-	sdp_sock_put(ssk, SDP_REF_CM);
+	sdp_conn_put(conn, SDP_REF_CM);
 	/* Whoever sees the end may connect anew, and end that connection. */
-	sdp_sock_unname(ssk, SDP_REF_TEARDOWN);
-	sdp_sock_ended(ssk, conn->link.reason);
-	sdp_bind_keep(ssk);
+	sdp_conn_unname(conn, SDP_REF_TEARDOWN);
+	conn->ops->ended(conn, conn->link.reason);
 	sdp_release_sock(sk);
 	sock_put(sk);
 }
@@ -106,66 +101,66 @@ static void sdp_conn_finish(struct sdp_sock *ssk)
  */
 void sdp_conn_farewell(struct work_struct *work)
 {
-	sdp_conn_finish(container_of(work, struct sdp_sock, conn.farewell));
+	sdp_conn_finish(container_of(work, struct sdp_conn, farewell));
 }
 
 /**
  * sdp_conn_part() - wait no longer for the peer's word that it knows the end
- * @ssk: socket; nothing happens if it does not wait
+ * @conn: connection; nothing happens if it does not wait
  *
  * Context: any, with or without the socket lock.
  */
-void sdp_conn_part(struct sdp_sock *ssk)
+void sdp_conn_part(struct sdp_conn *conn)
 {
-	if (test_and_clear_bit(SDP_CONN_PARTING, &ssk->conn.link.flags))
-		queue_work(sdp_wq, &ssk->conn.farewell);
+	if (test_and_clear_bit(SDP_CONN_PARTING, &conn->link.flags))
+		queue_work(sdp_wq, &conn->farewell);
 }
 
 /**
  * sdp_conn_told() - the peer knows the end, or the connection manager has given
  *	up
- * @ssk: socket
+ * @conn: connection
  */
-void sdp_conn_told(struct sdp_sock *ssk)
+void sdp_conn_told(struct sdp_conn *conn)
 {
-	set_bit(SDP_CONN_TOLD, &ssk->conn.link.flags);
+	set_bit(SDP_CONN_TOLD, &conn->link.flags);
 	/* Pairs with the barrier in sdp_conn_teardown(). */
 	smp_mb__after_atomic();
-	sdp_conn_part(ssk);
+	sdp_conn_part(conn);
 }
 
 /**
  * sdp_conn_lost() - the device of a connection, or of a port, is about to go
- * @ssk: socket with a cm_id
+ * @conn: connection, or port, with a cm_id
  *
  * The connection manager says so once, and waits for the id: who is just keeping
  * it (sdp_conn_retreat()) has to know, and no answer comes over it any more.
  *
  * Context: handler of the id.
  */
-void sdp_conn_lost(struct sdp_sock *ssk)
+void sdp_conn_lost(struct sdp_conn *conn)
 {
-	set_bit(SDP_CONN_GONE, &ssk->conn.link.flags);
+	set_bit(SDP_CONN_GONE, &conn->link.flags);
 	/* Pairs with those in sdp_conn_retreat() and sdp_conn_teardown(). */
 	smp_mb__after_atomic();
-	sdp_link_end(&ssk->conn.link, -ENETDOWN);
-	sdp_conn_part(ssk);
+	sdp_link_end(&conn->link, -ENETDOWN);
+	sdp_conn_part(conn);
 }
 
 /**
  * sdp_conn_flush() - wait until a connection that ends has gone
- * @ssk: socket, not locked, which the caller holds
+ * @conn: connection of a socket that is not locked, which the caller holds
  *
  * A peer that has not answered by now is told nothing more.
  *
  * Context: process context.
  */
-void sdp_conn_flush(struct sdp_sock *ssk)
+void sdp_conn_flush(struct sdp_conn *conn)
 {
 	sdp_link_sync_end();
-	flush_work(&ssk->conn.teardown);
-	sdp_conn_part(ssk);
-	flush_work(&ssk->conn.farewell);
+	flush_work(&conn->teardown);
+	sdp_conn_part(conn);
+	flush_work(&conn->farewell);
 }
 
 /**
@@ -177,43 +172,42 @@ void sdp_conn_flush(struct sdp_sock *ssk)
  */
 void sdp_conn_teardown(struct work_struct *work)
 {
-	struct sdp_sock *ssk = container_of(work, struct sdp_sock,
-					    conn.teardown);
-	struct sdp_conn *conn = &ssk->conn;
-	struct sock *sk = &ssk->sk;
+	struct sdp_conn *conn = container_of(work, struct sdp_conn, teardown);
+	struct sock *sk = &conn->sk;
 	bool tell;
 
 	if (WARN_ON_ONCE(!conn->link.id)) {
-		sdp_sock_put(ssk, SDP_REF_TEARDOWN);
+		sdp_conn_put(conn, SDP_REF_TEARDOWN);
 		return;
 	}
 	sdp_conn_silence(conn);
 	if (cancel_work_sync(&conn->hello))
 		__sock_put(sk);
 	if (conn->link.qp)
-		sdp_conn_drain(ssk);
+		sdp_conn_drain(conn);
 
 	/* What arrived before the end still counts. */
 	sdp_lock_sock(sk);
-	sdp_conn_process(ssk);
+	sdp_conn_process(conn, SDP_FLUSH_CALL);
 	if (conn->link.qp)
-		sdp_zrecv_unmap_all(&ssk->conn.zcopy);
-	tell = sdp_conn_must_tell(ssk);
+		sdp_zrecv_unmap_all(&conn->zcopy);
+	tell = sdp_conn_must_tell(conn);
 	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
-		sdp_sock_failed(ssk, conn->link.reason);
-		sdp_sock_set_state(sk, SDP_TIME_WAIT);
+		conn->ops->failed(conn, conn->link.reason);
+		sdp_set_state(sk, SDP_TIME_WAIT);
 	}
 	WRITE_ONCE(conn->link.qp, NULL);
 	sdp_release_sock(sk);
 
-	sdp_conn_destroy_qp(ssk, conn->link.id);
+	sdp_conn_destroy_qp(conn, conn->link.id);
 	sdp_lock_sock(sk);
-	sdp_conn_free(ssk);
+	sdp_conn_free(conn);
 	if (tell)
-		sdp_timer_arm(&ssk->sk, SDP_TIMER_PART, SDP_DISCONNECT_TIMEOUT);
+		sdp_timer_arm(&conn->sk, SDP_TIMER_PART,
+			      SDP_DISCONNECT_TIMEOUT);
 	sdp_release_sock(sk);
 	if (!tell) {
-		sdp_conn_finish(ssk);
+		sdp_conn_finish(conn);
 		return;
 	}
 
@@ -224,7 +218,7 @@ void sdp_conn_teardown(struct work_struct *work)
 	smp_mb__after_atomic();
 	if (test_bit(SDP_CONN_TOLD, &conn->link.flags) ||
 	    test_bit(SDP_CONN_GONE, &conn->link.flags))
-		sdp_conn_part(ssk);
+		sdp_conn_part(conn);
 	sock_put(sk);
 }
 
@@ -232,65 +226,62 @@ void sdp_conn_teardown(struct work_struct *work)
  * Whether the id is the caller's to end.  Its device may be on its way out and
  * take it; then that is over when this returns.
  */
-static bool sdp_conn_seize_id(struct sdp_sock *ssk)
+static bool sdp_conn_seize_id(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
 	bool present, ending;
 
-	sdp_lock_sock(&ssk->sk);
+	sdp_lock_sock(&conn->sk);
 	present = conn->link.id;
 	ending = present && test_and_set_bit(SDP_CONN_BROKEN, &conn->link.flags);
-	sdp_release_sock(&ssk->sk);
+	sdp_release_sock(&conn->sk);
 	if (ending)
-		sdp_conn_flush(ssk);
+		sdp_conn_flush(conn);
 	return present && !ending;
 }
 
 /**
  * sdp_conn_destroy_id() - end the cm_id of a socket that only listens or is
  *	bound
- * @ssk: socket, not locked; nothing happens if it has none
+ * @conn: connection of a socket that is not locked; nothing happens if it has none
  *
  * Returns when the port is free and no handler runs any more.
  *
  * Context: process context; nobody else can begin to use the id, because the
  * socket is in state CLOSING or has no file any more.
  */
-void sdp_conn_destroy_id(struct sdp_sock *ssk)
+void sdp_conn_destroy_id(struct sdp_conn *conn)
 {
-	struct sdp_conn *conn = &ssk->conn;
-
-	if (!sdp_conn_seize_id(ssk))
+	if (!sdp_conn_seize_id(conn))
 		return;
-	sdp_bind_end_other(ssk);
+	sdp_bind_end_other(conn);
 	sdp_cm_destroy_id(conn->link.id);
 
 	/* Who has the lock and sees the id may end it, see sdp_sock_stop(). */
-	sdp_lock_sock(&ssk->sk);
+	sdp_lock_sock(&conn->sk);
 	conn->link.id = NULL;
 	clear_bit(SDP_CONN_GONE, &conn->link.flags);
 	clear_bit(SDP_CONN_BROKEN, &conn->link.flags);
-	sdp_sock_put(ssk, SDP_REF_CM);
-	sdp_release_sock(&ssk->sk);
+	sdp_conn_put(conn, SDP_REF_CM);
+	sdp_release_sock(&conn->sk);
 }
 
 /**
  * sdp_conn_retreat() - end what only a listener or a connection has, and keep the
  *	port
- * @ssk: socket in state CLOSING, not locked
+ * @conn: connection of a socket in state CLOSING, not locked
  *
  * Context: process context.
  */
-void sdp_conn_retreat(struct sdp_sock *ssk)
+void sdp_conn_retreat(struct sdp_conn *conn)
 {
-	if (!sdp_conn_seize_id(ssk))
+	if (!sdp_conn_seize_id(conn))
 		return;
-	sdp_bind_join(ssk);
-	sdp_lock_sock(&ssk->sk);
-	clear_bit(SDP_CONN_BROKEN, &ssk->conn.link.flags);
+	sdp_bind_join(conn);
+	sdp_lock_sock(&conn->sk);
+	clear_bit(SDP_CONN_BROKEN, &conn->link.flags);
 	/* Pairs with the barrier in sdp_conn_lost(), which may end it as well. */
 	smp_mb__after_atomic();
-	if (ssk->conn.link.id && test_bit(SDP_CONN_GONE, &ssk->conn.link.flags))
-		sdp_link_end(&ssk->conn.link, -ENETDOWN);
-	sdp_release_sock(&ssk->sk);
+	if (conn->link.id && test_bit(SDP_CONN_GONE, &conn->link.flags))
+		sdp_link_end(&conn->link, -ENETDOWN);
+	sdp_release_sock(&conn->sk);
 }

@@ -22,12 +22,12 @@
 static int sdp_listen_bind(struct sdp_sock *ssk)
 {
 	/* An AF_SDP socket that nobody has bound listens to IPv4 and IPv6. */
-	bool dual = sdp_sock_is_dual(ssk) ||
-		    (!ssk->bound && ssk->sk.sk_family == AF_SDP);
+	bool dual = sdp_is_dual(&ssk->sk) ||
+		    (!ssk->conn.bound && ssk->sk.sk_family == AF_SDP);
 
 	if (ssk->fallback.wanted)
 		return sdp_fallback_bind(ssk, dual);
-	return sdp_sock_has_port(ssk) ? 0 : sdp_cm_bind(ssk, dual);
+	return sdp_sock_has_port(ssk) ? 0 : sdp_sock_bind(ssk, dual);
 }
 
 static int sdp_listen_rdma(struct sdp_sock *ssk)
@@ -35,8 +35,9 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 	int err = 0;
 
 	if (!sdp_fallback_alone(&ssk->fallback))
-		err = sdp_conn_is_bound(&ssk->conn) ? sdp_listen_begin(ssk) :
-						      sdp_share_listen(ssk);
+		err = sdp_conn_is_bound(&ssk->conn) ?
+			      sdp_listen_begin(&ssk->conn) :
+			      sdp_share_listen(ssk);
 	if (err || sdp_fallback_alone(&ssk->fallback))
 		return sdp_fallback_listen_alone(&ssk->fallback) ? 0 : err;
 	return 0;
@@ -45,7 +46,7 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 /* One identifier of two may listen, and have children already. */
 static void sdp_listen_failed(struct sdp_sock *ssk)
 {
-	sdp_conn_retreat(ssk);
+	sdp_conn_retreat(&ssk->conn);
 	sdp_share_retreat(ssk);
 	sdp_accept_purge(ssk);
 }
@@ -65,15 +66,15 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
 		return sdp_fallback_listen(ssk, backlog);
-	sdp_sock_forget_port(ssk);
+	sdp_conn_forget_port(&ssk->conn);
 	err = sdp_listen_bind(ssk);
 	if (err)
 		return err;
-	ssk->bound = true;
+	ssk->conn.bound = true;
 	sk->sk_ack_backlog = 0;
 	sk->sk_shutdown = 0;
 	/* Requests may come before rdma_listen() has returned. */
-	sdp_sock_set_state(sk, TCP_LISTEN);
+	sdp_set_state(sk, TCP_LISTEN);
 	err = sdp_fallback_listen(ssk, backlog);
 	if (!err)
 		err = sdp_listen_rdma(ssk);
@@ -84,7 +85,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 
 static void sdp_listen_over(struct sdp_sock *ssk)
 {
-	sdp_conn_destroy_id(ssk);
+	sdp_conn_destroy_id(&ssk->conn);
 	sdp_share_leave(ssk);
 	sdp_accept_purge(ssk);
 }
@@ -206,7 +207,7 @@ static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
 	linked = !list_empty(&child->accept_node);
 	if (linked) {
 		list_del_init(&child->accept_node);
-		if (child->listener)
+		if (child->conn.listener)
 			parent->accept_waits--;
 		else
 			sk_acceptq_removed(&parent->sk);
@@ -223,7 +224,7 @@ static bool sdp_accept_remove(struct sdp_sock *parent, struct sdp_sock *child)
  */
 void sdp_accept_unlink(struct sdp_sock *child)
 {
-	struct sock *listener = child->listener;
+	struct sock *listener = child->conn.listener;
 
 	if (!listener)
 		return;
@@ -231,7 +232,7 @@ void sdp_accept_unlink(struct sdp_sock *child)
 	sock_set_flag(&child->sk, SOCK_DEAD);
 	if (sdp_accept_remove(sdp_sk(listener), child))
 		sock_put(&child->sk);
-	child->listener = NULL;
+	child->conn.listener = NULL;
 	sock_put(listener);
 }
 
@@ -244,7 +245,7 @@ static void sdp_accept_drop(struct sdp_sock *parent, struct sdp_sock *child)
 	sock_set_flag(sk, SOCK_DEAD);
 	if (child->conn.link.id)
 		sdp_link_end(&child->conn.link, -ECONNABORTED);
-	if (child->listener)
+	if (child->conn.listener)
 		sdp_accept_unlink(child);
 	else if (sdp_accept_remove(parent, child))
 		sock_put(sk);
@@ -283,13 +284,13 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 		return NULL;
 	}
 	child = sdp_sk(sk);
-	sdp_sock_set_state(sk, TCP_SYN_RECV);
+	sdp_set_state(sk, TCP_SYN_RECV);
 	child->deadline = jiffies + SDP_ACCEPT_OLD;
-	id->context = child;
+	id->context = &child->conn;
 	child->conn.link.id = id;
-	sdp_sock_hold(child, SDP_REF_CM);
+	sdp_conn_hold(&child->conn, SDP_REF_CM);
 	sock_hold(&parent->sk);
-	child->listener = &parent->sk;
+	child->conn.listener = &parent->sk;
 
 	spin_lock_bh(&parent->accept_lock);
 	list_add_tail(&child->accept_node, &parent->accept_pending);
@@ -312,10 +313,10 @@ void sdp_accept_established(struct sdp_sock *child)
 {
 	unsigned int retrans;
 
-	if (!child->listener)
+	if (!child->conn.listener)
 		return;
 	sdp_sock_connected(child);
-	retrans = READ_ONCE(sdp_sk(child->listener)->base.opt.defer_accept);
+	retrans = READ_ONCE(sdp_base(child->conn.listener)->opt.defer_accept);
 	if (retrans && !child->conn.stream.rx.bytes && !child->conn.stream.fin_received)
 		sdp_timer_arm(&child->sk, SDP_TIMER_DEFER,
 			      sdp_option_retrans_to_secs(retrans) * HZ);
@@ -329,7 +330,7 @@ void sdp_accept_established(struct sdp_sock *child)
  */
 void sdp_accept_first_data(struct sdp_sock *child)
 {
-	if (likely(!child->listener) ||
+	if (likely(!child->conn.listener) ||
 	    sdp_in_state(&child->sk, SDPF_CONNECTING))
 		return;
 	sdp_timer_disarm(&child->sk, SDP_TIMER_DEFER);
@@ -342,7 +343,7 @@ void sdp_accept_first_data(struct sdp_sock *child)
  */
 void sdp_accept_ready(struct sdp_sock *child)
 {
-	struct sock *listener = child->listener;
+	struct sock *listener = child->conn.listener;
 	struct sdp_sock *parent;
 	bool linked;
 
@@ -360,7 +361,7 @@ void sdp_accept_ready(struct sdp_sock *child)
 	/* It has just been given up for another one. */
 	if (!linked)
 		return;
-	child->listener = NULL;
+	child->conn.listener = NULL;
 	SDP_INC_STATS(sock_net(listener), SDP_MIB_PASSIVEOPENS);
 	listener->sk_data_ready(listener);
 	sock_put(listener);

@@ -43,29 +43,29 @@ static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 	struct sdp_addr old = ssk->base.local;
 	int err;
 
-	if (sk->sk_state != TCP_CLOSE || ssk->bound || ssk->fallback.active ||
-	    (ssk->base.v6only && sdp_addr_is_v4(addr)))
+	if (sk->sk_state != TCP_CLOSE || ssk->conn.bound ||
+	    ssk->fallback.active || (ssk->base.v6only && sdp_addr_is_v4(addr)))
 		return -EINVAL;
-	err = sdp_bind_check_scope(ssk, addr) ?:
-						sdp_gate_bind(&ssk->sk, addr, v6);
+	err = sdp_bind_check_scope(&ssk->conn, addr) ?:
+		      sdp_gate_bind(&ssk->sk, addr, v6);
 	if (err)
 		return err;
 	ssk->base.local = *addr;
 	ssk->base.v6 = v6;
 	if (ssk->fallback.wanted)
 		err = sdp_fallback_ask_bind(ssk, v6) ?:
-		      sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
+			      sdp_fallback_bind(ssk, sdp_is_dual(&ssk->sk));
 	else
-		err = sdp_cm_bind(ssk, sdp_sock_is_dual(ssk));
+		err = sdp_sock_bind(ssk, sdp_is_dual(&ssk->sk));
 	if (err) {
 		ssk->base.local = old;
 		return err;
 	}
-	ssk->bound = true;
+	ssk->conn.bound = true;
 	if (!sdp_addr_is_any(addr))
-		ssk->bound_addr = true;
+		ssk->conn.bound_addr = true;
 	if (addr->port)
-		ssk->bound_port = true;
+		ssk->conn.bound_port = true;
 	return 0;
 }
 
@@ -135,7 +135,7 @@ static int sdp_connect_start(struct socket *sock,
 	if (ssk->base.v6only && sdp_addr_is_v4(peer))
 		return -ENETUNREACH;
 	ssk->base.peer = *peer;
-	if (!ssk->bound)
+	if (!ssk->conn.bound)
 		ssk->base.v6 = v6;
 	err = sdp_fallback_prepare(ssk);
 	if (!err)
@@ -431,7 +431,7 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	sock_poll_wait(file, sock, wait);
 	mask = sdp_poll_mask(sk);
 	if (sdp_poll_in_vain(mask, wait)) {
-		sdp_tx_pause_poll(sdp_sk(sk));
+		sdp_tx_pause_poll(sdp_conn(sk));
 		sdp_zrecv_asked(&sdp_sk(sk)->conn.zcopy);
 	}
 	/* Pairs with the barrier in sdp_fallback_connect(). */

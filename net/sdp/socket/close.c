@@ -21,7 +21,7 @@
 /* Both directions are closed and the peer knows: nothing can get lost now. */
 static void sdp_sock_both_closed(struct sdp_sock *ssk)
 {
-	sdp_sock_set_state(&ssk->sk, SDP_TIME_WAIT);
+	sdp_set_state(&ssk->sk, SDP_TIME_WAIT);
 	sdp_link_end(&ssk->conn.link, 0);
 }
 
@@ -63,10 +63,10 @@ void sdp_sock_fin_received(struct sdp_sock *ssk)
 	ssk->conn.stream.done = true;
 	switch (sk->sk_state) {
 	case TCP_ESTABLISHED:
-		sdp_sock_set_state(sk, TCP_CLOSE_WAIT);
+		sdp_set_state(sk, TCP_CLOSE_WAIT);
 		break;
 	case TCP_FIN_WAIT1:
-		sdp_sock_set_state(sk, TCP_CLOSING);
+		sdp_set_state(sk, TCP_CLOSING);
 		break;
 	case TCP_FIN_WAIT2:
 		sdp_sock_both_closed(ssk);
@@ -93,7 +93,7 @@ void sdp_sock_fin_acked(struct sdp_sock *ssk)
 	ssk->conn.stream.fin_acked = true;
 	switch (sk->sk_state) {
 	case TCP_FIN_WAIT1:
-		sdp_sock_set_state(sk, TCP_FIN_WAIT2);
+		sdp_set_state(sk, TCP_FIN_WAIT2);
 		break;
 	case TCP_CLOSING:
 	case TCP_LAST_ACK:
@@ -114,13 +114,13 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
 	if (ssk->conn.stream.fin_queued)
 		return;
 	if (sk->sk_state == TCP_ESTABLISHED)
-		sdp_sock_set_state(sk, TCP_FIN_WAIT1);
+		sdp_set_state(sk, TCP_FIN_WAIT1);
 	else if (sk->sk_state == TCP_CLOSE_WAIT)
-		sdp_sock_set_state(sk, TCP_LAST_ACK);
+		sdp_set_state(sk, TCP_LAST_ACK);
 	else
 		return;
 	ssk->conn.stream.fin_queued = true;
-	sdp_tx_push(ssk);
+	sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 }
 
 /**
@@ -205,7 +205,7 @@ void sdp_sock_close(struct sock *sk)
 		sdp_listen_stop(sk);
 	} else if (sk->sk_state == TCP_SYN_SENT && !ssk->conn.link.id) {
 		sdp_timer_disarm_all(&ssk->sk);
-		sdp_sock_set_state(sk, TCP_CLOSE);
+		sdp_set_state(sk, TCP_CLOSE);
 	}
 	connecting = sdp_in_state(sk, TCPF_SYN_SENT);
 	if (sk->sk_state != TCP_CLOSE)
@@ -218,10 +218,10 @@ void sdp_sock_close(struct sock *sk)
 
 	sdp_share_leave(ssk);
 	if (idle && ssk->conn.link.id)
-		sdp_conn_destroy_id(ssk);
+		sdp_conn_destroy_id(&ssk->conn);
 	/* As with TCP no request is on its way any more after close(). */
 	if (connecting)
-		sdp_conn_flush(ssk);
+		sdp_conn_flush(&ssk->conn);
 }
 
 static bool sdp_sock_needs_reset(const struct sock *sk)
@@ -238,7 +238,7 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
-		sdp_bind_keep(ssk);
+		sdp_sock_keep_port(ssk);
 		return;
 	}
 	/* An attempt to connect that is just failing is not to be repeated. */
@@ -253,7 +253,7 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	else if (sdp_in_state(sk, TCPF_SYN_SENT))
 		sdp_sock_ended(ssk, -ECONNRESET);
 	sdp_release_sock(sk);
-	sdp_conn_flush(ssk);
+	sdp_conn_flush(&ssk->conn);
 	sdp_lock_sock(sk);
 }
 
@@ -271,7 +271,7 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 	sdp_rx_purge(&ssk->conn.stream);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	ssk->conn.stream.done = false;
-	if (!ssk->bound_addr)
+	if (!ssk->conn.bound_addr)
 		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	sdp_sock_forget_peer(ssk);
 }

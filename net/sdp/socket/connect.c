@@ -19,10 +19,10 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	/* A quick peer may have said all it has to say before that. */
-	sdp_sock_set_state(sk, ssk->conn.stream.fin_received ? TCP_CLOSE_WAIT :
-						   TCP_ESTABLISHED);
+	sdp_set_state(sk, ssk->conn.stream.fin_received ? TCP_CLOSE_WAIT :
+							  TCP_ESTABLISHED);
 	sdp_timer_disarm(&ssk->sk, SDP_TIMER_SYN);
-	sdp_alive_start(ssk);
+	sdp_alive_start(&ssk->conn);
 	sdp_rx_ring_want(&ssk->conn.stream);
 	sk->sk_state_change(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
@@ -38,7 +38,7 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
 
 	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.link.id)
 		return;
-	err = sdp_cm_connect(ssk);
+	err = sdp_cm_connect(&ssk->conn);
 	if (err && ssk->conn.link.id)
 		sdp_link_end(&ssk->conn.link, err);
 	else if (err)
@@ -58,6 +58,16 @@ void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 		sdp_link_end(&ssk->conn.link, -ETIMEDOUT);
 	else
 		sdp_sock_ended(ssk, -ETIMEDOUT);
+}
+
+static void sdp_sock_keep_id(struct sdp_sock *ssk)
+{
+	sdp_conn_retreat(&ssk->conn);
+}
+
+static void sdp_sock_destroy_id(struct sdp_sock *ssk)
+{
+	sdp_conn_destroy_id(&ssk->conn);
 }
 
 /**
@@ -87,12 +97,12 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	ssk->conn.stream.fin_queued = false;
 	ssk->backoff = SDP_BACKOFF_MIN;
 	ssk->deadline = jiffies + timeout;
-	sdp_sock_set_state(sk, TCP_SYN_SENT);
+	sdp_set_state(sk, TCP_SYN_SENT);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_ACTIVEOPENS);
 	if (sdp_fallback_ready(&ssk->fallback))
 		sdp_timer_arm(&ssk->sk, SDP_TIMER_FALLBACK,
 			      msecs_to_jiffies(READ_ONCE(sn->fallback_timeout)));
-	err = sdp_cm_connect(ssk);
+	err = sdp_cm_connect(&ssk->conn);
 	if (!err) {
 		sdp_timer_arm(&ssk->sk, SDP_TIMER_SYN, timeout);
 		return 0;
@@ -101,10 +111,10 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	sdp_timer_disarm_all(&ssk->sk);
 	*era = ssk->era;
 	/* What it has fixed, a family and a port, is not for the next attempt. */
-	sdp_sock_retreat(sk, ssk->bound ? sdp_conn_retreat :
-					  sdp_conn_destroy_id);
+	sdp_sock_retreat(sk, ssk->conn.bound ? sdp_sock_keep_id :
+					       sdp_sock_destroy_id);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
-	if (*era == ssk->era && !ssk->bound_addr)
+	if (*era == ssk->era && !ssk->conn.bound_addr)
 		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	return err;
 }
@@ -186,7 +196,7 @@ static bool sdp_sock_fall_back(struct sdp_sock *ssk, int *reason)
 
 	if (sk->sk_shutdown || !sdp_fallback_connect(ssk, reason))
 		return false;
-	sdp_sock_set_state(sk, TCP_CLOSE);
+	sdp_set_state(sk, TCP_CLOSE);
 	sk->sk_state_change(sk);
 	return true;
 }

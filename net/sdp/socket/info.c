@@ -146,7 +146,8 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 	info->sdpi_port = conn->link.qp->port;
 	info->sdpi_probing = conn->stream.tx.probing;
 	info->sdpi_qp_num = conn->link.qp->qp_num;
-	strscpy(info->sdpi_device, ssk->dev_name, sizeof(info->sdpi_device));
+	strscpy(info->sdpi_device, ssk->conn.dev_name,
+		sizeof(info->sdpi_device));
 	info->sdpi_features = conn->stream.features;
 	info->sdpi_tx_credits = sdp_credit_available(&conn->stream.credit);
 	info->sdpi_rx_credits = conn->stream.credit.rx_advertised;

@@ -264,12 +264,12 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		} else {
 			ret = sdp_recv_end(sk, timeo);
 			if (ret == -EAGAIN)
-				sdp_tx_pause_here(sdp_sk(sk));
+				sdp_tx_pause_here(sdp_conn(sk));
 			if (ret <= 0)
 				return ret;
 		}
 		/* Returned credits must not wait while we do, nor the rest. */
-		sdp_tx_pause_here(sdp_sk(sk));
+		sdp_tx_pause_here(sdp_conn(sk));
 		sdp_recv_wait(sk, rd, &timeo);
 		if (!want)
 			return 0;
@@ -287,7 +287,7 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 	}
 	sk_peek_offset_bwd(sk, rd->done);
 	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, rd->done);
-	sdp_tx_update(sdp_sk(sk));
+	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
 	sdp_rx_was_read(&sdp_sk(sk)->conn.stream);
 }
 
@@ -323,7 +323,7 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 	sdp_recv_consume_ring(&ssk->conn.stream, len);
 	sk_peek_offset_bwd(sk, len);
 	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_BYTESIN, len);
-	sdp_tx_update(ssk);
+	sdp_tx_update(&ssk->conn, SDP_FLUSH_CALL);
 	return true;
 }
 
@@ -342,7 +342,7 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 
 	rd.zcopy = timeo && !rd.peek && !rd.discard;
 
-	sdp_tx_progress(sdp_sk(sk));
+	sdp_tx_progress(sdp_conn(sk));
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
 						     len), timeo);
 	sdp_recv_finish(sk, &rd);

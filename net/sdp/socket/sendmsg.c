@@ -56,7 +56,7 @@ static void sdp_send_want_space(struct sock *sk)
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Whoever waits for room must not hold back what takes it. */
-	sdp_tx_force(ssk);
+	sdp_tx_force(&ssk->conn);
 	sdp_tx_ask_for_room(&ssk->conn.stream);
 }
 
@@ -121,7 +121,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 {
 	int ret = 0;
 
-	sdp_tx_write_begins(ssk);
+	sdp_tx_write_begins(&ssk->conn);
 	while (msg_data_left(msg)) {
 		ret = sdp_send_piece(ssk, msg, want);
 		if (ret <= 0)
@@ -129,7 +129,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 		*done += ret;
 		/* The end of the write is looked at when it is known as such. */
 		if (msg_data_left(msg) && !sdp_tx_may_append(&ssk->conn.stream))
-			sdp_tx_push(ssk);
+			sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	}
 	return min(ret, 0);
 }
@@ -222,7 +222,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 		err = sdp_send_fill(ssk, msg, done, &want);
 		if (!msg_data_left(msg))
 			sdp_send_end(ssk, msg);
-		sdp_tx_write_ends(ssk);
+		sdp_tx_write_ends(&ssk->conn);
 		if (err == -EFAULT)
 			err = sdp_fault_in(sk, &msg->msg_iter, want,
 					   &ssk->conn.stream.write_turn);
@@ -300,6 +300,6 @@ void sdp_splice_eof(struct socket *sock)
 		return;
 	}
 	sdp_lock_sock(sk);
-	sdp_tx_flush(sdp_sk(sk));
+	sdp_tx_flush(sdp_conn(sk));
 	sdp_release_sock(sk);
 }

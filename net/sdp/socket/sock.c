@@ -26,44 +26,25 @@ static void sdp_sock_catch_up(struct sock *sk)
 	struct sdp_sock *ssk = sdp_sk(sk);
 
 	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags))
-		sdp_conn_process(ssk);
+		sdp_conn_process(&ssk->conn, SDP_FLUSH_CALL);
 }
 
-static void sdp_sock_trim(struct sdp_sock *ssk)
-{
-	sdp_tx_trim(&ssk->conn.stream);
-}
-
-static void sdp_sock_watch(struct sdp_sock *ssk)
-{
-	sdp_zasync_watch(&ssk->conn.zcopy);
-}
-
-static void (* const sdp_sock_timers[])(struct sdp_sock *ssk) = {
+/* Those that are not the connection's. */
+static void (*const sdp_sock_timers[__SDP_TIMER_MAX])(struct sdp_sock *ssk) = {
 	[SDP_TIMER_CONNECT] = sdp_sock_connect_again,
 	[SDP_TIMER_SYN] = sdp_sock_connect_timeout,
 	[SDP_TIMER_DEFER] = sdp_accept_ready,
-	[SDP_TIMER_HOLD] = sdp_tx_force,
-	[SDP_TIMER_PERSIST] = sdp_alive_persist,
-	[SDP_TIMER_USER] = sdp_alive_user_timeout,
-	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,
 	[SDP_TIMER_ORPHAN] = sdp_sock_check_orphan,
-	[SDP_TIMER_QUIET] = sdp_sock_trim,
 	[SDP_TIMER_FALLBACK] = sdp_fallback_timeout,
-	[SDP_TIMER_FLUSH] = sdp_tx_late,
-	[SDP_TIMER_UPDATE] = sdp_tx_update_late,
-	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
-	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
-	[SDP_TIMER_PART] = sdp_conn_part,
-	[SDP_TIMER_ASYNC] = sdp_sock_watch,
 	[SDP_TIMER_SHARE] = sdp_share_check,
 };
 
-static_assert(ARRAY_SIZE(sdp_sock_timers) == __SDP_TIMER_MAX);
-
 static void sdp_sock_timer(struct sock *sk, enum sdp_timer which)
 {
-	sdp_sock_timers[which](sdp_sk(sk));
+	if (sdp_sock_timers[which])
+		sdp_sock_timers[which](sdp_sk(sk));
+	else
+		sdp_conn_timer(sdp_conn(sk), which);
 }
 
 static const struct sdp_base_ops sdp_sock_base_ops = {
@@ -102,8 +83,9 @@ static void sdp_sock_destruct(struct sock *sk)
 
 	/* What was never read may settle a debt. */
 	sdp_rx_purge(&ssk->conn.stream);
-	WARN_ON_ONCE(ssk->refs || ssk->conn.link.id || ssk->conn.link.dev ||
-		     ssk->conn.link.pd || ssk->share || ssk->base.mem_debt);
+	WARN_ON_ONCE(ssk->conn.refs || ssk->conn.link.id ||
+		     ssk->conn.link.dev || ssk->conn.link.pd || ssk->share ||
+		     ssk->base.mem_debt);
 	if (ssk->orphan)
 		atomic_dec(&sdp_net(sock_net(sk))->orphans);
 	sdp_sock_unhash(sk);
@@ -157,7 +139,7 @@ static int sdp_sock_init(struct sock *sk)
 	sk->sk_sndbuf = bytes;
 	sk->sk_rcvbuf = bytes;
 
-	sdp_conn_init(ssk);
+	sdp_conn_init(&ssk->conn, &sdp_sock_events);
 	sdp_options_init(&ssk->base.opt);
 	sdp_timer_init(sk);
 	sdp_fallback_init(&ssk->fallback, &ssk->sk);
@@ -267,7 +249,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	sdp_sk(child)->base.opt = sdp_sk(parent)->base.opt;
 	/* This one is the listener's alone. */
 	sdp_sk(child)->base.opt.defer_accept = 0;
-	sdp_sk(child)->bound_addr = sdp_sk(parent)->bound_addr;
+	sdp_sk(child)->conn.bound_addr = sdp_sk(parent)->conn.bound_addr;
 	sdp_sk(child)->base.v6 = sdp_sk(parent)->base.v6;
 	sdp_sk(child)->base.v6only = sdp_sk(parent)->base.v6only;
 }
@@ -328,17 +310,6 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
 }
 
 /**
- * sdp_sock_set_state() - enter a state
- * @sk: locked socket
- * @state: one of TCP's states, or SDP_TIME_WAIT
- */
-void sdp_sock_set_state(struct sock *sk, int state)
-{
-	/* Pairs with READ_ONCE() in poll() and /proc. */
-	WRITE_ONCE(sk->sk_state, state);
-}
-
-/**
  * sdp_sock_closed() - enter state CLOSE
  * @ssk: locked socket
  *
@@ -348,7 +319,7 @@ void sdp_sock_set_state(struct sock *sk, int state)
 void sdp_sock_closed(struct sdp_sock *ssk)
 {
 	ssk->era++;
-	sdp_sock_set_state(&ssk->sk, TCP_CLOSE);
+	sdp_set_state(&ssk->sk, TCP_CLOSE);
 	sdp_sock_free_port(ssk);
 }
 
@@ -366,12 +337,12 @@ void sdp_sock_closed(struct sdp_sock *ssk)
  */
 void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 {
-	sdp_sock_set_state(sk, TCP_CLOSING);
+	sdp_set_state(sk, TCP_CLOSING);
 	sdp_release_sock(sk);
 	undo(sdp_sk(sk));
 	sdp_lock_sock(sk);
 	if (sk->sk_state == TCP_CLOSING)
-		sdp_sock_set_state(sk, TCP_CLOSE);
+		sdp_set_state(sk, TCP_CLOSE);
 	sk->sk_state_change(sk);
 }
 
@@ -387,5 +358,5 @@ void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 void sdp_sock_settle(struct sock *sk)
 {
 	if (sdp_in_state(sk, SDPF_TIME_WAIT))
-		sdp_conn_flush(sdp_sk(sk));
+		sdp_conn_flush(sdp_conn(sk));
 }

@@ -18,40 +18,23 @@
 #include "conn/conn.h"
 #include "accept.h"
 #include "inet.h"
-
-/*
- * Who holds a reference to a socket besides its file.  Each of them holds at
- * most one at a time, so that a bit for each catches a reference taken or
- * dropped twice.
- */
-enum sdp_ref {
-	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
-	SDP_REF_CM_OTHER,	/* likewise of the one for the other family */
-	SDP_REF_TEARDOWN,	/* queued or running teardown work */
-};
+#include "share.h"
 
 /**
  * struct sdp_sock - an SDP socket
  * @sk: the generic socket, first
  * @inet: the same as the inet families' code sees it
  * @base: the same as the layers below see it
+ * @conn: the same as the connection sees it
  * @destruct: what the creating family wants done when the socket dies
- * @conn: the RDMA connection
- * @bound: bind() was called or a port was taken
- * @bound_addr: the program has chosen the address
- * @bound_port: it has chosen the port
  * @orphan: it counts among its namespace's orphans
  * @era: counts connections, listeners and ports that have ended, wraps: who has given
  *	up the lock learns whether what he had is gone
- * @last_bind_err: for SDP_LAST_BIND_ERR
  * @deadline: jiffies when connect() stops to ask a busy listener again, when
  *	a pending child is old, or when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
  * @progress: bytes that had left when an orphan was looked at last
- * @refs: bits of enum sdp_ref
  * @number: place among the sockets of the namespace, 0 = none
- * @dev_name: RDMA device of the current or last connection
- * @listener: socket on whose pending list this one is, held (socket lock)
  * @share: sockets with which it shares a port, or for which it owns one; set and
  *	cleared below share_mutex
  * @share_node: place among these
@@ -71,24 +54,17 @@ struct sdp_sock {
 		struct sock sk;
 		struct inet_sock inet;
 		struct sdp_base base;
+		struct sdp_conn conn;
 	};
 	void (*destruct)(struct sock *sk);
-	struct sdp_conn conn;
 
-	bool bound;
-	bool bound_addr;
-	bool bound_port;
 	bool orphan;
 	u32 era;
-	int last_bind_err;
 	unsigned long deadline;
 	unsigned long backoff;
 	u32 progress;
-	unsigned long refs;
 	u32 number;
-	char dev_name[IB_DEVICE_NAME_MAX];
 
-	struct sock *listener;
 	struct sdp_share *share;
 	struct list_head share_node;
 	spinlock_t accept_lock; /* protects the two lists and their counts */
@@ -104,6 +80,7 @@ struct sdp_sock {
 };
 
 extern struct proto sdp_prot;
+extern const struct sdp_conn_ops sdp_sock_events;
 
 static inline struct sdp_sock *sdp_sk(const struct sock *sk)
 {
@@ -115,30 +92,6 @@ static inline struct sdp_fallback *sdp_fallback(const struct sock *sk)
 	return &sdp_sk(sk)->fallback;
 }
 
-static inline void sdp_sock_hold(struct sdp_sock *ssk, enum sdp_ref who)
-{
-	WARN_ON_ONCE(test_and_set_bit(who, &ssk->refs));
-	sock_hold(&ssk->sk);
-}
-
-/* For a reference that is dropped by sock_put() later. */
-static inline void sdp_sock_unname(struct sdp_sock *ssk, enum sdp_ref who)
-{
-	WARN_ON_ONCE(!test_and_clear_bit(who, &ssk->refs));
-}
-
-static inline void sdp_sock_put(struct sdp_sock *ssk, enum sdp_ref who)
-{
-	sdp_sock_unname(ssk, who);
-	sock_put(&ssk->sk);
-}
-
-/* Whether the unspecified address, if it is bound to it, stands for IPv4, too. */
-static inline bool sdp_sock_is_dual(const struct sdp_sock *ssk)
-{
-	return ssk->base.v6 && !sdp_addr_is_v4(&ssk->base.local);
-}
-
 /* Whether RDMA has a port for it, of its own or shared. */
 static inline bool sdp_sock_has_port(const struct sdp_sock *ssk)
 {
@@ -148,18 +101,11 @@ static inline bool sdp_sock_has_port(const struct sdp_sock *ssk)
 /* As with TCP a port that the kernel has chosen is for one use only. */
 static inline void sdp_sock_free_port(struct sdp_sock *ssk)
 {
-	if (!ssk->bound_port)
-		ssk->bound = false;
+	if (!ssk->conn.bound_port)
+		ssk->conn.bound = false;
 }
 
-/* getsockname() shows a port that was given back, but nobody may use it. */
-static inline void sdp_sock_forget_port(struct sdp_sock *ssk)
-{
-	if (!ssk->bound)
-		ssk->base.local.port = 0;
-}
-
-/* Nor has a socket that is not connected a peer's name. */
+/* A socket that is not connected has no peer's name. */
 static inline void sdp_sock_forget_peer(struct sdp_sock *ssk)
 {
 	sdp_addr_set_any(&ssk->base.peer, ssk->base.v6);
@@ -176,7 +122,6 @@ static inline void sdp_sock_flags(struct socket *sock)
 struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
-void sdp_sock_set_state(struct sock *sk, int state);
 void sdp_sock_closed(struct sdp_sock *ssk);
 void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
 void sdp_sock_settle(struct sock *sk);
@@ -187,6 +132,10 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);
 void sdp_sock_connect_timeout(struct sdp_sock *ssk);
+
+/* bind.c */
+int sdp_sock_bind(struct sdp_sock *ssk, bool dual);
+void sdp_sock_keep_port(struct sdp_sock *ssk);
 
 /* transport.c */
 int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
@@ -252,7 +201,6 @@ int sdp_ip_setsockopt(struct sock *sk, int level, int optname,
 		      sockptr_t optval, unsigned int optlen);
 int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
 		      char __user *optval, int __user *optlen);
-int sdp_ip_service_type(const struct sdp_sock *ssk);
 
 /* sockopt_inet.c */
 int sdp_inet_setsockopt(struct sock *sk, int level, int optname,

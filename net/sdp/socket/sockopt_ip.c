@@ -133,7 +133,7 @@ static int sdp_ip_set(struct sdp_sock *ssk, int which, int val)
 
 static int sdp_ip_set_v6only(struct sdp_sock *ssk, int val)
 {
-	if (ssk->bound || !sdp_in_state(&ssk->sk, SDPF_OVER))
+	if (ssk->conn.bound || !sdp_in_state(&ssk->sk, SDPF_OVER))
 		return -EINVAL;
 	ssk->base.v6only = !!val;
 	return 0;
@@ -257,17 +257,4 @@ int sdp_ip_getsockopt(struct sock *sk, int level, int optname,
 		return sdp_inet_getsockopt(sk, level, optname, optval, optlen);
 	return sdp_ip_answer(level, sdp_ip_get(ssk, which), len, optval,
 			     optlen);
-}
-
-/**
- * sdp_ip_service_type() - type of service of the packets to the peer
- * @ssk: locked socket with its peer set
- *
- * Return: the value for the connection manager, 0 = not stated.
- */
-int sdp_ip_service_type(const struct sdp_sock *ssk)
-{
-	return ssk->base.opt
-		.ip[sdp_addr_is_v4(&ssk->base.peer) ? SDP_IP_TOS :
-						      SDP_IPV6_TCLASS];
 }

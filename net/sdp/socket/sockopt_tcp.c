@@ -46,7 +46,7 @@ static int sdp_tcp_set_keepalive(struct sdp_sock *ssk, int optname, int val)
 		ssk->base.opt.keepidle = val;
 	else
 		ssk->base.opt.keepintvl = val;
-	sdp_alive_options_changed(ssk);
+	sdp_alive_options_changed(&ssk->conn);
 	return 0;
 }
 
@@ -67,9 +67,9 @@ static int sdp_tcp_set_push(struct sdp_sock *ssk, int optname, int val)
 		ssk->base.opt.nodelay = val;
 	/* As with TCP, no delay gets past the cork, once. */
 	if (optname == TCP_NODELAY && val)
-		sdp_tx_force(ssk);
+		sdp_tx_force(&ssk->conn);
 	else
-		sdp_tx_flush(ssk);
+		sdp_tx_flush(&ssk->conn);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ static int sdp_tcp_set(struct sdp_sock *ssk, int optname, int val)
 		if (val < 0)
 			return -EINVAL;
 		opt->user_timeout = val;
-		sdp_alive_options_changed(ssk);
+		sdp_alive_options_changed(&ssk->conn);
 		return 0;
 	default:
 		return -ENOPROTOOPT;
@@ -237,7 +237,7 @@ int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val)
 		*val = opt->zcopy_thresh;
 		break;
 	case SDP_LAST_BIND_ERR:
-		*val = ssk->last_bind_err;
+		*val = ssk->conn.last_bind_err;
 		break;
 	default:
 		return -ENOPROTOOPT;

@@ -65,7 +65,7 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
 
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	/* The port of AF_INET6 is in the same place. */
-	if (ssk->bound && !ssk->bound_port)
+	if (ssk->conn.bound && !ssk->conn.bound_port)
 		((struct sockaddr_in *)&addr)->sin_port = 0;
 	if (!err)
 		err = sdp_lsm_bind(ssk->fallback.tcp, &addr,
@@ -82,7 +82,7 @@ static bool sdp_fallback_has_port(const struct sdp_sock *ssk)
 {
 	const struct socket *tcp = ssk->fallback.tcp;
 
-	return ssk->bound && tcp && tcp->sk->sk_num &&
+	return ssk->conn.bound && tcp && tcp->sk->sk_num &&
 	       tcp->sk->sk_num == ntohs(ssk->base.local.port);
 }
 
@@ -119,7 +119,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 	/* It was bound before it was to fall back. */
 	if (sdp_sock_has_port(ssk) || sdp_fallback_alone(&ssk->fallback))
 		return 0;
-	err = sdp_cm_bind(ssk, dual);
+	err = sdp_sock_bind(ssk, dual);
 	if (err == -EADDRINUSE)
 		return err;
 	WRITE_ONCE(ssk->fallback.alone, err);
@@ -129,7 +129,7 @@ static int sdp_fallback_bind_rdma(struct sdp_sock *ssk, bool dual)
 /* A port that RDMA has not got shall not be TCP's either. */
 static void sdp_fallback_unbind(struct sdp_sock *ssk)
 {
-	if (ssk->bound) {
+	if (ssk->conn.bound) {
 		sdp_fallback_drop(&ssk->fallback);
 		return;
 	}
@@ -143,7 +143,7 @@ static void sdp_fallback_unbind(struct sdp_sock *ssk)
  */
 static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
 {
-	return ssk->bound && !sdp_fallback_has_port(ssk);
+	return ssk->conn.bound && !sdp_fallback_has_port(ssk);
 }
 
 /**
@@ -185,8 +185,8 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 /* An address that the program has chosen stays when its port has gone. */
 static int sdp_fallback_family(const struct sdp_sock *ssk)
 {
-	return sdp_addr_is_v4(ssk->bound_addr ? &ssk->base.local :
-						&ssk->base.peer) ?
+	return sdp_addr_is_v4(ssk->conn.bound_addr ? &ssk->base.local :
+						     &ssk->base.peer) ?
 		       AF_INET :
 		       AF_INET6;
 }
@@ -199,7 +199,7 @@ static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
 	struct sockaddr_storage addr;
 	int err;
 
-	if (!ssk->bound_addr || tcp->sk->sk_userlocks & SOCK_BINDADDR_LOCK)
+	if (!ssk->conn.bound_addr || tcp->sk->sk_userlocks & SOCK_BINDADDR_LOCK)
 		return 0;
 	local.port = 0;
 	sdp_addr_to_rdma(&local, false, &addr);
@@ -230,8 +230,8 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 	if (!ssk->fallback.wanted)
 		return 0;
 	WARN_ON_ONCE(!sdp_fallback_is_left(&ssk->fallback));
-	if (ssk->bound) {
-		err = sdp_fallback_bind(ssk, sdp_sock_is_dual(ssk));
+	if (ssk->conn.bound) {
+		err = sdp_fallback_bind(ssk, sdp_is_dual(&ssk->sk));
 	} else {
 		sdp_fallback_drop(&ssk->fallback);
 		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk)) ?:

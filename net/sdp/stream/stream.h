@@ -245,8 +245,7 @@ struct sdp_tx_wr {
  * @out_rkey: key to it
  * @burst: what the device has been given in one go
  * @stalled: data had to wait for the peer's space
- * @cause: who has come to look: a call of the program, an interrupt, a timer
- * @pushing: sdp_tx_push() is at work
+ * @pushing: sdp_output() is at work
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @packet: how much of it fits into a packet; 0 = its header is never immediate
@@ -295,7 +294,6 @@ struct sdp_tx {
 	u32 out_rkey;
 	struct sdp_burst burst;
 	bool stalled;
-	enum sdp_flush cause;
 	bool pushing;
 	unsigned long ask_again;
 	u32 max_payload;

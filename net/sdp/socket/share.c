@@ -13,10 +13,9 @@
 #include <net/sock.h>
 
 #include "base/base.h"
-#include "socket/socket.h"
-#include "bind.h"
-#include "cm.h"
+#include "conn/conn.h"
 #include "share.h"
+#include "socket.h"
 
 /**
  * struct sdp_share - sockets that share an address and a port
@@ -74,7 +73,7 @@ static void sdp_share_put(struct sdp_share *share)
 	list_del(&share->node);
 	mutex_unlock(mutex);
 	sdp_sock_close(owner);
-	sdp_conn_flush(sdp_sk(owner));
+	sdp_conn_flush(sdp_conn(owner));
 	sdp_sk(owner)->share = NULL;
 	sock_put(owner);
 	kfree(share);
@@ -234,6 +233,11 @@ static struct sock *sdp_share_alloc_owner(const struct sdp_sock *ssk)
 	return owner;
 }
 
+static void sdp_share_keep_id(struct sdp_sock *owner)
+{
+	sdp_conn_retreat(&owner->conn);
+}
+
 /* Ends an attempt of the owner to listen that was in vain. */
 static void sdp_share_retreat_owner(struct sdp_share *share)
 {
@@ -241,7 +245,7 @@ static void sdp_share_retreat_owner(struct sdp_share *share)
 
 	sdp_lock_sock(owner);
 	if (owner->sk_state == TCP_LISTEN && !share->listening)
-		sdp_sock_retreat(owner, sdp_conn_retreat);
+		sdp_sock_retreat(owner, sdp_share_keep_id);
 	sdp_release_sock(owner);
 }
 
@@ -286,7 +290,7 @@ static int sdp_share_found(struct sdp_sock *ssk, bool dual)
 		return -ENOBUFS;
 	owner = sdp_sk(share->owner);
 	sdp_lock_sock_nested(&owner->sk, SINGLE_DEPTH_NESTING);
-	err = sdp_cm_bind(owner, dual);
+	err = sdp_cm_bind(&owner->conn, dual);
 	sdp_release_sock(&owner->sk);
 	if (err) {
 		sdp_share_put_later(share);
@@ -368,8 +372,8 @@ static int sdp_share_listen_owner(struct sdp_share *share)
 		err = -EADDRINUSE;
 		if (owner->sk_state == TCP_CLOSE &&
 		    sdp_conn_is_bound(&sdp_sk(owner)->conn)) {
-			sdp_sock_set_state(owner, TCP_LISTEN);
-			err = sdp_listen_begin(sdp_sk(owner));
+			sdp_set_state(owner, TCP_LISTEN);
+			err = sdp_listen_begin(sdp_conn(owner));
 			if (err)
 				sdp_share_retreat_later(share);
 		}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which port a socket has: one of its own, or one that it shares.
+ */
+#include "base/base.h"
+#include "fallback/fallback.h"
+#include "conn/conn.h"
+#include "share.h"
+#include "socket.h"
+
+/**
+ * sdp_sock_bind() - reserve the socket's local address
+ * @ssk: locked socket, whose local address says what is wanted, and which has no
+ *	port
+ * @dual: the unspecified address stands for IPv6 and IPv4
+ *
+ * Context: process context.
+ * Return: as sdp_cm_bind().
+ */
+int sdp_sock_bind(struct sdp_sock *ssk, bool dual)
+{
+	if (!sdp_share_wanted(ssk) || sdp_addr_is_loopback(&ssk->base.local))
+		return sdp_cm_bind(&ssk->conn, dual);
+	ssk->conn.last_bind_err = sdp_share_bind(ssk, dual);
+	return ssk->conn.last_bind_err;
+}
+
+/**
+ * sdp_sock_keep_port() - hold on to a port when the connection that used it is over
+ * @ssk: locked socket
+ *
+ * As with TCP a port that the program has chosen is its own until close().  The
+ * identifier that had it is gone, so that somebody may have been quicker; then
+ * whoever needs the port next says so.
+ *
+ * Context: process context.
+ */
+void sdp_sock_keep_port(struct sdp_sock *ssk)
+{
+	struct sock *sk = &ssk->sk;
+	struct sdp_addr shown = ssk->base.local;
+	int last = ssk->conn.last_bind_err;
+
+	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
+	    !ssk->conn.bound_port || ssk->conn.link.id || ssk->share ||
+	    sdp_fallback_tcp(sdp_fallback(sk)) ||
+	    sdp_fallback_alone(&ssk->fallback))
+		return;
+	/* The address was the route's choice, and may be another next time. */
+	if (!ssk->conn.bound_addr)
+		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
+	sdp_sock_bind(ssk, sdp_is_dual(sk));
+	ssk->base.local = shown;
+	ssk->conn.last_bind_err = last;
+}
