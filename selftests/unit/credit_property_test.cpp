@@ -12,7 +12,7 @@
 #include "seed.h"
 
 extern "C" {
-#include "flow/rcvbuf.h"
+#include "stream/rcvbuf.h"
 }
 
 namespace

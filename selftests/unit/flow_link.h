@@ -16,7 +16,7 @@ extern "C" {
 #include "flow/credit.h"
 #include "flow/nic.h"
 #include "flow/rdma.h"
-#include "flow/rcvbuf.h"
+#include "stream/rcvbuf.h"
 }
 
 enum class Engine {

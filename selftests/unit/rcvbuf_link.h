@@ -13,7 +13,7 @@
 
 extern "C" {
 #include "flow/credit.h"
-#include "flow/rcvbuf.h"
+#include "stream/rcvbuf.h"
 }
 
 /** A message on its way, with the buffer that it will land in. */

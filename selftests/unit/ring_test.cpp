@@ -11,7 +11,7 @@
 #include "bytes.h"
 
 extern "C" {
-#include "base/ring.h"
+#include "stream/ring.h"
 }
 
 namespace

@@ -11,7 +11,6 @@
 #include "mem.h"
 #include "mib.h"
 #include "net.h"
-#include "ring.h"
 #include "settings.h"
 #include "sk.h"
 #include "timer.h"

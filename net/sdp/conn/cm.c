@@ -218,10 +218,7 @@ static void sdp_cm_use_ack(struct sdp_conn *conn)
 	sdp_flow_choose(conn, conn->ack.ext_features);
 	sdp_zcopy_choose(&conn->zcopy, conn->ack.has_ext, conn->ack.cap,
 			 conn->ack.max_adverts);
-	sdp_immediate_choose(&conn->stream);
-	sdp_tx_set_peer(&conn->stream, conn->ack.act_rcv_size);
-	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total,
-			conn->ack.bufs);
+	sdp_stream_choose(&conn->stream, conn->ack.act_rcv_size, conn->ack.bufs);
 	conn->stream.tx.empty_due = true;
 	conn->ops->connected(conn);
 }
@@ -446,9 +443,7 @@ static int sdp_cm_accept(struct sdp_conn *conn, struct rdma_cm_id *id,
 	sdp_flow_choose(conn, hello->ext_features);
 	sdp_zcopy_choose(&conn->zcopy, hello->has_ext, hello->cap,
 			 hello->max_adverts);
-	sdp_immediate_choose(&conn->stream);
-	sdp_tx_set_peer(&conn->stream, hello->local_rcv_size);
-	sdp_credit_init(&conn->stream.credit, conn->stream.rx.rb.total, hello->bufs);
+	sdp_stream_choose(&conn->stream, hello->local_rcv_size, hello->bufs);
 	sdp_conn_fill_param(conn, &param);
 	if (!conn->link.dev->cm_limits_reads)
 		sdp_cm_limit_reads(&param, peer);

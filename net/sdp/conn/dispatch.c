@@ -41,24 +41,6 @@ static int sdp_rx_src_avail(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 	return sdp_rx_take_data(conn, buf, msg);
 }
 
-/* Messages of transfers without a copy. */
-static int sdp_rx_zcopy(struct sdp_conn *conn, const struct sdp_msg *msg)
-{
-	struct sdp_zcopy *z = &conn->zcopy;
-
-	switch (msg->bsdh.mid) {
-	case SDP_MID_SRCAVAILCANCEL:
-		sdp_zsink_refuse(&z->sink);
-		return 0;
-	case SDP_MID_RDMARDCOMPL:
-		conn->stream.tx.since = jiffies;
-		return sdp_zsource_read(&z->source, msg->bsdh.mseq_ack,
-					msg->rdma_len);
-	default:
-		return sdp_zsource_refused(&z->source, msg->bsdh.mseq_ack);
-	}
-}
-
 /* Nothing of the stream comes behind its end, or overtakes what is offered. */
 static bool sdp_rx_out_of_place(const struct sdp_conn *conn)
 {
@@ -82,7 +64,7 @@ static int sdp_rx_dispatch(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 	case SDP_MID_RDMARDCOMPL:
 	case SDP_MID_SENDSM:
 		sdp_rx_repost(&conn->stream, buf);
-		return sdp_rx_zcopy(conn, msg);
+		return sdp_zcopy_answered(&conn->zcopy, msg);
 	case SDP_MID_DISCONN:
 		if (sdp_rx_out_of_place(conn))
 			return -EPROTO;
@@ -128,34 +110,24 @@ static void sdp_rx_look_after(struct sdp_conn *conn, const struct sdp_msg *msg,
 
 static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 {
-	bool full = sdp_rx_full(&conn->stream);
+	struct sdp_stream *st = &conn->stream;
+	bool full = sdp_rx_full(st);
 	struct sdp_msg msg;
-	u32 windows;
 	int err;
 
-	if (buf->page)
-		sdp_rcvbuf_consumed(&conn->stream.rx.rb, buf->size);
-	conn->stream.stats.last_heard = jiffies;
-	conn->stream.stats.msgs_in++;
-	err = sdp_rx_parse(&conn->stream, buf, &msg);
+	err = sdp_rx_begin(st, buf, &msg);
 	if (!err) {
-		sdp_rx_note_question(&conn->stream, &msg);
-		windows = sdp_rx_windows(&conn->stream, buf, msg.payload_len);
-		err = sdp_credit_receive(&conn->stream.credit, &msg.bsdh, windows);
-	}
-	if (!err) {
-		conn->stream.rx.ring.spare += windows - 1;
 		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
 		if (buf->ends_key)
 			sdp_zsend_key_ended(&conn->zcopy, buf->ended_key);
 		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
-			sdp_oob_announced(&conn->stream);
+			sdp_oob_announced(st);
 		err = sdp_rx_dispatch(conn, buf, &msg);
 	}
 	if (!err)
 		sdp_rx_look_after(conn, &msg, full);
 	if (err == -EPROTO)
-		SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_PROTOCOLERRORS);
+		SDP_INC_STATS(sock_net(st->sk), SDP_MIB_PROTOCOLERRORS);
 	return err;
 }
 

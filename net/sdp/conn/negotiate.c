@@ -25,6 +25,8 @@ void sdp_flow_begin(struct sdp_conn *conn)
 	conn->stream.flow = sdp_option_flow(&conn->sk);
 	conn->flow_reason = SDP_FLOW_REASON_NONE;
 	conn->stream.features = sdp_flow_up_to(conn->stream.flow) & conn->link.dev->flows;
+	/* Whether, and how, messages travel without a header: see stream/immediate.c. */
+	conn->stream.features |= conn->link.dev->immediate;
 }
 
 static const char *sdp_flow_reason(enum sdp_flow_reason reason)

@@ -100,15 +100,9 @@ void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops)
 	INIT_WORK(&conn->farewell, sdp_conn_farewell);
 	INIT_LIST_HEAD(&conn->link.dev_node);
 	INIT_WORK(&conn->grow, sdp_conn_grow_work);
-	INIT_LIST_HEAD(&conn->stream.rx.queue);
-	INIT_LIST_HEAD(&conn->stream.rx.unused);
 	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	conn->stream.sk = &conn->sk;
-	conn->stream.link = &conn->link;
-	conn->stream.ops = &sdp_conn_stream_ops;
-	conn->stream.rx_cqe.done = sdp_rx_done;
-	sdp_tx_prepare(&conn->stream);
+	sdp_stream_init(&conn->stream, &conn->link, &sdp_conn_stream_ops);
 	conn->disconn_sent.done = sdp_conn_disconn_sent;
 	conn->zcopy.st = &conn->stream;
 	sdp_zsend_prepare(&conn->zcopy);
@@ -225,31 +219,14 @@ static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/*
- * What a connection keeps under all circumstances is charged as one piece.  The
- * socket lock is for the accounts only: nobody knows the buffers yet.
- */
+/* The socket lock is for the accounts only: nobody knows the buffers yet. */
 static int sdp_conn_alloc(struct sdp_conn *conn)
 {
-	struct sock *sk = &conn->sk;
-	struct mem_cgroup *old;
-	int err = -ENOBUFS;
-	u32 bytes;
+	int err;
 
-	sdp_lock_sock(sk);
-	bytes = sdp_rx_size(&conn->stream) + SDP_TX_CHUNK;
-	if (!sdp_mem_charge(sk, bytes))
-		goto out;
-	old = sdp_mem_account_begin(sk);
-	err = sdp_rx_init(&conn->stream);
-	if (!err)
-		err = sdp_tx_init(&conn->stream);
-	sdp_mem_account_end(old);
-	bytes -= atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued;
-	if (bytes)
-		sdp_mem_uncharge(sk, bytes);
-out:
-	sdp_release_sock(sk);
+	sdp_lock_sock(&conn->sk);
+	err = sdp_stream_alloc(&conn->stream);
+	sdp_release_sock(&conn->sk);
 	return err;
 }
 
@@ -282,8 +259,7 @@ void sdp_conn_free(struct sdp_conn *conn)
 	if (!conn->link.dev)
 		return;
 	sdp_zcopy_free(&conn->zcopy);
-	sdp_rx_unmap(&conn->stream);
-	sdp_tx_free(&conn->stream);
+	sdp_stream_free(&conn->stream);
 	/* No region is left in it, and no queue pair. */
 	if (conn->link.pd)
 		ib_dealloc_pd(conn->link.pd);
@@ -321,7 +297,6 @@ int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id)
 	sdp_conn_reset_stats(conn);
 	sdp_flow_begin(conn);
 	sdp_zcopy_begin(&conn->zcopy);
-	sdp_immediate_begin(&conn->stream);
 	err = sdp_conn_alloc(conn);
 	if (!err)
 		err = sdp_conn_ask_device(conn, id);

@@ -11,7 +11,6 @@
 
 #include "credit.h"
 #include "nic.h"
-#include "rcvbuf.h"
 #include "rdma.h"
 
 struct sdp_credit;

@@ -14,17 +14,6 @@
 #include "stream.h"
 
 /**
- * sdp_immediate_begin() - offer the peer to send and take such messages
- * @st: stream of a socket that nobody else can transmit on yet, whose device is known
- *
- * What is offered is the device's kind: see sdp_device_is_iwarp().
- */
-void sdp_immediate_begin(struct sdp_stream *st)
-{
-	st->features |= st->link->dev->immediate;
-}
-
-/**
  * sdp_immediate_written() - whether writes into a ring have immediate data
  * @st: connection
  *

@@ -11,7 +11,6 @@ struct ib_rdma_wr;
 struct sdp_msg;
 struct sdp_rx_buf;
 
-void sdp_immediate_begin(struct sdp_stream *st);
 bool sdp_immediate_written(const struct sdp_stream *st);
 void sdp_immediate_choose(struct sdp_stream *st);
 bool sdp_immediate_saves(const struct sdp_stream *st, const struct sdp_msg *msg);

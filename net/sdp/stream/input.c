@@ -168,15 +168,11 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	return 1;
 }
 
-/**
- * sdp_rx_note_question() - note whether the peer waits for a sign of life
- * @st: stream of a locked socket (by its owner or in softirq)
- * @msg: message that has arrived
- *
+/*
  * Where a completion does not say that a message has arrived, the receiver does
  * at once if the sender waits for that: see Documentation/protocol/wire.rst, iWARP.
  */
-void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *msg)
+static void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *msg)
 {
 	if (!st->link->dev->acked_on_completion &&
 	    (msg->bsdh.mid == SDP_MID_DISCONN ||
@@ -193,29 +189,17 @@ static void sdp_rx_was_written(struct sdp_rx_buf *buf, struct sdp_msg *msg)
 	msg->payload_len = msg->ring_len;
 }
 
-/**
- * sdp_rx_windows() - how many credits a message has taken
- * @st: stream
- * @buf: the message
- * @len: bytes that it says were written
- */
-u32 sdp_rx_windows(const struct sdp_stream *st, const struct sdp_rx_buf *buf,
-		   u32 len)
+/* How many credits a message has taken that says so many bytes were written. */
+static u32 sdp_rx_windows(const struct sdp_stream *st,
+			  const struct sdp_rx_buf *buf, u32 len)
 {
 	return buf->written ? sdp_flow_windows(st->flow,
 					       st->rx.ring.pos.piece, len) : 1;
 }
 
-/**
- * sdp_rx_parse() - find out what a message says, be it sent or written
- * @st: stream of a locked socket (by its owner or in softirq)
- * @buf: the message
- * @msg: to fill
- *
- * Return: 0 or -EPROTO.
- */
-int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
-		 struct sdp_msg *msg)
+/* Finds out what a message says, be it sent or written. */
+static int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
+			struct sdp_msg *msg)
 {
 	struct ib_device *ibdev = st->link->dev->ibdev;
 	const u8 *body = buf->bsdh + SDP_BSDH_LEN;
@@ -247,5 +231,34 @@ int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 			    msg);
 	if (!err && msg->bsdh.mid == SDP_MID_RINGDATA)
 		sdp_rx_was_written(buf, msg);
+	return err;
+}
+
+/**
+ * sdp_rx_begin() - find out what a message says, and take the credits that it returns
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @buf: the message
+ * @msg: to fill
+ *
+ * Return: 0, or -EPROTO if it is none that the peer may send now.
+ */
+int sdp_rx_begin(struct sdp_stream *st, struct sdp_rx_buf *buf,
+		 struct sdp_msg *msg)
+{
+	u32 windows;
+	int err;
+
+	if (buf->page)
+		sdp_rcvbuf_consumed(&st->rx.rb, buf->size);
+	st->stats.last_heard = jiffies;
+	st->stats.msgs_in++;
+	err = sdp_rx_parse(st, buf, msg);
+	if (err)
+		return err;
+	sdp_rx_note_question(st, msg);
+	windows = sdp_rx_windows(st, buf, msg->payload_len);
+	err = sdp_credit_receive(&st->credit, &msg->bsdh, windows);
+	if (!err)
+		st->rx.ring.spare += windows - 1;
 	return err;
 }

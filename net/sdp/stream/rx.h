@@ -20,10 +20,7 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 bool sdp_rx_unwanted(const struct sock *sk);
 int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 		const struct sdp_msg *msg);
-void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *msg);
-u32 sdp_rx_windows(const struct sdp_stream *st, const struct sdp_rx_buf *buf,
-		   u32 len);
-int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
+int sdp_rx_begin(struct sdp_stream *st, struct sdp_rx_buf *buf,
 		 struct sdp_msg *msg);
 bool sdp_rx_full(const struct sdp_stream *st);
 bool sdp_rx_readable(const struct sdp_stream *st);

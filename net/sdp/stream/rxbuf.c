@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Receive buffers: their memory, how they are posted, and how they become more
- * and larger.  What is decided is decided in flow/rcvbuf.c.
+ * and larger.  What is decided is decided in rcvbuf.c.
  */
 #include <linux/slab.h>
 

@@ -16,6 +16,8 @@
 #include "flow/flow.h"
 #include "rdma/rdma.h"
 #include "oob.h"
+#include "rcvbuf.h"
+#include "ring.h"
 
 /* Send work requests that control messages may use when data has the rest. */
 #define SDP_TX_RESERVED		4
@@ -438,6 +440,13 @@ struct sdp_stream {
 	u32 async_out;
 	u32 async_bytes;
 };
+
+/* stream.c */
+void sdp_stream_init(struct sdp_stream *st, struct sdp_link *link,
+		     const struct sdp_stream_ops *ops);
+int sdp_stream_alloc(struct sdp_stream *st);
+void sdp_stream_choose(struct sdp_stream *st, u32 rcv_size, u32 bufs);
+void sdp_stream_free(struct sdp_stream *st);
 
 /* The @count-th message that waits for credits. */
 static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)

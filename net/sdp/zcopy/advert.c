@@ -436,3 +436,25 @@ void sdp_zsend_prepare(struct sdp_zcopy *z)
 	z->finished.done = sdp_zsend_finished;
 	sdp_zdirect_prepare(z);
 }
+
+/**
+ * sdp_zcopy_answered() - an offer is over, or is to be: the peer's, or one to it
+ * @z: zero copy of a locked socket (by its owner or in softirq)
+ * @msg: SrcAvailCancel, RdmaRdCompl or SendSm
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_zcopy_answered(struct sdp_zcopy *z, const struct sdp_msg *msg)
+{
+	switch (msg->bsdh.mid) {
+	case SDP_MID_SRCAVAILCANCEL:
+		sdp_zsink_refuse(&z->sink);
+		return 0;
+	case SDP_MID_RDMARDCOMPL:
+		z->st->tx.since = jiffies;
+		return sdp_zsource_read(&z->source, msg->bsdh.mseq_ack,
+					msg->rdma_len);
+	default:
+		return sdp_zsource_refused(&z->source, msg->bsdh.mseq_ack);
+	}
+}

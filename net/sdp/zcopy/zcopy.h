@@ -341,6 +341,7 @@ bool sdp_zsend_may_add(const struct sdp_zcopy *z);
 bool sdp_zsend_revoke(struct sdp_zcopy *z);
 bool sdp_zsend_push(struct sdp_zcopy *z);
 void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key);
+int sdp_zcopy_answered(struct sdp_zcopy *z, const struct sdp_msg *msg);
 bool sdp_zsend_nudge(struct sdp_zcopy *z);
 void sdp_zsend_finish(struct sdp_zcopy *z);
 void sdp_zsend_free(struct sdp_zcopy *z);

@@ -9,7 +9,7 @@
  */
 #include <linux/errno.h>
 
-#include "credit.h"
+#include "flow/flow.h"
 #include "rcvbuf.h"
 
 /* What the peer must not do without: see SDP_CREDIT_BUFS_MIN. */
