@@ -48,6 +48,7 @@ void sdp_lock_init(struct sdp_lock *lock)
 void sdp_lock_classify(struct sock *sk, const char *name,
 		       struct lock_class_key *key)
 {
+	sdp_sock_owned_by_me(sk);
 	lock_set_class(&sdp_lock_of(sk)->dep_map, name, key, 0, _RET_IP_);
 }
 
@@ -56,6 +57,7 @@ static void sdp_lock_wait(struct sdp_lock *lock)
 {
 	DEFINE_WAIT(wait);
 
+	lockdep_assert_held(&lock->slock);
 	do {
 		prepare_to_wait_exclusive(&lock->wq, &wait,
 					  TASK_UNINTERRUPTIBLE);
@@ -136,15 +138,6 @@ bool sdp_sock_owned(const struct sock *sk)
 	return sdp_lock_of(sk)->owned;
 }
 
-/**
- * sdp_sock_owned_by_me() - assert that the caller owns a socket
- * @sk: socket
- */
-void sdp_sock_owned_by_me(const struct sock *sk)
-{
-	lockdep_assert(lock_is_held(&sdp_lock_of(sk)->dep_map));
-}
-
 static bool sdp_wait_is_connected(const struct sock *sk)
 {
 	return !READ_ONCE(sk->sk_err) && sdp_in_state(sk, SDPF_SEND);
@@ -162,6 +155,7 @@ int sdp_wait_connect(struct sock *sk, long *timeo)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err;
 
+	sdp_sock_owned_by_me(sk);
 	do {
 		err = sock_error(sk);
 		if (err)
@@ -189,6 +183,7 @@ void sdp_wait_close(struct sock *sk, long timeo)
 	const u32 closing = TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
+	sdp_sock_owned_by_me(sk);
 	if (!timeo)
 		return;
 	add_wait_queue(sk_sleep(sk), &wait);

@@ -33,7 +33,6 @@ void sdp_release_sock(struct sock *sk);
 void sdp_bh_lock_sock(struct sock *sk);
 void sdp_bh_unlock_sock(struct sock *sk);
 bool sdp_sock_owned(const struct sock *sk);
-void sdp_sock_owned_by_me(const struct sock *sk);
 void __init sdp_lock_init_module(void);
 
 /**

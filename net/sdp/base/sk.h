@@ -5,6 +5,7 @@
 #ifndef _SDP_SK_H
 #define _SDP_SK_H
 
+#include <linux/lockdep.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
 #include <net/tcp_states.h>
@@ -64,6 +65,30 @@ struct sdp_base {
 static inline struct sdp_base *sdp_base(const struct sock *sk)
 {
 	return (struct sdp_base *)sk;
+}
+
+/**
+ * sdp_sock_owned_by_me() - assert that the caller owns a socket
+ * @sk: socket
+ *
+ * For who may sleep, or give up the lock.
+ */
+static inline void sdp_sock_owned_by_me(const struct sock *sk)
+{
+	lockdep_assert(lock_is_held(&sdp_base(sk)->lock.dep_map));
+}
+
+/**
+ * sdp_owned() - assert that a socket is locked, by its owner or in softirq
+ * @sk: socket
+ *
+ * Not for what is also called with a socket that nobody else knows yet, or any more:
+ * such a socket is not locked.  Without lockdep this is no code.
+ */
+static inline void sdp_owned(const struct sock *sk)
+{
+	lockdep_assert(lock_is_held(&sdp_base(sk)->lock.dep_map) ||
+		       lockdep_is_held(&sdp_base(sk)->lock.slock));
 }
 
 /*
