@@ -69,6 +69,7 @@ static bool sdp_mem_take(struct sock *sk, u32 bytes)
 {
 	int missing = bytes - sk->sk_forward_alloc;
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	if (missing > 0 && !__sk_mem_schedule(sk, missing, SK_MEM_RECV))
 		return false;
 	sk_mem_charge(sk, bytes);
@@ -98,6 +99,7 @@ void sdp_mem_settle(struct sock *sk)
 /* Only what a connection begins with, so that no limit is evaded. */
 static bool sdp_mem_owe(struct sdp_base *base, u32 bytes)
 {
+	lockdep_assert_held(&base->sk.sk_lock.slock);
 	if ((s64)base->mem_debt + bytes > sdp_mem_guaranteed + SDP_MEM_CHUNK)
 		return false;
 	base->mem_debt += bytes;
@@ -113,6 +115,7 @@ static bool sdp_mem_take_slowly(struct sock *sk, u32 bytes)
 {
 	bool ok;
 
+	lockdep_assert_held(&sk->sk_lock.slock);
 	mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
 	sk->sk_lock.owned = 1;
 	spin_unlock_bh(&sk->sk_lock.slock);
@@ -134,6 +137,7 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes)
 	bool may_sleep = !in_softirq() && !(current->flags & PF_KTHREAD);
 	bool ok, theirs;
 
+	sdp_owned(sk);
 	spin_lock_bh(&sk->sk_lock.slock);
 	theirs = sock_owned_by_user_nocheck(sk);
 	if (!theirs && may_sleep && sk->sk_forward_alloc < (int)bytes)
@@ -152,6 +156,7 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes)
  */
 bool sdp_mem_grow(struct sock *sk, u32 bytes)
 {
+	sdp_owned(sk);
 	return !sdp_mem_pressure(sk) && sdp_mem_charge(sk, bytes);
 }
 

@@ -77,6 +77,7 @@ void sdp_timer_arm(struct sock *sk, enum sdp_timer which,
 	struct sdp_timers *timers = &sdp_base(sk)->timers;
 	unsigned long expires = jiffies + delay;
 
+	sdp_owned(sk);
 	timers->expires[which] = expires;
 	__set_bit(which, &timers->armed);
 	/* An item that runs too early finds out when it should. */
@@ -94,6 +95,7 @@ void sdp_timer_arm(struct sock *sk, enum sdp_timer which,
 void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
 			unsigned long delay)
 {
+	sdp_owned(sk);
 	if (!test_bit(which, &sdp_base(sk)->timers.armed))
 		sdp_timer_arm(sk, which, delay);
 }
@@ -105,6 +107,7 @@ void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
  */
 void sdp_timer_disarm(struct sock *sk, enum sdp_timer which)
 {
+	sdp_owned(sk);
 	__clear_bit(which, &sdp_base(sk)->timers.armed);
 }
 
@@ -114,6 +117,7 @@ void sdp_timer_disarm(struct sock *sk, enum sdp_timer which)
  */
 void sdp_timer_disarm_all(struct sock *sk)
 {
+	sdp_owned(sk);
 	sdp_base(sk)->timers.armed = 0;
 	if (cancel_delayed_work(&sdp_base(sk)->timers.work))
 		__sock_put(sk);
