@@ -91,6 +91,7 @@ int sdp_gate_bind(struct sock *sk, struct sdp_addr *addr, bool v6)
 	int err;
 	int len;
 
+	sdp_owned(sk);
 	if (!cgroup_bpf_enabled(CGROUP_INET4_BIND) &&
 	    !cgroup_bpf_enabled(CGROUP_INET6_BIND))
 		return 0;
@@ -147,6 +148,7 @@ int sdp_gate_connect(struct sdp_fallback *fb)
 	struct sdp_addr *peer = &sdp_base(fb->sk)->peer;
 	int err;
 
+	sdp_owned(fb->sk);
 	if (tcp) {
 		err = sdp_gate_ask_lsm(tcp, peer);
 		if (err || !asked)

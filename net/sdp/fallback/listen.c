@@ -17,6 +17,7 @@
  */
 bool sdp_fallback_listen_alone(struct sdp_fallback *fb)
 {
+	sdp_owned(fb->sk);
 	if (!sdp_fallback_ready(fb))
 		return false;
 	if (fb->wanted == SDP_FALLBACK_ONLY)

@@ -27,6 +27,7 @@ void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk)
  */
 bool sdp_fallback_ready(const struct sdp_fallback *fb)
 {
+	sdp_owned(fb->sk);
 	return fb->tcp && fb->wanted;
 }
 
@@ -38,6 +39,7 @@ bool sdp_fallback_ready(const struct sdp_fallback *fb)
  */
 bool sdp_fallback_alone(const struct sdp_fallback *fb)
 {
+	sdp_owned(fb->sk);
 	return fb->wanted == SDP_FALLBACK_ONLY || (fb->wanted && fb->alone);
 }
 
@@ -49,6 +51,7 @@ bool sdp_fallback_alone(const struct sdp_fallback *fb)
  */
 void sdp_fallback_drop(struct sdp_fallback *fb)
 {
+	sdp_owned(fb->sk);
 	if (fb->used)
 		return;
 	sdp_fallback_release_tcp(fb);
@@ -69,6 +72,7 @@ void sdp_fallback_drop(struct sdp_fallback *fb)
  */
 int sdp_fallback_want(struct sdp_fallback *fb, int mode)
 {
+	sdp_owned(fb->sk);
 	if (fb->sk->sk_state != TCP_CLOSE || fb->active)
 		return -EISCONN;
 	if (mode < SDP_FALLBACK_OFF || mode > SDP_FALLBACK_ONLY)

@@ -55,6 +55,7 @@ void sdp_fallback_fresh_opts(struct sdp_fallback *fb)
 		.peek_off = -1,
 	};
 
+	sdp_owned(fb->sk);
 	memcpy(&fb->opts, &fresh, sizeof(fresh));
 	sdp_fallback_forget_given(fb);
 }

@@ -56,6 +56,7 @@ static struct lock_class_key sdp_fallback_lock_key;
  */
 void sdp_fallback_classify(struct sock *sk)
 {
+	sdp_sock_owned_by_me(sk);
 	sdp_lock_classify(sk, "lock-SDP-FALLBACK", &sdp_fallback_lock_key);
 }
 
@@ -72,6 +73,7 @@ int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family)
 	struct socket *tcp;
 	int err;
 
+	sdp_owned(fb->sk);
 	err = __sock_create(sock_net(fb->sk), family, SOCK_STREAM, IPPROTO_TCP,
 			    &tcp, 0);
 	if (err)
@@ -134,6 +136,7 @@ void sdp_fallback_discard_tcp(struct sdp_fallback *fb)
 	struct socket *tcp = fb->tcp;
 	struct file *file;
 
+	sdp_owned(fb->sk);
 	WARN_ON_ONCE(fb->active || !sdp_fallback_is_left(fb));
 	if (!tcp)
 		return;

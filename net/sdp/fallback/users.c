@@ -83,6 +83,7 @@ void sdp_fallback_put(struct sdp_fallback *fb)
  */
 bool sdp_fallback_is_left(const struct sdp_fallback *fb)
 {
+	sdp_owned(fb->sk);
 	return !atomic_read(&fb->users);
 }
 
@@ -102,6 +103,7 @@ int sdp_fallback_wait_left(struct sdp_fallback *fb)
 {
 	int err = 0;
 
+	sdp_owned(fb->sk);
 	while (!err && !fb->active && !sdp_fallback_is_left(fb)) {
 		sdp_release_sock(fb->sk);
 		err = wait_var_event_interruptible(&fb->users,

@@ -80,6 +80,7 @@ void sdp_link_wc_error(struct sdp_link *link, const struct ib_wc *wc)
  */
 int sdp_link_check_flushed(const struct sdp_link *link)
 {
+	sdp_owned(link->sk);
 	/* Either this sees the failure, or the failure sees the new state. */
 	smp_mb();
 	return test_bit(SDP_CONN_FLUSHED, &link->flags) ? -ECONNRESET : 0;
