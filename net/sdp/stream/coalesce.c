@@ -31,6 +31,7 @@ bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
  */
 void sdp_tx_count_joined(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	st->stats.coalesced++;
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_COALESCEDWRITES);
 	sdp_burst_joined(&st->tx.burst);
@@ -68,6 +69,7 @@ bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len)
 	struct sdp_tx_msg *last = sdp_tx_msg(tx, tx->wait_head - 1);
 	u32 at = sdp_ring_offset(ring, ring->head);
 
+	sdp_owned(st->sk);
 	if (!len || len >= SDP_MIN_ZCOPY_THRESHOLD ||
 	    (msg->msg_flags & ~SDP_JOIN_FLAGS) || msg->msg_controllen ||
 	    tx->wait_head == tx->wait_tail ||

@@ -49,6 +49,7 @@ bool sdp_immediate_saves(const struct sdp_stream *st, const struct sdp_msg *msg)
 {
 	u32 packet = st->tx.packet;
 
+	sdp_owned(st->sk);
 	return packet && msg->payload_len && msg->bsdh.mid == SDP_MID_DATA &&
 	       ((msg->payload_len - 1) & (packet - 1)) + SDP_BSDH_LEN >= packet;
 }
@@ -66,6 +67,7 @@ void sdp_immediate_build(struct sdp_stream *st, const struct sdp_msg *msg,
 	struct ib_sge *sge = wr->wr.sg_list;
 	int n;
 
+	sdp_owned(st->sk);
 	wr->wr.opcode = IB_WR_SEND_WITH_IMM;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
 	n = sdp_tx_map(st, rest, SDP_BSDH_LEN, sge);
@@ -88,6 +90,7 @@ int sdp_immediate_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	const struct sdp_credit *credit = &st->credit;
 	u32 len = buf->byte_len;
 
+	sdp_owned(st->sk);
 	if (!(st->features & SDP_FEAT_IMMEDIATE) || !buf->page ||
 	    len < SDP_BSDH_LEN || len > buf->size)
 		return -EPROTO;

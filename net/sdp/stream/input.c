@@ -80,6 +80,7 @@ bool sdp_rx_readable(const struct sdp_stream *st)
  */
 bool sdp_rx_unwanted(const struct sock *sk)
 {
+	sdp_owned(sk);
 	return sock_flag(sk, SOCK_DEAD) ||
 	       ((sk->sk_shutdown & RCV_SHUTDOWN) &&
 		sdp_in_state(sk, TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2));
@@ -144,6 +145,7 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	u8 last;
 	int err;
 
+	sdp_owned(sk);
 	if (!msg->payload_len && !buf->written) {
 		sdp_rx_repost(st, buf);
 		return 0;
@@ -174,6 +176,7 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
  */
 static void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *msg)
 {
+	sdp_owned(st->sk);
 	if (!st->link->dev->acked_on_completion &&
 	    (msg->bsdh.mid == SDP_MID_DISCONN ||
 	     (!msg->payload_len &&
@@ -206,6 +209,7 @@ static int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	u32 len;
 	int err;
 
+	sdp_owned(st->sk);
 	if (buf->written) {
 		sdp_imm_parse(buf->imm, buf->byte_len,
 			      st->credit.rx_mseq +

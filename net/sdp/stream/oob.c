@@ -64,6 +64,7 @@ u32 sdp_oob_inq(const struct sdp_stream *st)
 {
 	const struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (sock_flag(st->sk, SOCK_URGINLINE))
 		return rx->bytes;
 	return min(rx->bytes, sdp_oob_ahead(st, rx->copied));
@@ -86,6 +87,7 @@ void sdp_oob_passed(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (unlikely(sdp_oob_marked(&rx->oob)) &&
 	    (s32)(rx->copied - rx->oob.mark) > 0)
 		WRITE_ONCE(rx->oob.data, 0);
@@ -103,6 +105,7 @@ void sdp_oob_announced(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (rx->oob.data == SDP_OOB_NOTYET)
 		return;
 	sk_send_sigurg(st->sk);
@@ -120,6 +123,7 @@ void sdp_oob_arrived(struct sdp_stream *st, u8 byte)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	WRITE_ONCE(rx->oob.mark, rx->copied + rx->bytes - 1);
 	WRITE_ONCE(rx->oob.data, SDP_OOB_VALID | byte);
 	st->sk->sk_data_ready(st->sk);

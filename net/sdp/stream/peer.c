@@ -30,6 +30,7 @@ static bool sdp_tx_unacked(const struct sdp_stream *st)
  */
 bool sdp_tx_waiting(const struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	return sdp_ring_used(&st->tx.ring) || st->tx.probing || st->async_out ||
 	       (st->fin_queued && !st->fin_acked) ||
 	       (st->link->dev && !st->link->dev->acked_on_completion &&
@@ -49,6 +50,7 @@ bool sdp_tx_heard(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	tx->probe_at = jiffies;
 	if (st->link->dev->acked_on_completion)
 		return false;
@@ -66,6 +68,7 @@ bool sdp_tx_silent(const struct sdp_stream *st)
 {
 	const struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	return sdp_ring_used(&tx->ring) && tx->wait_head == tx->wait_tail &&
 	       tx->signaled == tx->signaled_seen;
 }
@@ -81,6 +84,7 @@ void sdp_tx_ask_for_room(struct sdp_stream *st)
 {
 	const struct socket *sock = st->sk->sk_socket;
 
+	sdp_owned(st->sk);
 	if (sock && test_bit(SOCK_NOSPACE, &sock->flags) && sdp_tx_silent(st))
 		sdp_tx_probe(st);
 }
@@ -94,6 +98,7 @@ void sdp_tx_ask_for_room(struct sdp_stream *st)
  */
 bool sdp_tx_probe_overdue(const struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	return st->tx.probing &&
 	       time_after(jiffies,
 			  st->tx.probe_at + SDP_PROBE_TIMEOUT);
@@ -113,6 +118,7 @@ int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah)
 	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (!st->flow->fit || tx->out.size ||
 	    sdp_outring_init(&tx->out, ravah->size, ravah->piece))
 		return -EPROTO;
@@ -134,6 +140,7 @@ int sdp_tx_ring_space(struct sdp_stream *st, u32 tail)
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (!tx->out.size || !st->flow->tells_space)
 		return -EPROTO;
 	return sdp_outring_free(&tx->out, tail);
@@ -168,6 +175,7 @@ int sdp_tx_acked_size(struct sdp_stream *st, u32 rcv_size)
 	struct sdp_tx *tx = &st->tx;
 	int err = sdp_peerbuf_acked(&tx->peer, rcv_size - SDP_BSDH_LEN);
 
+	sdp_owned(st->sk);
 	if (!err) {
 		if (!tx->out.size)
 			WRITE_ONCE(tx->max_payload,
@@ -185,6 +193,7 @@ int sdp_tx_acked_size(struct sdp_stream *st, u32 rcv_size)
  */
 void sdp_alive_stalled(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	sdp_timer_arm_once(st->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
 }
 
@@ -196,6 +205,7 @@ void sdp_alive_stalled(struct sdp_stream *st)
  */
 unsigned long sdp_alive_user_limit(const struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	return max_t(unsigned long, msecs_to_jiffies(sdp_base(st->sk)->opt.user_timeout),
 		     SDP_USER_TIMEOUT_MIN);
 }
@@ -206,6 +216,7 @@ unsigned long sdp_alive_user_limit(const struct sdp_stream *st)
  */
 void sdp_alive_written(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	if (sdp_base(st->sk)->opt.user_timeout)
 		sdp_timer_arm_once(st->sk, SDP_TIMER_USER,
 				   sdp_alive_user_limit(st) / 2);

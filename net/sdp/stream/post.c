@@ -47,6 +47,7 @@ u32 sdp_tx_posted(const struct sdp_tx *tx)
  */
 bool sdp_tx_idle(struct sdp_stream *st, bool reading)
 {
+	sdp_owned(st->sk);
 	if (!(st->link->dev->quirks & SDP_QUIRK_REG_ALONE))
 		return true;
 	if (reading)
@@ -273,6 +274,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
  */
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal)
 {
+	sdp_owned(st->sk);
 	return sdp_tx_post_how(st, msg, (struct sdp_tx_how){ .signal = signal });
 }
 
@@ -293,6 +295,7 @@ bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags)
 		.payload_len = len,
 	};
 
+	sdp_owned(st->sk);
 	return sdp_tx_post_msg(st, &msg, false);
 }
 
@@ -307,6 +310,7 @@ bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done)
 {
 	struct sdp_msg msg = { .bsdh.mid = SDP_MID_DISCONN };
 
+	sdp_owned(st->sk);
 	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = true, .done = done });
 }
 
@@ -326,6 +330,7 @@ bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payl
 		.payload_len = len,
 	};
 
+	sdp_owned(st->sk);
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
 	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = true, .payload = payload });
 }
@@ -346,6 +351,7 @@ bool sdp_tx_post_empty(struct sdp_stream *st)
 		.bsdh.flags = sdp_oob_flags(&st->tx, false),
 	};
 
+	sdp_owned(st->sk);
 	if (in->size && st->flow->tells_space) {
 		msg.bsdh.mid = SDP_MID_RINGSPACE;
 		msg.ring_tail = sdp_rx_ring_tell(st);
@@ -396,6 +402,7 @@ static bool sdp_tx_post_probe(struct sdp_stream *st)
  */
 void sdp_tx_nudge(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	if (st->link->dev->quirks & SDP_QUIRK_LAZY_INV &&
 	    sdp_tx_room(&st->tx, 0) &&
 	    !test_bit(SDP_CONN_BROKEN, &st->link->flags))
@@ -417,6 +424,7 @@ void sdp_tx_probe(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
 	    test_bit(SDP_CONN_BROKEN, &st->link->flags) ||
 	    sdp_in_state(st->sk, SDPF_CONNECTING))
@@ -444,6 +452,7 @@ void sdp_tx_add_reg_mr(struct sdp_stream *st, struct ib_reg_wr *reg,
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	*reg = (struct ib_reg_wr){
 		.wr.wr_cqe = &st->tx_cqe,
 		.wr.opcode = IB_WR_REG_MR,
@@ -476,6 +485,7 @@ bool sdp_tx_post_local_inv(struct sdp_stream *st, struct ib_mr *mr, struct sdp_d
 		.ex.invalidate_rkey = mr->rkey,
 	};
 
+	sdp_owned(st->sk);
 	sdp_tx_account(st, 0, true)->done = done;
 	return sdp_tx_submit(st, &wr);
 }
@@ -540,6 +550,7 @@ void sdp_tx_reap(struct sdp_stream *st)
 	/* Pairs with the release in sdp_tx_done(). */
 	u32 done = smp_load_acquire(&tx->signaled_done);
 
+	sdp_owned(st->sk);
 	if (tx->signaled_seen == done)
 		return;
 	/* As with TCP, what arrives lets go what the program held back. */

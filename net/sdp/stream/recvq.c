@@ -21,6 +21,7 @@ static void sdp_recv_advance(struct sdp_stream *st, u32 len)
  */
 void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 len)
 {
+	sdp_owned(st->sk);
 	buf->off += len;
 	buf->len -= len;
 	sdp_recv_advance(st, len);
@@ -37,6 +38,7 @@ void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 len)
  */
 void sdp_recv_consume_ring(struct sdp_stream *st, u32 len)
 {
+	sdp_owned(st->sk);
 	sdp_recv_advance(st, len);
 	sdp_rx_ring_read(st, len);
 }
@@ -49,6 +51,7 @@ void sdp_recv_drop_first(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (list_empty(&rx->queue))
 		sdp_recv_consume_ring(st, 1);
 	else

@@ -109,6 +109,7 @@ u32 sdp_rx_size(struct sdp_stream *st)
 	u32 count = READ_ONCE(sn->num_buffers);
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (st->sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		count = clamp_t(u32, st->sk->sk_rcvbuf / size, count,
 				SDP_MAX_BUFFERS);
@@ -135,6 +136,7 @@ int sdp_rx_init(struct sdp_stream *st)
 	u32 count = sdp_rcvbuf_first(rb, sdp_rx_limit(st));
 	int err = sdp_rx_alloc_tables(st);
 
+	sdp_owned(st->sk);
 	for (; !err && count; count--) {
 		if (!sdp_rx_alloc_buf(st, rb->size))
 			return -ENOMEM;
@@ -205,6 +207,7 @@ int sdp_rx_post_all(struct sdp_stream *st)
  */
 bool sdp_rx_may_post(const struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	return st->link->qp && !test_bit(SDP_CONN_BROKEN, &st->link->flags);
 }
 
@@ -217,6 +220,7 @@ bool sdp_rx_may_post(const struct sdp_stream *st)
  */
 void sdp_rx_repost(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
+	sdp_owned(st->sk);
 	if (!sdp_rx_may_post(st))
 		return;
 	if (st->rx.ring.pos.size)
@@ -234,6 +238,7 @@ void sdp_rx_repost(struct sdp_stream *st, struct sdp_rx_buf *buf)
  */
 void sdp_rx_retire(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
+	sdp_owned(st->sk);
 	sdp_rcvbuf_removed(&st->rx.rb, buf->size);
 	sdp_rx_unmap_buf(st, buf);
 	sdp_rx_free_buf(st, buf);
@@ -258,6 +263,7 @@ static bool sdp_rx_keep(const struct sdp_stream *st, u32 size)
  */
 void sdp_rx_recycle(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
+	sdp_owned(st->sk);
 	if (!st->link->dev) {
 		sdp_rx_free_buf(st, buf);
 	} else if (st->rx.ring.pos.size) {
@@ -365,6 +371,7 @@ void sdp_rx_add_spare(struct sdp_stream *st)
 	u32 most = rb->max_total + SDP_CREDIT_BUFS_MIN;
 	LIST_HEAD(list);
 
+	sdp_owned(st->sk);
 	if (rb->fit >= SDP_RCVBUF_UNREAD || rb->total >= most)
 		return;
 	sdp_rx_collect(st, rb->size, min(SDP_RCVBUF_UNREAD - rb->fit,
@@ -387,6 +394,7 @@ void sdp_rx_grow(struct sdp_stream *st)
 	struct mem_cgroup *old;
 	bool grown;
 
+	sdp_owned(sk);
 	old = sdp_mem_account_begin(sk);
 	if (rb->growing && sdp_rx_may_post(st)) {
 		grown = sdp_rx_ring_alloc(st) || sdp_rx_grow_size(st) ||
@@ -436,6 +444,7 @@ void sdp_rx_exhausted(struct sdp_stream *st)
 {
 	const struct sdp_rcvbuf *rb = &st->rx.rb;
 
+	sdp_owned(st->sk);
 	if (st->credit.rx_advertised >= SDP_PEER_BUFS_MIN)
 		return;
 	if (sdp_rx_may_grow(st, sdp_rcvbuf_more(rb, sdp_rx_limit(st))))
@@ -455,6 +464,7 @@ int sdp_rx_asked(struct sdp_stream *st, u32 wish)
 	struct sdp_rcvbuf *rb = &st->rx.rb;
 	int err = sdp_rcvbuf_asked(rb, wish);
 
+	sdp_owned(st->sk);
 	if (!err &&
 	    sdp_rx_may_grow(st, sdp_rcvbuf_larger(rb, sdp_rx_limit(st)) >
 				 rb->size))
@@ -477,6 +487,7 @@ void sdp_rx_unmap(struct sdp_stream *st)
 	struct sdp_rx_buf *buf;
 	u32 i;
 
+	sdp_owned(st->sk);
 	sdp_rx_ring_unmap(st);
 	for (i = 0; i < rx->first.count; i++) {
 		buf = &rx->first.bufs[i];

@@ -60,6 +60,7 @@ void sdp_rx_pack_last(struct sdp_stream *st)
 	struct list_head *queue = &st->rx.queue;
 	struct sdp_rx_buf *last, *before;
 
+	sdp_owned(st->sk);
 	if (list_empty(queue) || list_is_singular(queue))
 		return;
 	last = list_last_entry(queue, struct sdp_rx_buf, list);
@@ -93,6 +94,7 @@ void sdp_rx_relieve_later(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (rx->relief || rx->rb.growing || !sdp_rx_may_pack(st) ||
 	    st->credit.rx_advertised >= SDP_PEER_BUFS_MIN)
 		return;
@@ -129,6 +131,7 @@ bool sdp_rx_relieve(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	if (!rx->relief)
 		return false;
 	WRITE_ONCE(rx->relief, false);
@@ -149,6 +152,7 @@ bool sdp_rx_relieve(struct sdp_stream *st)
  */
 void sdp_rx_was_read(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	st->rx.packing = false;
 	sdp_rx_relieve_later(st);
 }

@@ -35,6 +35,7 @@ u32 sdp_rx_ring_size(struct sdp_stream *st)
 	struct sdp_rx_ring *ring = &st->rx.ring;
 	struct sdp_inring in;
 
+	sdp_owned(st->sk);
 	if (st->sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		size = READ_ONCE(st->sk->sk_rcvbuf);
 	ring->size = rounddown_pow_of_two(clamp(size, SDP_MIN_RING_SIZE,
@@ -50,6 +51,7 @@ u32 sdp_rx_ring_size(struct sdp_stream *st)
  */
 void sdp_rx_ring_want(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	st->rx.ring.wanted = st->flow->fit;
 }
 
@@ -197,6 +199,7 @@ bool sdp_rx_ring_alloc(struct sdp_stream *st)
 	struct sdp_rx_ring *ring = &rx->ring;
 	u32 size = ring->size;
 
+	sdp_owned(st->sk);
 	if (!ring->wanted)
 		return false;
 	ring->wanted = false;
@@ -257,6 +260,7 @@ void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
 	struct sdp_rx_ring *ring = &st->rx.ring;
 	struct sdp_inring *pos = &ring->pos;
 
+	sdp_owned(st->sk);
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_RINGSTARTS);
 	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(st, ring->size));
 	sdp_credit_resize(&st->credit, st->flow->buffers(pos));
@@ -276,6 +280,7 @@ void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
  */
 void sdp_rx_ring_release(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
+	sdp_owned(st->sk);
 	if (buf->page)
 		sdp_rx_retire(st, buf);
 	else
@@ -331,6 +336,7 @@ int sdp_rx_ring_receive(struct sdp_stream *st, u32 len, ktime_t time)
 	struct sdp_inring *pos = &ring->pos;
 	int err;
 
+	sdp_owned(st->sk);
 	if (!pos->size)
 		return -EPROTO;
 	err = sdp_inring_receive(pos, len);
@@ -369,6 +375,7 @@ u32 sdp_rx_ring_peek(const struct sdp_stream *st, u32 skip, const void **from)
 	u32 at = pos->tail + skip;
 	u32 len;
 
+	sdp_owned(st->sk);
 	if (skip >= used)
 		return 0;
 	len = min(used - skip, ring->chunk - at % ring->chunk);
@@ -388,6 +395,7 @@ ktime_t sdp_rx_ring_time(const struct sdp_stream *st, u32 skip)
 	const struct sdp_rx_ring *ring = &st->rx.ring;
 	u32 i;
 
+	sdp_owned(st->sk);
 	for (i = ring->stamp_tail; i != ring->stamp_head; i++)
 		if ((s32)(ring->stamps[i % SDP_RX_STAMPS].end -
 			  (ring->pos.tail + skip)) > 0)
@@ -417,6 +425,7 @@ void sdp_rx_ring_read(struct sdp_stream *st, u32 len)
 {
 	struct sdp_rx_ring *ring = &st->rx.ring;
 
+	sdp_owned(st->sk);
 	sdp_inring_read(&ring->pos, len);
 	while (ring->stamp_tail != ring->stamp_head &&
 	       (s32)(ring->stamps[ring->stamp_tail % SDP_RX_STAMPS].end -
@@ -438,6 +447,7 @@ u32 sdp_rx_ring_tell(struct sdp_stream *st)
 {
 	struct sdp_rx_ring *ring = &st->rx.ring;
 
+	sdp_owned(st->sk);
 	if (sdp_inring_untold(&ring->pos))
 		ring->told_at = ktime_get();
 	return sdp_inring_tell(&ring->pos);
@@ -455,6 +465,7 @@ void sdp_rx_ring_unmap(struct sdp_stream *st)
 {
 	struct sdp_rx_ring *ring = &st->rx.ring;
 
+	sdp_owned(st->sk);
 	ring->wanted = false;
 	if (!ring->mr)
 		return;

@@ -30,6 +30,7 @@ static int sdp_rx_slots_map(struct sdp_stream *st, struct sdp_rx_slots *slots)
 int sdp_rx_slots_alloc(struct sdp_stream *st, struct sdp_rx_slots *slots,
 		       u32 count)
 {
+	sdp_owned(st->sk);
 	if (!count)
 		return 0;
 	slots->count = count;
@@ -67,6 +68,7 @@ void sdp_rx_slots_use(struct sdp_rx *rx, struct sdp_rx_slots *slots)
  */
 void sdp_rx_slots_unmap(struct sdp_stream *st, struct sdp_rx_slots *slots)
 {
+	sdp_owned(st->sk);
 	if (slots->hdr)
 		ib_dma_unmap_single(st->link->dev->ibdev, slots->hdr_dma,
 				    slots->count * SDP_MSG_HDR_MAX,

@@ -45,6 +45,7 @@ int sdp_tx_init(struct sdp_stream *st)
 	struct sdp_tx *tx = &st->tx;
 	int err;
 
+	sdp_owned(st->sk);
 	memset(tx, 0, sizeof(*tx));
 	err = sdp_tx_alloc_table(st, tx);
 	tx->wait = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wait),
@@ -113,6 +114,7 @@ void sdp_tx_free(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (tx->chunks && tx->chunk_dma)
 		sdp_tx_free_chunks(st);
 	if (st->sk->sk_wmem_queued)
@@ -139,6 +141,7 @@ void sdp_tx_trim(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (!tx->nr_used)
 		return;
 	if (!sdp_ring_used(&tx->ring) && tx->quiet_head == tx->ring.head) {
@@ -253,6 +256,7 @@ int sdp_tx_alloc_chunks(struct sdp_stream *st, u32 index, u32 len)
 	int err = 0;
 	u32 i;
 
+	sdp_owned(st->sk);
 	if (!addr)
 		return -ENOMEM;
 	for (i = 0; i < n && !err; i++)
@@ -297,6 +301,7 @@ void sdp_tx_enlarge(struct sdp_stream *st)
 	struct sdp_tx new = { .nr_chunks = 0 };
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (sdp_ring_free(&tx->ring) < SDP_TX_CHUNK)
 		return;
 	if (!sdp_tx_alloc_table(st, &new)) {

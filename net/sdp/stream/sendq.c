@@ -87,6 +87,7 @@ bool sdp_tx_may_append(const struct sdp_stream *st)
 	const struct sdp_tx *tx = &st->tx;
 	const struct sdp_tx_msg *msg;
 
+	sdp_owned(st->sk);
 	if (tx->wait_head == tx->wait_tail)
 		return false;
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
@@ -115,6 +116,7 @@ void sdp_tx_promised(struct sdp_stream *st)
 	struct sdp_tx *tx = &st->tx;
 	const struct sdp_tx_msg *msg;
 
+	sdp_owned(st->sk);
 	if (tx->wait_head == tx->wait_tail)
 		return;
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
@@ -170,6 +172,7 @@ void *sdp_tx_reserve(struct sdp_stream *st, u32 *len)
 	u32 used = 0;
 	u32 index;
 
+	sdp_owned(st->sk);
 	/* Without a connection there is no ring, and no room in it. */
 	if (!room) {
 		*len = 0;
@@ -202,6 +205,7 @@ void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
 	struct sdp_tx *tx = &st->tx;
 	struct sdp_tx_msg *msg;
 
+	sdp_owned(st->sk);
 	if (!sdp_tx_may_append(st)) {
 		msg = sdp_tx_msg(tx, tx->wait_head);
 		msg->len = 0;
@@ -236,6 +240,7 @@ void sdp_tx_close_message(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	if (tx->wait_head != tx->wait_tail && sdp_nodelay(st->sk) &&
 	    !tx->out.size)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
@@ -269,6 +274,7 @@ u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len)
 	u32 done = 0;
 	u32 n = 0;
 
+	sdp_owned(st->sk);
 	if (likely(len <= (SDP_TX_MAX_SGE - 2) * tx->ring.chunk))
 		return len;
 	while (done < len) {
@@ -297,6 +303,7 @@ int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge)
 	struct ib_sge range;
 	int n = 0;
 
+	sdp_owned(st->sk);
 	for (; len; pos += range.length, len -= range.length) {
 		range = sdp_tx_range(st, pos, len);
 		ib_dma_sync_single_for_device(st->link->dev->ibdev, range.addr,

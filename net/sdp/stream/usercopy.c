@@ -80,6 +80,7 @@ size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
  */
 void sdp_turn_leave(struct sock *sk, unsigned int *turn)
 {
+	sdp_sock_owned_by_me(sk);
 	if (turn)
 		WRITE_ONCE(*turn, *turn + 1);
 	sdp_release_sock(sk);
@@ -126,6 +127,7 @@ int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len,
 {
 	size_t missing;
 
+	sdp_sock_owned_by_me(sk);
 	if (!user_backed_iter(iter) || fatal_signal_pending(current))
 		return -EFAULT;
 	sdp_turn_leave(sk, turn);
@@ -152,6 +154,7 @@ int sdp_turn_wait(struct sock *sk, unsigned int *turn)
 {
 	int err = 0;
 
+	sdp_sock_owned_by_me(sk);
 	while (!err && unlikely(*turn)) {
 		sdp_release_sock(sk);
 		err = wait_var_event_interruptible(turn, !READ_ONCE(*turn));
