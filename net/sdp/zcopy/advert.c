@@ -33,6 +33,7 @@ u32 sdp_zsend_fit(const struct sdp_zcopy *z, unsigned long addr, u32 len)
 {
 	u32 pages = sdp_zsend_max_pages(z);
 
+	sdp_owned(z->st->sk);
 	return pages ? min3(len, (u32)SDP_ZCOPY_BYTES,
 			    (u32)(pages * PAGE_SIZE - offset_in_page(addr))) : 0;
 }
@@ -72,6 +73,7 @@ static bool sdp_zsend_map(struct sdp_zcopy *z, struct sdp_zsend *s,
  */
 bool sdp_zsend_open(const struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	return z->st->link->qp && !test_bit(SDP_CONN_BROKEN, &z->st->link->flags) &&
 	       sdp_in_state(z->st->sk, SDPF_SEND) &&
 	       !(z->st->sk->sk_shutdown & SEND_SHUTDOWN);
@@ -105,6 +107,7 @@ bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	struct sdp_zsend *s = sdp_zsend_at(z, z->send_head);
 
+	sdp_owned(z->st->sk);
 	if (!sdp_zsend_map(z, s, zp))
 		return false;
 	s->zp = zp;
@@ -135,6 +138,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 	const struct sdp_zsend *s = sdp_zsend_oldest(z);
 	struct sdp_zpages *zp = s->zp;
 
+	sdp_owned(z->st->sk);
 	/* Its key ends before memory is given back. */
 	WARN_ON_ONCE(s->keyed);
 	if (zp->done == zp->len)
@@ -285,6 +289,7 @@ static bool sdp_zsend_cancel(struct sdp_zcopy *z)
  */
 bool sdp_zsend_push(struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	if (!sdp_zsend_busy(z))
 		return true;
 	return sdp_zsend_advertise(z) && sdp_zsend_cancel(z);
@@ -324,6 +329,7 @@ bool sdp_zsend_revoke(struct sdp_zcopy *z)
 	struct sdp_zsend *s;
 	u32 i;
 
+	sdp_owned(z->st->sk);
 	for (i = z->send_tail; i != z->send_head; i++) {
 		s = sdp_zsend_at(z, i);
 		if (s->state != SDP_ZSEND_OUT)
@@ -352,6 +358,7 @@ void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key)
 	struct sdp_zsend *s;
 	u32 i;
 
+	sdp_owned(z->st->sk);
 	for (i = z->send_tail; i != z->send_head; i++) {
 		s = sdp_zsend_at(z, i);
 		if (s->state == SDP_ZSEND_OUT && s->mr->rkey == key)
@@ -369,6 +376,7 @@ void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key)
  */
 bool sdp_zsend_nudge(struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	if (!sdp_zsend_busy(z) ||
 	    sdp_zsend_oldest(z)->state != SDP_ZSEND_REVOKED)
 		return false;
@@ -387,6 +395,7 @@ void sdp_zsend_free(struct sdp_zcopy *z)
 	struct sdp_zsend *s;
 	u32 i;
 
+	sdp_owned(z->st->sk);
 	for (i = 0; i < SDP_ZCOPY_ADVERTS; i++) {
 		if (z->sends[i].mr)
 			ib_dereg_mr(z->sends[i].mr);

@@ -26,6 +26,7 @@
  */
 bool sdp_zasync_possible(const struct sdp_zcopy *z, const struct sdp_zmsg *zm)
 {
+	sdp_owned(z->st->sk);
 	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
 }
 
@@ -44,6 +45,7 @@ bool sdp_zasync_is_dear(struct sdp_zcopy *z, const struct msghdr *msg,
 {
 	unsigned long addr;
 
+	sdp_owned(z->st->sk);
 	if (sdp_zcopy_segment(&msg->msg_iter, &addr) < SDP_ZASYNC_LEAST)
 		return true;
 	return !zm->uarg && sdp_backoff_skips(&z->touched);
@@ -210,6 +212,7 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 	unsigned long addr;
 	u32 len;
 
+	sdp_owned(z->st->sk);
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
 	if (len < least || !sdp_zasync_ready(z, zm, timeo))
 		return 0;
@@ -262,6 +265,7 @@ void sdp_zasync_watch(struct sdp_zcopy *z)
 {
 	u32 now = sdp_zsend_passed(z) + z->send_tail;
 
+	sdp_owned(z->st->sk);
 	if (!z->st->async_out || !z->st->link->qp)
 		return;
 	if (now != z->watched)
@@ -312,6 +316,7 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
  */
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
+	sdp_owned(z->st->sk);
 	sdp_backoff_learn(&z->unread, zp->done == zp->len);
 	if (!zp->msg)
 		sdp_zasync_learn(z, zp);

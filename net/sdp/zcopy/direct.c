@@ -30,6 +30,7 @@ u32 sdp_zdirect_left(const struct sdp_zcopy *z)
 {
 	const struct sdp_zpages *zp = sdp_zdirect_pages(z);
 
+	sdp_owned(z->st->sk);
 	return zp ? zp->len - zp->sent : 0;
 }
 
@@ -63,6 +64,7 @@ u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len)
 	u32 offset, sges;
 	u32 fit = 0;
 
+	sdp_owned(z->st->sk);
 	sg = sdp_zdirect_at(zp, &offset);
 	for (sges = 1; sges < SDP_TX_MAX_SGE && fit < len; sges++) {
 		fit += sg_dma_len(sg) - offset;

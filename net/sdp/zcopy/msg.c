@@ -28,6 +28,7 @@
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
 		   size_t len)
 {
+	sdp_owned(sk);
 	*zm = (struct sdp_zmsg){};
 	if (likely(!(msg->msg_flags & MSG_ZEROCOPY)) || !len)
 		return 0;
@@ -101,6 +102,7 @@ struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_zcopy *z,
 	struct sk_buff *skb = sdp_zmsg_hold(zm->uarg);
 	struct sdp_zpages *zp;
 
+	sdp_owned(z->st->sk);
 	if (!skb)
 		return NULL;
 	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_MSG);

@@ -92,6 +92,7 @@ void sdp_zrecv_reap(struct sdp_zcopy *z)
 	/* Pairs with the release in sdp_zrecv_done(). */
 	u32 done = smp_load_acquire(&z->reads_done);
 
+	sdp_owned(z->st->sk);
 	if (z->read_tail == done)
 		return;
 	while (z->read_tail != done)
@@ -113,6 +114,7 @@ void sdp_zrecv_unmap_all(struct sdp_zcopy *z)
 	struct sdp_zread *read;
 	u32 i;
 
+	sdp_owned(z->st->sk);
 	for (i = z->read_tail; i != z->read_head; i++) {
 		read = &z->reads[i % SDP_ZCOPY_READS];
 		sdp_zrecv_unmap(z, read, read->zp);
@@ -127,6 +129,7 @@ void sdp_zrecv_unmap_all(struct sdp_zcopy *z)
  */
 void sdp_zrecv_free(struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	/* The keys end before memory is given back. */
 	WARN_ON_ONCE(sdp_zrecv_busy(z) && z->st->link->id->qp);
 	while (sdp_zrecv_busy(z))
@@ -173,6 +176,7 @@ static bool sdp_zrecv_is_served(const struct sdp_zcopy *z)
  */
 void sdp_zrecv_offered(struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	if (z->on && z->readers)
 		z->st->sk->sk_data_ready(z->st->sk);
 	else if (!z->on || sdp_zsend_waited_for(z) ||
@@ -208,6 +212,7 @@ void sdp_zrecv_asked(struct sdp_zcopy *z)
  */
 void sdp_zrecv_answer(struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	if (!z->readers)
 		sdp_zrecv_refuse(z);
 }
@@ -414,6 +419,7 @@ u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want)
 		.epoch = z->epoch,
 	};
 
+	sdp_owned(z->st->sk);
 	if (!sdp_zrecv_ready(z))
 		return 0;
 	if (may) {
@@ -444,6 +450,7 @@ bool sdp_zrecv_push(struct sdp_zcopy *z)
 	struct sdp_zsink *sink = &z->sink;
 	enum sdp_mid mid;
 
+	sdp_owned(z->st->sk);
 	while ((mid = sdp_zsink_due(sink)) != SDP_MID_DATA &&
 	       z->st->ops->may_send(z->st->sk, mid, 0) && sdp_tx_room(&z->st->tx, 0)) {
 		struct sdp_msg msg = {

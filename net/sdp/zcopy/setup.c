@@ -99,6 +99,7 @@ u32 sdp_zcopy_thresh(const struct sdp_zcopy *z)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(z->st->sk));
 
+	sdp_owned(z->st->sk);
 	if (sdp_base(z->st->sk)->opt.zcopy_thresh < 0)
 		return READ_ONCE(sn->zcopy_threshold);
 	return sdp_base(z->st->sk)->opt.zcopy_thresh ?: U32_MAX;
@@ -136,6 +137,7 @@ bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 {
 	unsigned long addr;
 
+	sdp_owned(z->st->sk);
 	if (!z->on || !z->source.max || (msg->msg_flags & MSG_OOB) ||
 	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(z))
 		return false;
@@ -206,6 +208,7 @@ bool sdp_zpages_list(const struct sdp_zcopy *z, struct sdp_zpages *zp,
 {
 	const struct sdp_device *dev = z->st->link->dev;
 
+	sdp_owned(z->st->sk);
 	return dev &&
 	       !sg_alloc_table_from_pages_segment(&zp->sgt, zp->pages, zp->nr,
 						  offset_in_page(addr), zp->len,
@@ -259,6 +262,7 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 	struct sdp_zpages *zp;
 	bool got;
 
+	sdp_sock_owned_by_me(z->st->sk);
 	if (!sdp_zpages_may_pin(z, use))
 		return NULL;
 	zp = sdp_zpages_alloc(z, addr, len);
@@ -298,6 +302,7 @@ void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 	unsigned long end = jiffies + limit;
 	bool killed = false;
 
+	sdp_sock_owned_by_me(z->st->sk);
 	while (!completion_done(&zp->over) && time_before(jiffies, end)) {
 		if (!killed && fatal_signal_pending(current)) {
 			killed = true;
@@ -345,6 +350,7 @@ void sdp_zpages_free(struct sdp_zpages *zp)
  */
 void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
+	sdp_sock_owned_by_me(z->st->sk);
 	sdp_release_sock(z->st->sk);
 	sdp_zpages_free(zp);
 	sdp_lock_sock(z->st->sk);
@@ -358,6 +364,7 @@ void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp)
  */
 void sdp_zcopy_free(struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	sdp_zsend_free(z);
 	sdp_zrecv_free(z);
 	/* What the peer offered cannot be read any more. */

@@ -27,6 +27,7 @@
  */
 bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo)
 {
+	sdp_owned(z->st->sk);
 	return timeo && !sdp_zsend_busy(z);
 }
 
@@ -137,6 +138,7 @@ u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo)
 	struct sdp_zpages *zp = sdp_zsync_prepare(z, msg);
 	u32 done;
 
+	sdp_owned(z->st->sk);
 	if (!zp)
 		return 0;
 	z->st->ops->flush(z->st->sk);
