@@ -38,6 +38,7 @@ static struct sdp_watch *sdp_watch_find(const struct mm_struct *mm)
 {
 	struct sdp_watch *watch;
 
+	lockdep_assert_held(&sdp_watch_lock);
 	list_for_each_entry(watch, &sdp_watches, list)
 		if (watch->notifier.mm == mm)
 			return watch;
@@ -66,6 +67,7 @@ bool sdp_watch_is_shared(struct mm_struct *mm)
 	struct sdp_watch *watch;
 	bool shared;
 
+	mmap_assert_locked(mm);
 	if (!mm_has_notifiers(mm))
 		return false;
 	spin_lock(&sdp_watch_lock);
@@ -144,6 +146,7 @@ static struct sdp_watch *sdp_watch_begin(struct mm_struct *mm)
 	struct sdp_watch *watch;
 	int err;
 
+	mmap_assert_write_locked(mm);
 	/* Who is there already would have to be told. */
 	if (mm_has_notifiers(mm))
 		return ERR_PTR(-EOPNOTSUPP);

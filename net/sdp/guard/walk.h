@@ -26,6 +26,7 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 	p4d_t *p4d;
 	pud_t *pud;
 
+	mmap_assert_locked(mm);
 	if (pgd_none(*pgd))
 		return NULL;
 	p4d = p4d_offset(pgd, addr);
