@@ -201,6 +201,7 @@ int sdp_bind_for_peer(struct sdp_conn *conn)
 {
 	int err;
 
+	sdp_owned(&conn->sk);
 	if (!sdp_addr_is_v4(&conn->base.peer) || !sdp_bind_is_shared(conn))
 		return 0;
 	err = sdp_bind_split(conn);

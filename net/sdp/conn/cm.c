@@ -101,6 +101,7 @@ int sdp_cm_connect(struct sdp_conn *conn)
 	struct sdp_addr got;
 	int err;
 
+	sdp_owned(&conn->sk);
 	sdp_conn_forget_port(conn);
 	err = sdp_cm_take_id(conn);
 	if (!err)
@@ -232,6 +233,7 @@ void sdp_cm_check_answered(struct sdp_conn *conn)
 	const unsigned long *flags = &conn->link.flags;
 	int err;
 
+	sdp_owned(&conn->sk);
 	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT)) {
 		/* An attempt whose time was over is withdrawn: see there. */
 		if (!test_bit(SDP_CONN_ANSWERED, flags) ||
@@ -294,6 +296,7 @@ void sdp_cm_heard(struct sdp_conn *conn)
 {
 	int err;
 
+	sdp_owned(&conn->sk);
 	conn->ops->established(conn);
 	err = sdp_link_check_flushed(&conn->link);
 	if (err)
@@ -317,6 +320,7 @@ static void sdp_cm_await_greeting(struct sdp_conn *child)
  */
 void sdp_cm_check_greeting(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV))
 		sdp_link_end(&conn->link, -ETIMEDOUT);
 }

@@ -145,6 +145,7 @@ void sdp_rx_reap(struct sdp_conn *conn)
 	u32 done = smp_load_acquire(&rx->done);
 	int err;
 
+	sdp_owned(&conn->sk);
 	if (rx->seen == done)
 		return;
 	while (rx->seen != done && !conn->stream.rx_closed) {

@@ -33,6 +33,7 @@ static bool sdp_alive_connected(const struct sdp_conn *conn)
  */
 void sdp_alive_persist(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (!conn->link.id || !sdp_tx_waiting(&conn->stream))
 		return;
 	if (sdp_tx_probe_overdue(&conn->stream)) {
@@ -56,6 +57,7 @@ void sdp_alive_user_timeout(struct sdp_conn *conn)
 	unsigned long limit = sdp_alive_user_limit(&conn->stream);
 	unsigned long waited = jiffies - conn->stream.tx.since;
 
+	sdp_owned(&conn->sk);
 	if (!conn->base.opt.user_timeout || !sdp_alive_connected(conn) ||
 	    !sdp_tx_outstanding(&conn->stream))
 		return;
@@ -112,6 +114,7 @@ void sdp_alive_keepalive(struct sdp_conn *conn)
 	unsigned long idle = jiffies - conn->stream.stats.last_heard;
 	unsigned long next = sdp_option_keepidle(&conn->sk) * HZ;
 
+	sdp_owned(&conn->sk);
 	if (!conn->base.opt.keepalive || !sdp_alive_connected(conn))
 		return;
 	if (!sdp_tx_outstanding(&conn->stream)) {
@@ -129,6 +132,7 @@ void sdp_alive_keepalive(struct sdp_conn *conn)
  */
 void sdp_alive_keep(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (!conn->base.opt.keepalive)
 		sdp_timer_disarm(&conn->sk, SDP_TIMER_KEEPALIVE);
 	else if (sdp_alive_connected(conn))
@@ -142,6 +146,7 @@ void sdp_alive_keep(struct sdp_conn *conn)
  */
 void sdp_alive_start(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	conn->stream.stats.last_heard = jiffies;
 	sdp_alive_keep(conn);
 }
@@ -176,6 +181,7 @@ void sdp_alive_set_keepalive(struct sock *sk, int on)
  */
 void sdp_alive_options_changed(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (!sdp_alive_connected(conn))
 		return;
 	/* They find out by themselves what is due when. */

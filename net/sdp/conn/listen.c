@@ -43,6 +43,7 @@ int sdp_listen_begin(struct sdp_conn *conn)
 	struct net *net = sock_net(&conn->sk);
 	int err;
 
+	sdp_owned(&conn->sk);
 	if (!sdp_bind_is_shared(conn))
 		return sdp_listen_on(conn->link.id, net);
 	err = sdp_bind_split(conn);

@@ -28,6 +28,7 @@
  */
 void sdp_tx_count_cause(struct sdp_conn *conn, enum sdp_flush cause)
 {
+	sdp_owned(&conn->sk);
 	conn->stream.stats.flushes[cause]++;
 	SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_FLUSHCALLS + cause);
 }
@@ -386,6 +387,7 @@ static bool sdp_tx_may_post(const struct sdp_conn *conn)
 bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
 		     u32 payload_len)
 {
+	sdp_owned(&conn->sk);
 	return sdp_zsource_may_send(&conn->zcopy.source, &conn->stream.credit,
 				    mid, payload_len);
 }
@@ -420,6 +422,7 @@ void sdp_output(struct sdp_conn *conn, enum sdp_flush cause)
 {
 	struct sdp_tx *tx = &conn->stream.tx;
 
+	sdp_owned(&conn->sk);
 	if (!sdp_tx_may_post(conn) || WARN_ON_ONCE(tx->pushing))
 		return;
 	tx->pushing = true;
@@ -436,6 +439,7 @@ void sdp_output(struct sdp_conn *conn, enum sdp_flush cause)
  */
 void sdp_tx_update(struct sdp_conn *conn, enum sdp_flush cause)
 {
+	sdp_owned(&conn->sk);
 	if (sdp_tx_may_post(conn) && sdp_tx_want_update(conn))
 		sdp_output(conn, cause);
 }

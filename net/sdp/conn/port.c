@@ -72,6 +72,7 @@ int sdp_port_bind_any(struct sdp_conn *conn, struct rdma_cm_id *id,
 	struct sockaddr_storage got;
 	int err;
 
+	sdp_owned(&conn->sk);
 	while (tries--) {
 		got = *addr;
 		if (sdp_port_ask_tcp(sock_net(&conn->sk), conn->base.v6only,

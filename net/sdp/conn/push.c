@@ -19,6 +19,7 @@
  */
 void sdp_tx_flush(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	conn->stream.tx.hold = false;
 	sdp_output(conn, SDP_FLUSH_CALL);
 }
@@ -31,6 +32,7 @@ void sdp_tx_force(struct sdp_conn *conn)
 {
 	struct sdp_tx *tx = &conn->stream.tx;
 
+	sdp_owned(&conn->sk);
 	if (tx->wait_head != tx->wait_tail)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
 	sdp_tx_flush(conn);
@@ -42,6 +44,7 @@ void sdp_tx_force(struct sdp_conn *conn)
  */
 void sdp_tx_progress(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (unlikely(conn->stream.tx.stalled))
 		sdp_output(conn, SDP_FLUSH_CALL);
 }
@@ -54,6 +57,7 @@ void sdp_tx_write_begins(struct sdp_conn *conn)
 {
 	struct sdp_tx *tx = &conn->stream.tx;
 
+	sdp_owned(&conn->sk);
 	tx->more = true;
 	tx->joined = false;
 	if (sdp_tx_may_append(&conn->stream)) {
@@ -77,6 +81,7 @@ void sdp_tx_write_ends(struct sdp_conn *conn)
 {
 	struct sdp_tx *tx = &conn->stream.tx;
 
+	sdp_owned(&conn->sk);
 	tx->more = false;
 	if (!tx->joined || !sdp_tx_may_append(&conn->stream))
 		sdp_output(conn, SDP_FLUSH_CALL);
@@ -90,6 +95,7 @@ void sdp_tx_write_ends(struct sdp_conn *conn)
  */
 void sdp_tx_pause_here(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	sdp_burst_end(&conn->stream.tx.burst);
 	sdp_output(conn, SDP_FLUSH_CALL);
 }
@@ -124,6 +130,7 @@ void sdp_tx_pause_poll(struct sdp_conn *conn)
  */
 void sdp_tx_late(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (conn->stream.tx.stalled)
 		sdp_output(conn, SDP_FLUSH_TIMER);
 }
@@ -138,6 +145,7 @@ void sdp_tx_end_wait(struct sdp_conn *conn, enum sdp_flush cause)
 	struct sdp_tx *tx = &conn->stream.tx;
 	bool held = tx->wait_head != tx->wait_tail;
 
+	sdp_owned(&conn->sk);
 	if (!tx->burst.running)
 		return;
 	if (sdp_burst_expired(&tx->burst, held))
@@ -182,6 +190,7 @@ void sdp_tx_relieve(struct sdp_conn *conn)
 {
 	struct sdp_stream *st = &conn->stream;
 
+	sdp_owned(&conn->sk);
 	if (!sdp_rx_relieve(st))
 		return;
 	if (st->tx.empty_due)

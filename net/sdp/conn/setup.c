@@ -121,6 +121,7 @@ int sdp_conn_create_id(struct sdp_conn *conn)
 {
 	struct rdma_cm_id *id;
 
+	sdp_owned(&conn->sk);
 	if (conn->link.id)
 		return 0;
 	id = rdma_create_id(sock_net(&conn->sk), sdp_cm_handler, conn,
@@ -256,6 +257,7 @@ void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
  */
 void sdp_conn_free(struct sdp_conn *conn)
 {
+	sdp_owned(&conn->sk);
 	if (!conn->link.dev)
 		return;
 	sdp_zcopy_free(&conn->zcopy);
@@ -331,6 +333,7 @@ void sdp_conn_fill_param(const struct sdp_conn *conn,
  */
 void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
 {
+	sdp_owned(&conn->sk);
 	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &conn->link.flags))
 		sdp_alive_keep(conn);
 	if (!conn->link.qp) {

@@ -48,6 +48,7 @@ static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
  */
 void sdp_conn_timer(struct sdp_conn *conn, enum sdp_timer which)
 {
+	sdp_owned(&conn->sk);
 	if (!WARN_ON_ONCE(!sdp_conn_timers[which]))
 		sdp_conn_timers[which](conn);
 }

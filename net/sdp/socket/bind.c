@@ -41,6 +41,7 @@ void sdp_sock_keep_port(struct sdp_sock *ssk)
 	struct sdp_addr shown = ssk->base.local;
 	int last = ssk->conn.last_bind_err;
 
+	sdp_owned(sk);
 	if (sk->sk_state != TCP_CLOSE || sock_flag(sk, SOCK_DEAD) ||
 	    !ssk->conn.bound_port || ssk->conn.link.id || ssk->share ||
 	    sdp_fallback_tcp(sdp_fallback(sk)) ||

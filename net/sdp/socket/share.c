@@ -209,6 +209,7 @@ static struct sdp_share *sdp_share_find(const struct sdp_sock *ssk, bool dual)
 {
 	struct sdp_share *share;
 
+	lockdep_assert_held(sdp_share_mutex(&ssk->sk));
 	if (!ssk->base.local.port)
 		return NULL;
 	list_for_each_entry(share, &sdp_net(sock_net(&ssk->sk))->shares, node)
@@ -286,6 +287,7 @@ static int sdp_share_found(struct sdp_sock *ssk, bool dual)
 	struct sdp_sock *owner;
 	int err;
 
+	lockdep_assert_held(sdp_share_mutex(&ssk->sk));
 	if (!share)
 		return -ENOBUFS;
 	owner = sdp_sk(share->owner);
@@ -311,6 +313,7 @@ static int sdp_share_found(struct sdp_sock *ssk, bool dual)
  */
 bool sdp_share_wanted(const struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	return ssk->sk.sk_reuseport && ssk->sk.sk_state != TCP_SYN_SENT;
 }
 
@@ -334,6 +337,7 @@ int sdp_share_bind(struct sdp_sock *ssk, bool dual)
 	struct sdp_share *share;
 	int err = 0;
 
+	sdp_owned(&ssk->sk);
 	mutex_lock(sdp_share_mutex(&ssk->sk));
 	share = sdp_share_find(ssk, dual);
 	/* Another thread is about to leave the one that it has. */
