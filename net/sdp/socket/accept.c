@@ -63,6 +63,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	struct sdp_sock *ssk = sdp_sk(sk);
 	int err;
 
+	sdp_owned(sk);
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
 		return sdp_fallback_listen(ssk, backlog);
@@ -99,6 +100,7 @@ static void sdp_listen_over(struct sdp_sock *ssk)
  */
 void sdp_listen_stop(struct sock *sk)
 {
+	sdp_owned(sk);
 	/* Not below: if a device goes meanwhile others may use the socket again. */
 	sdp_fallback_listen_stop(sdp_fallback(sk));
 	sdp_sock_free_port(sdp_sk(sk));
@@ -139,6 +141,7 @@ static bool sdp_accept_has_room(struct sdp_sock *parent)
 {
 	const struct sock *sk = &parent->sk;
 
+	lockdep_assert_held(&parent->accept_lock);
 	if (!sdp_in_state(sk, TCPF_LISTEN) || sk_acceptq_is_full(sk))
 		return false;
 	if (!sdp_accept_is_full(parent))
@@ -151,6 +154,7 @@ static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
 {
 	struct sdp_sock *child;
 
+	lockdep_assert_held(&parent->accept_lock);
 	if (parent->accept_waits < sdp_accept_limit(parent))
 		return true;
 	child = list_first_entry_or_null(&parent->accept_pending,
@@ -226,6 +230,7 @@ void sdp_accept_unlink(struct sdp_sock *child)
 {
 	struct sock *listener = child->conn.listener;
 
+	sdp_owned(&child->sk);
 	if (!listener)
 		return;
 	/* Nobody will accept it any more. */
@@ -313,6 +318,7 @@ void sdp_accept_established(struct sdp_sock *child)
 {
 	unsigned int retrans;
 
+	sdp_owned(&child->sk);
 	if (!child->conn.listener)
 		return;
 	sdp_sock_connected(child);
@@ -330,6 +336,7 @@ void sdp_accept_established(struct sdp_sock *child)
  */
 void sdp_accept_first_data(struct sdp_sock *child)
 {
+	sdp_owned(&child->sk);
 	if (likely(!child->conn.listener) ||
 	    sdp_in_state(&child->sk, SDPF_CONNECTING))
 		return;
@@ -347,6 +354,7 @@ void sdp_accept_ready(struct sdp_sock *child)
 	struct sdp_sock *parent;
 	bool linked;
 
+	sdp_owned(&child->sk);
 	if (!listener)
 		return;
 	parent = sdp_sk(listener);

@@ -119,6 +119,7 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
 
+	sdp_owned(&ssk->sk);
 	WARN_ON_ONCE(!sdp_fallback_is_left(fb));
 	sdp_fallback_carry_tcp(ssk);
 	sdp_fallback_carry_ip(ssk);
@@ -137,6 +138,7 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
  */
 void sdp_fallback_carry_to_bind(struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	sdp_fallback_carry(ssk);
 	sdp_fallback_carry_int(ssk->fallback.tcp, SOL_IP,
 			       IP_BIND_ADDRESS_NO_PORT, 0);

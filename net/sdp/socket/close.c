@@ -58,6 +58,7 @@ void sdp_sock_fin_received(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
+	sdp_owned(sk);
 	ssk->conn.stream.fin_received = true;
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 	ssk->conn.stream.done = true;
@@ -90,6 +91,7 @@ void sdp_sock_fin_acked(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
+	sdp_owned(sk);
 	ssk->conn.stream.fin_acked = true;
 	switch (sk->sk_state) {
 	case TCP_FIN_WAIT1:
@@ -132,6 +134,7 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
  */
 void sdp_sock_check_orphan(struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	if (!ssk->conn.link.id)
 		return;
 	if (ssk->progress != sdp_sock_passed(ssk))
@@ -268,6 +271,7 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
+	sdp_owned(sk);
 	sdp_rx_purge(&ssk->conn.stream);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	ssk->conn.stream.done = false;
@@ -289,6 +293,7 @@ void sdp_sock_disconnect(struct socket *sock)
 	struct sock *sk = sock->sk;
 	bool reset = sdp_sock_needs_reset(sk);
 
+	sdp_owned(sk);
 	if (sk->sk_state != TCP_CLOSE)
 		sdp_sock_stop(sdp_sk(sk));
 	/* Another thread may have begun something new. */

@@ -18,6 +18,7 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 
+	sdp_owned(sk);
 	/* A quick peer may have said all it has to say before that. */
 	sdp_set_state(sk, ssk->conn.stream.fin_received ? TCP_CLOSE_WAIT :
 							  TCP_ESTABLISHED);
@@ -36,6 +37,7 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
 {
 	int err;
 
+	sdp_owned(&ssk->sk);
 	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.link.id)
 		return;
 	err = sdp_cm_connect(&ssk->conn);
@@ -51,6 +53,7 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
  */
 void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	if (ssk->sk.sk_state != TCP_SYN_SENT ||
 	    test_bit(SDP_CONN_ANSWERED, &ssk->conn.link.flags))
 		return;
@@ -86,6 +89,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	unsigned long timeout = sdp_option_connect_timeout(&ssk->sk);
 	int err;
 
+	sdp_owned(sk);
 	sdp_rx_purge(&ssk->conn.stream);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	/* What has ended the last connection is not said of this one. */
@@ -181,6 +185,7 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason)
 	bool told = sdp_in_state(sk, SDPF_TIME_WAIT) &&
 		    sk->sk_shutdown == SHUTDOWN_MASK;
 
+	sdp_owned(sk);
 	WRITE_ONCE(sk->sk_err, sdp_sock_end_errno(ssk, reason));
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	if (!told || sk->sk_err)
@@ -215,6 +220,7 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	bool full = ssk->conn.retry;
 	int old = sk->sk_state;
 
+	sdp_owned(sk);
 	if (sdp_sock_retry(ssk))
 		return;
 	sdp_sock_count_end(ssk, reason);

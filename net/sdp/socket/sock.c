@@ -318,6 +318,7 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
  */
 void sdp_sock_closed(struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	ssk->era++;
 	sdp_set_state(&ssk->sk, TCP_CLOSE);
 	sdp_sock_free_port(ssk);
@@ -337,6 +338,7 @@ void sdp_sock_closed(struct sdp_sock *ssk)
  */
 void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 {
+	sdp_sock_owned_by_me(sk);
 	sdp_set_state(sk, TCP_CLOSING);
 	sdp_release_sock(sk);
 	undo(sdp_sk(sk));

@@ -164,6 +164,7 @@ void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
 	int name;
 	int val;
 
+	sdp_owned(&ssk->sk);
 	for_each_set_bit(i, &set, SDP_INET_OPTIONS) {
 		level = sdp_inet_kept[i].level;
 		name = sdp_inet_kept[i].name;

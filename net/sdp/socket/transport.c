@@ -63,6 +63,7 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
 	struct sockaddr_storage addr;
 	int err;
 
+	sdp_owned(&ssk->sk);
 	err = sdp_fallback_have_tcp(ssk, dual, &addr);
 	/* The port of AF_INET6 is in the same place. */
 	if (ssk->conn.bound && !ssk->conn.bound_port)
@@ -162,6 +163,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	int tries = port ? 1 : SDP_FALLBACK_PORTS;
 	int err;
 
+	sdp_owned(&ssk->sk);
 	/* An attempt that has failed may have cost TCP its port. */
 	if (sdp_fallback_has_port(ssk) &&
 	    (sdp_sock_has_port(ssk) || sdp_fallback_alone(&ssk->fallback)))
@@ -227,6 +229,7 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 {
 	int err;
 
+	sdp_owned(&ssk->sk);
 	if (!ssk->fallback.wanted)
 		return 0;
 	WARN_ON_ONCE(!sdp_fallback_is_left(&ssk->fallback));
@@ -311,6 +314,7 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	struct sdp_fallback *fb = &ssk->fallback;
 	int ret;
 
+	sdp_owned(&ssk->sk);
 	if (!sdp_fallback_ready(fb))
 		return false;
 	sdp_fallback_count(fb, fb->wanted == SDP_FALLBACK_ONLY ?
@@ -345,6 +349,7 @@ void sdp_fallback_undo(struct socket *sock)
 	struct sdp_sock *ssk = sdp_sk(sock->sk);
 	struct sdp_fallback *fb = &ssk->fallback;
 
+	sdp_owned(&ssk->sk);
 	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
 		return;
 	sdp_fallback_detach_tcp(fb);
@@ -429,6 +434,7 @@ int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
  */
 void sdp_fallback_not_needed(struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	if (ssk->fallback.tcp)
 		sdp_timer_arm(&ssk->sk, SDP_TIMER_FALLBACK, 0);
 }
@@ -442,6 +448,7 @@ void sdp_fallback_not_needed(struct sdp_sock *ssk)
  */
 void sdp_fallback_timeout(struct sdp_sock *ssk)
 {
+	sdp_owned(&ssk->sk);
 	if (ssk->sk.sk_state != TCP_SYN_SENT)
 		sdp_fallback_drop(&ssk->fallback);
 	else if (ssk->conn.link.id &&
@@ -482,6 +489,7 @@ int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
 	struct socket *tcp = ssk->fallback.tcp;
 	int err;
 
+	sdp_owned(&ssk->sk);
 	if (!sdp_fallback_ready(&ssk->fallback))
 		return 0;
 	sdp_fallback_carry(ssk);
@@ -510,6 +518,7 @@ struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
 	struct socket *tcp;
 	struct sock *sk;
 
+	sdp_owned(&parent->sk);
 	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
 	if (!sk) {
 		*err = -ENOBUFS;
