@@ -74,6 +74,7 @@ int iwp_ep_attach(struct iwp_ep *ep, struct iwp_qp *qp)
 	unsigned long flags;
 	int err = -EISCONN;
 
+	lockdep_assert_held(&ep->lock);
 	spin_lock_irqsave(&qp->lock, flags);
 	if (!qp->ep && qp->state == IWP_QP_IDLE) {
 		iwp_ep_get(ep);
@@ -99,6 +100,7 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 	struct iwp_qp *qp = ep->qp;
 	int err;
 
+	lockdep_assert_held(&ep->lock);
 	iwp_ep_stop_timer(ep);
 	lock_sock(sk);
 	err = iwp_tx_start(qp, sk, iwp_mpa_interval(ep->mpa.markers), crc,
@@ -141,6 +143,7 @@ static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
  */
 void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type)
 {
+	lockdep_assert_held(&ep->lock);
 	if (iwp_ep_upcall(ep, ep->cm_id, type, 0)) {
 		/* To the manager it has not begun yet. */
 		if (type == IW_CM_EVENT_CONNECT_REPLY)
@@ -197,6 +200,7 @@ void iwp_connect_step(struct iwp_ep *ep)
 	struct sock *sk = ep->sock->sk;
 	int err = -EAGAIN;
 
+	lockdep_assert_held(&ep->lock);
 	if (ep->state == IWP_EP_CONNECTING) {
 		err = iwp_sock_dead(sk);
 		if (!err && sk->sk_state == TCP_SYN_SENT)

@@ -28,6 +28,7 @@
  */
 void iwp_ep_look_later(struct iwp_ep *ep)
 {
+	lockdep_assert_held(&ep->lock);
 	iwp_ep_start_timer(ep, IWP_LOOK_AGAIN);
 }
 
@@ -38,6 +39,7 @@ void iwp_ep_look_later(struct iwp_ep *ep)
  */
 void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
 {
+	lockdep_assert_held(&ep->lock);
 	/* Zero is no time. */
 	ep->deadline = (jiffies + seconds * HZ) ?: 1;
 	iwp_ep_start_timer(ep, seconds * HZ);
@@ -49,6 +51,7 @@ void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
  */
 void iwp_ep_stop_timer(struct iwp_ep *ep)
 {
+	lockdep_assert_held(&ep->lock);
 	ep->deadline = 0;
 	if (cancel_delayed_work(&ep->timer))
 		iwp_ep_put(ep);
@@ -135,6 +138,7 @@ void iwp_ep_finish(struct iwp_ep *ep, int err)
 {
 	u8 state = ep->state;
 
+	lockdep_assert_held(&ep->lock);
 	if (state == IWP_EP_CLOSED)
 		return;
 	ep->state = IWP_EP_CLOSED;

@@ -31,6 +31,7 @@ void iwp_child_unlink(struct iwp_ep *ep)
 {
 	struct iwp_ep *listener = ep->listener;
 
+	lockdep_assert_held(&ep->lock);
 	if (!listener)
 		return;
 	spin_lock(&listener->children_lock);
@@ -74,6 +75,7 @@ static int iwp_request_remember(struct iwp_ep *ep)
  */
 void iwp_request_forget(struct iwp_ep *ep)
 {
+	lockdep_assert_held(&ep->lock);
 	if (xa_erase(&iwp_requests, ep->request))
 		iwp_ep_put(ep);
 }
@@ -118,6 +120,7 @@ static int iwp_request_tell(struct iwp_ep *ep, struct iwp_ep *listener)
 {
 	struct sockaddr_storage local;
 
+	lockdep_assert_held(&listener->lock);
 	if (listener->state != IWP_EP_LISTEN ||
 	    kernel_getsockname(ep->sock, (struct sockaddr *)&local) < 0 ||
 	    !iwp_consumer_finds(listener->cm_id, (struct sockaddr *)&local))
@@ -167,6 +170,7 @@ void iwp_request_step(struct iwp_ep *ep)
 {
 	int err = iwp_mpa_receive(ep, false);
 
+	lockdep_assert_held(&ep->lock);
 	if (err == -EAGAIN)
 		return;
 	if (!err)
@@ -263,6 +267,7 @@ void iwp_listen_step(struct iwp_ep *ep)
 {
 	int i, err;
 
+	lockdep_assert_held(&ep->lock);
 	for (i = 0; i < IWP_ACCEPT_MAX; i++) {
 		err = iwp_listen_accept(ep);
 		if (err) {

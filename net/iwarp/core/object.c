@@ -195,6 +195,7 @@ void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error)
  */
 void iwp_ep_start_timer(struct iwp_ep *ep, unsigned long delay)
 {
+	lockdep_assert_held(&ep->lock);
 	iwp_ep_get(ep);
 	if (mod_delayed_work(iwp_wq, &ep->timer, delay))
 		iwp_ep_put(ep);
