@@ -19,6 +19,7 @@ static enum iwp_mem_err iwp_mr_check(const struct iwp_mr *mr,
 				     const struct ib_pd *pd, u32 stag,
 				     u64 addr, u32 len, int access)
 {
+	lockdep_assert_held(&mr->lock);
 	if (!mr->valid || mr->stag != stag)
 		return IWP_MEM_STAG;
 	if (mr->ibmr.pd != pd)
@@ -59,6 +60,7 @@ static void *iwp_mr_span(const struct iwp_mr *mr, u64 addr, size_t *len)
 static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,
 			iwp_span_fn fn, void *ctx)
 {
+	lockdep_assert_held(&mr->lock);
 	while (len) {
 		size_t n = len;
 		void *span = iwp_mr_span(mr, addr, &n);
