@@ -245,6 +245,7 @@ void iwp_sock_unwatch(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	write_lock_bh(&sk->sk_callback_lock);
 	iwp_sock_restore(ep);
 	sk->sk_user_data = NULL;

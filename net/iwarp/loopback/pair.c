@@ -51,6 +51,7 @@ void iwp_local_offer(struct iwp_ep *ep)
 {
 	const struct inet_sock *inet = inet_sk(ep->sock->sk);
 
+	lockdep_assert_held(&ep->lock);
 	if (!iwp_local_possible(ep))
 		return;
 	spin_lock(&iwp_offers_lock);
@@ -65,6 +66,7 @@ void iwp_local_offer(struct iwp_ep *ep)
  */
 void iwp_local_withdraw(struct iwp_ep *ep)
 {
+	lockdep_assert_held(&ep->lock);
 	spin_lock(&iwp_offers_lock);
 	hash_del(&ep->offer);
 	spin_unlock(&iwp_offers_lock);
@@ -284,6 +286,7 @@ bool iwp_local_join(struct iwp_ep *ep)
 	bool joined;
 	struct sock *sk;
 
+	lockdep_assert_held(&ep->lock);
 	if (!iwp_local_possible(ep))
 		return false;
 	peer = iwp_offer_take(ep->sock->sk);
@@ -307,6 +310,7 @@ bool iwp_local_join(struct iwp_ep *ep)
  */
 void iwp_local_ready(struct iwp_qp *qp, bool active)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (!qp->lanes.local)
 		return;
 	if (active)

@@ -65,6 +65,7 @@ u64 iwp_engine_take(struct iwp_engine *engine, enum iwp_design design,
  */
 void iwp_engine_enter(struct iwp_qp *qp)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	qp->engine_from = ktime_get_ns();
 }
 
@@ -76,6 +77,7 @@ void iwp_engine_enter(struct iwp_qp *qp)
  */
 void iwp_engine_leave(struct iwp_qp *qp)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	atomic64_add(ktime_get_ns() - qp->engine_from,
 		     &qp->dev->engine.cpu_ns);
 }

@@ -58,6 +58,7 @@ static struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
  */
 int iwp_qp_rts(struct iwp_qp *qp)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	return iwp_qp_move(qp, BIT(IWP_QP_IDLE), IWP_QP_RTS) ? 0 :
 							      -ECONNABORTED;
 }

@@ -132,6 +132,7 @@ void iwp_ack_init(struct iwp_qp *qp)
  */
 void iwp_ack_soon(struct iwp_qp *qp)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->ack.armed || !inet_csk_ack_scheduled(qp->tx.sk))
 		return;
 	qp->ack.armed = true;

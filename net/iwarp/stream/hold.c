@@ -93,6 +93,7 @@ void iwp_hold_bound(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
 
+	lockdep_assert_held(&ep->lock);
 	if (!ep->qp->rx.hold.on)
 		return;
 	lock_sock(sk);
@@ -220,6 +221,7 @@ void iwp_hold_deliver(struct iwp_qp *qp)
 	struct iwarp_spilled segment;
 	struct iwarp_source src;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	while (!error && iwarp_spill_first(&hold->spill, &segment, &src) &&
 	       iwp_rx_take_rqe(qp)) {
 		error = iwp_hold_deliver_one(qp, &segment, &src);
@@ -243,6 +245,7 @@ void iwp_hold_deliver(struct iwp_qp *qp)
  */
 bool iwp_hold_again(struct iwp_qp *qp)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	return !iwarp_spill_empty(&qp->rx.hold.spill) && !iwp_rq_empty(qp);
 }
 
@@ -271,6 +274,7 @@ void iwp_hold_end(struct iwp_qp *qp)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (hold->waiting) {
 		iwp_hold_look_later(qp);
 		return;

@@ -140,6 +140,7 @@ void iwp_rx_ready(struct iwp_qp *qp)
 	bool waited = tx->wait_first, held = qp->rx.hold.waiting;
 	u32 reads = tx->reads_put;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->state == IWP_QP_ERROR)
 		return;
 	iwp_ooo_filled(qp);

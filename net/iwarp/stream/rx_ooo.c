@@ -287,6 +287,7 @@ void iwp_ooo_filled(struct iwp_qp *qp)
 	struct iwp_early *early = qp->rx.early;
 	u32 next;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (!early || !early->filling)
 		return;
 	early->filling = false;
@@ -299,6 +300,7 @@ void iwp_ooo_filled(struct iwp_qp *qp)
 static void iwp_ooo_fill(struct iwp_ooo_ops *kind,
 			 const struct inet_connection_sock_af_ops *orig)
 {
+	lockdep_assert_held(&iwp_ooo_lock);
 	kind->ops = *orig;
 	kind->ops.queue_xmit = iwp_ooo_queue_xmit;
 	kind->ops.sk_rx_dst_set = iwp_ooo_rx_dst_set;
@@ -337,6 +339,7 @@ void iwp_ooo_watch(struct iwp_qp *qp)
 	const struct inet_connection_sock_af_ops *ops;
 	struct iwp_early *early;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (!qp->rx.wire.interval || !READ_ONCE(iwp_early))
 		return;
 	ops = iwp_ooo_copy(icsk->icsk_af_ops);
@@ -359,6 +362,7 @@ void iwp_ooo_unwatch(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	if (icsk->icsk_af_ops->queue_xmit == iwp_ooo_queue_xmit)
 		WRITE_ONCE(icsk->icsk_af_ops, iwp_ooo_orig(sk));
 }

@@ -210,6 +210,7 @@ u32 iwp_early_take(struct iwp_qp *qp)
 	const struct iwarp_rx *wire = &qp->rx.wire;
 	u32 len = wire->end - wire->start;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (iwarp_opcode_receives(wire->hdr.opcode) && qp->rx.hold.spilling)
 		return IWARP_RX_GO;
 	if (iwarp_placed_take(placed, wire->start, len, wire->fpdu,

@@ -394,6 +394,7 @@ void iwp_rx_expect(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 	struct iwp_rx *rx = &qp->rx;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (tx->orq_get == tx->orq_put ||
 	    (tx->orq_put - tx->orq_get > 1 && rx->sink.stag))
 		return;

@@ -244,6 +244,7 @@ bool iwp_tx_acked(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 	u32 more;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->lanes.local)
 		return false;
 	more = iwp_tx_unheard(tx);
@@ -306,6 +307,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->state == IWP_QP_ERROR || iwp_lane_kicked(qp, iwp_lane_out(qp)))
 		return;
 	if (tx->busy) {
@@ -331,6 +333,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
  */
 bool iwp_tx_heard(struct iwp_qp *qp)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->state == IWP_QP_ERROR || qp->lanes.local || qp->tx.busy)
 		return false;
 	iwp_tx_acked(qp);
@@ -357,6 +360,7 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->state == IWP_QP_ERROR)
 		return;
 	tx->term_len = iwarp_terminate_encode(error, fpdu, len, tx->term);
@@ -376,6 +380,7 @@ void iwp_tx_last(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	tx->due = tx->nr_vecs;
 	if (tx->term_len && tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
 		memset(&tx->msg, 0, sizeof(tx->msg));
@@ -412,6 +417,7 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	tx->reads_size = roundup_pow_of_two(max_t(u32, ird, 1));
 	tx->orq_size = roundup_pow_of_two(max_t(u32, ord, 1));
 	tx->reads = kcalloc(tx->reads_size, sizeof(*tx->reads),

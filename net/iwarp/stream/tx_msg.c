@@ -117,6 +117,7 @@ static void iwp_msg_read(struct iwp_tx *tx, struct iwp_send *send, u32 index)
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status)
 {
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	send->status = status;
 	send->state = IWP_SEND_DONE;
 	iwp_tx_terminate(qp, IWARP_E_RDMAP_LOCAL, NULL, 0);
@@ -215,6 +216,7 @@ bool iwp_tx_next_msg(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (tx->send_rtr) {
 		iwp_msg_rtr(tx);
 		return true;
@@ -257,6 +259,7 @@ void iwp_tx_msg_sent(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 	struct iwp_msg *msg = &tx->msg;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (msg->source == IWP_MSG_READ) {
 		tx->reads_get++;
 		iwarp_ird_put(&tx->stream);

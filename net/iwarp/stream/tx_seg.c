@@ -396,6 +396,7 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	u32 len;
 	int err;
 
+	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	iwp_seg_header(tx, &hdr);
 	err = iwp_seg_write(qp, &hdr, &len);
 	if (err)
