@@ -14,6 +14,7 @@
 #include "settings.h"
 #include "sk.h"
 #include "timer.h"
+#include "trace.h"
 #include "work.h"
 
 #endif /* _SDP_BASE_H */
