@@ -2,7 +2,7 @@
 /*
  * The state of a socket.
  */
-#include "sk.h"
+#include "base.h"
 
 /**
  * sdp_set_state() - enter a state
@@ -11,6 +11,7 @@
  */
 void sdp_set_state(struct sock *sk, int state)
 {
+	trace_sdp_state(sk, state);
 	/* Pairs with READ_ONCE() in poll() and /proc. */
 	WRITE_ONCE(sk->sk_state, state);
 }

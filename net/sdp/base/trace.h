@@ -18,7 +18,6 @@
 struct ib_send_wr;
 struct ib_wc;
 struct sdp_bsdh;
-struct sdp_ring;
 struct sock;
 
 #ifndef _SDP_TRACE_WORDS
@@ -327,8 +326,8 @@ TRACE_EVENT_CONDITION(sdp_coalesce,
 
 /* What has waited leaves, be it for the peer's space or for company. */
 TRACE_EVENT(sdp_flush,
-	    TP_PROTO(const struct sock *sk, const struct sdp_ring *ring, u8 cause),
-	    TP_ARGS(sk, ring, cause),
+	    TP_PROTO(const struct sock *sk, u32 unsent, u8 cause),
+	    TP_ARGS(sk, unsent, cause),
 	    TP_STRUCT__entry(__field(const void *, skaddr)
 			     __field(u16, sport)
 			     __field(u16, dport)
@@ -337,7 +336,7 @@ TRACE_EVENT(sdp_flush,
 	    TP_fast_assign(__entry->skaddr = sk;
 			   __entry->sport = ntohs(sdp_base(sk)->local.port);
 			   __entry->dport = ntohs(sdp_base(sk)->peer.port);
-			   __entry->unsent = sdp_ring_unsent(ring);
+			   __entry->unsent = unsent;
 			   __entry->cause = cause),
 	    TP_printk("sk=%p sport=%u dport=%u cause=%s unsent=%u",
 		      __entry->skaddr, __entry->sport, __entry->dport,

@@ -31,6 +31,8 @@ void sdp_tx_count_cause(struct sdp_conn *conn, enum sdp_flush cause)
 	sdp_owned(&conn->sk);
 	conn->stream.stats.flushes[cause]++;
 	SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_FLUSHCALLS + cause);
+	conn->stream.tx.held = false;
+	trace_sdp_flush(&conn->sk, sdp_ring_unsent(&conn->stream.tx.ring), cause);
 }
 
 /*
@@ -101,6 +103,7 @@ static bool sdp_tx_hold(struct sdp_conn *conn, const struct sdp_tx_msg *msg)
 /* What the program forgets does not wait for ever. */
 static void sdp_tx_held(struct sdp_conn *conn)
 {
+	conn->stream.tx.held |= !conn->stream.tx.more;
 	if (conn->base.opt.cork || conn->stream.tx.hold)
 		sdp_timer_arm_once(&conn->sk, SDP_TIMER_HOLD, SDP_HOLD_TIME);
 }
@@ -115,12 +118,24 @@ static u32 sdp_tx_fit(const struct sdp_conn *conn, u32 len)
 	return out->size ? conn->stream.flow->fit(out, &conn->stream.credit, len) : len;
 }
 
+static void sdp_tx_trace_stall(struct sdp_conn *conn)
+{
+	const struct sdp_stream *st = &conn->stream;
+
+	trace_sdp_credit_stall(&conn->sk, st->flow->id,
+			       sdp_credit_data(&st->credit) ? SDP_LACK_SPACE : SDP_LACK_CREDITS,
+			       sdp_credit_available(&st->credit),
+			       st->tx.out.size ? sdp_outring_space(&st->tx.out) : 0);
+}
+
 static void sdp_tx_stall(struct sdp_conn *conn)
 {
 	if (!conn->stream.tx.stalled) {
 		SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_CREDITSTALLS);
 		conn->stream.stats.credit_stalls++;
 		conn->stream.tx.stalled = true;
+		if (trace_sdp_credit_stall_enabled())
+			sdp_tx_trace_stall(conn);
 	}
 	sdp_alive_stalled(&conn->stream);
 }
@@ -134,6 +149,17 @@ static void sdp_tx_count_flush(struct sdp_conn *conn, enum sdp_flush cause)
 	tx->stalled = false;
 	sdp_tx_count_cause(conn, cause);
 	sdp_timer_disarm(&conn->sk, SDP_TIMER_FLUSH);
+}
+
+/* What was held back for company is not counted: most of what leaves was. */
+static void sdp_tx_trace_held(struct sdp_conn *conn, const struct sdp_tx_msg *msg,
+			      enum sdp_flush cause)
+{
+	struct sdp_tx *tx = &conn->stream.tx;
+
+	tx->held = false;
+	trace_sdp_flush(&conn->sk, sdp_ring_unsent(&tx->ring),
+			msg->len >= tx->max_payload ? SDP_TRACE_FULL : cause);
 }
 
 /*
@@ -195,6 +221,8 @@ static bool sdp_tx_post_first(struct sdp_conn *conn, u32 len,
 
 	sdp_timer_disarm(&conn->sk, SDP_TIMER_HOLD);
 	sdp_tx_count_flush(conn, cause);
+	if (tx->held)
+		sdp_tx_trace_held(conn, msg, cause);
 	msg->len -= len;
 	if (!msg->len)
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);

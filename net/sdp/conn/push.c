@@ -27,15 +27,17 @@ void sdp_tx_flush(struct sdp_conn *conn)
 /**
  * sdp_tx_force() - send what waited, whatever it waited for
  * @conn: connection of a locked socket
+ * @cause: what has come to look
  */
-void sdp_tx_force(struct sdp_conn *conn)
+void sdp_tx_force(struct sdp_conn *conn, enum sdp_flush cause)
 {
 	struct sdp_tx *tx = &conn->stream.tx;
 
 	sdp_owned(&conn->sk);
 	if (tx->wait_head != tx->wait_tail)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
-	sdp_tx_flush(conn);
+	tx->hold = false;
+	sdp_output(conn, cause);
 }
 
 /**

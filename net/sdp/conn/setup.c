@@ -59,7 +59,7 @@ static void sdp_conn_push(struct sock *sk)
 
 static void sdp_conn_flush_all(struct sock *sk)
 {
-	sdp_tx_force(sdp_conn(sk));
+	sdp_tx_force(sdp_conn(sk), SDP_FLUSH_CALL);
 }
 
 /* Else the next message says it, see sdp_tx_heard(). */

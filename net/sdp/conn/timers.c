@@ -10,6 +10,11 @@
 #include "keepalive.h"
 #include "output.h"
 
+static void sdp_timer_hold(struct sdp_conn *conn)
+{
+	sdp_tx_force(conn, SDP_FLUSH_TIMER);
+}
+
 static void sdp_timer_quiet(struct sdp_conn *conn)
 {
 	sdp_tx_trim(&conn->stream);
@@ -26,7 +31,7 @@ static void sdp_timer_update(struct sdp_conn *conn)
 }
 
 static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
-	[SDP_TIMER_HOLD] = sdp_tx_force,
+	[SDP_TIMER_HOLD] = sdp_timer_hold,
 	[SDP_TIMER_PERSIST] = sdp_alive_persist,
 	[SDP_TIMER_USER] = sdp_alive_user_timeout,
 	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,

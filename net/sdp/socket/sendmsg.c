@@ -56,7 +56,7 @@ static void sdp_send_want_space(struct sock *sk)
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Whoever waits for room must not hold back what takes it. */
-	sdp_tx_force(&ssk->conn);
+	sdp_tx_force(&ssk->conn, SDP_FLUSH_CALL);
 	sdp_tx_ask_for_room(&ssk->conn.stream);
 }
 

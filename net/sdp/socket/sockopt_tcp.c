@@ -67,7 +67,7 @@ static int sdp_tcp_set_push(struct sdp_sock *ssk, int optname, int val)
 		ssk->base.opt.nodelay = val;
 	/* As with TCP, no delay gets past the cork, once. */
 	if (optname == TCP_NODELAY && val)
-		sdp_tx_force(&ssk->conn);
+		sdp_tx_force(&ssk->conn, SDP_FLUSH_CALL);
 	else
 		sdp_tx_flush(&ssk->conn);
 	return 0;

@@ -82,6 +82,7 @@ bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len)
 			 &msg->msg_iter))
 		return false;
 	last->len += len;
+	trace_sdp_coalesce(st->sk, len, last->len);
 	WRITE_ONCE(ring->head, ring->head + len);
 	sdp_tx_count_joined(st);
 	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_BYTESOUT, len);

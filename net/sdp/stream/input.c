@@ -19,6 +19,7 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct sdp_rx *rx = &st->rx;
 	struct sdp_rx_buf *buf;
 
+	trace_sdp_completion(st->sk, wc, true);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		sdp_link_wc_error(st->link, wc);
 		return;
@@ -259,6 +260,7 @@ int sdp_rx_begin(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	err = sdp_rx_parse(st, buf, msg);
 	if (err)
 		return err;
+	trace_sdp_msg_in(st->sk, &msg->bsdh, msg->payload_len);
 	sdp_rx_note_question(st, msg);
 	windows = sdp_rx_windows(st, buf, msg->payload_len);
 	err = sdp_credit_receive(&st->credit, &msg->bsdh, windows);

@@ -123,6 +123,12 @@ static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_h
 	return true;
 }
 
+static void sdp_tx_trace(const struct sdp_stream *st, const struct ib_send_wr *wr)
+{
+	for (; wr; wr = wr->next)
+		trace_sdp_post(st->sk, wr);
+}
+
 static bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
 {
 	struct sdp_tx *tx = &st->tx;
@@ -133,6 +139,8 @@ static bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
 		wr = tx->reg_first;
 		tx->reg_first = NULL;
 	}
+	if (trace_sdp_post_enabled())
+		sdp_tx_trace(st, wr);
 	err = ib_post_send(st->link->qp, wr, NULL);
 	if (likely(!err))
 		return true;
@@ -242,6 +250,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 
 	sdp_credit_transmit(&st->credit, &msg->bsdh,
 			    sdp_flow_windows(st->flow, tx->out.piece, len));
+	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
 	if (!st->flow->tells_space)
 		sdp_rx_ring_tell(st);
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
@@ -502,6 +511,7 @@ void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct sdp_stream *st = container_of(wc->wr_cqe, struct sdp_stream, tx_cqe);
 
+	trace_sdp_completion(st->sk, wc, false);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		sdp_link_wc_error(st->link, wc);
 		return;

@@ -216,6 +216,7 @@ void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
 	}
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	msg->len += len;
+	trace_sdp_coalesce(st->sk, len, msg->len);
 	if (!sdp_ring_used(&tx->ring))
 		tx->since = jiffies;
 	if (urgent) {

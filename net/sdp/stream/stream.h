@@ -247,6 +247,7 @@ struct sdp_tx_wr {
  * @out_rkey: key to it
  * @burst: what the device has been given in one go
  * @stalled: data had to wait for the peer's space
+ * @held: the first message that waits was held back for company
  * @pushing: sdp_output() is at work
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
@@ -296,6 +297,7 @@ struct sdp_tx {
 	u32 out_rkey;
 	struct sdp_burst burst;
 	bool stalled;
+	bool held;
 	bool pushing;
 	unsigned long ask_again;
 	u32 max_payload;
