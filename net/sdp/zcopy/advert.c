@@ -186,6 +186,7 @@ static bool sdp_zsend_tell(struct sdp_zcopy *z, struct sdp_zsend *s)
 	s->state = SDP_ZSEND_OUT;
 	s->start = z->advertised;
 	z->advertised += s->zp->len;
+	trace_sdp_zcopy_offer(z->st->sk, s->zp->len, s->mr->rkey, s->zp->async);
 	if (!sdp_tx_post_msg(z->st, &msg,
 			     z->st->link->dev->acked_on_completion))
 		return false;

@@ -292,6 +292,7 @@ static u32 sdp_zasync_count(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	stats->guard_faults += count.touched;
 	stats->guard_waits += count.waited;
 	stats->guard_copies += count.copied;
+	trace_sdp_guard_fault(z->st->sk, zp->guarded, count.touched, count.waited, count.copied);
 	return count.touched;
 }
 

@@ -35,6 +35,7 @@ void sdp_zrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct sdp_zcopy *z = container_of(wc->wr_cqe, struct sdp_zcopy, read_cqe);
 
+	trace_sdp_completion(z->st->sk, wc, false);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		sdp_link_wc_error(z->st->link, wc);
 		return;
@@ -137,7 +138,7 @@ void sdp_zrecv_free(struct sdp_zcopy *z)
 				       SDP_ZCOPY_READS].zp->over);
 }
 
-static void sdp_zrecv_refuse(struct sdp_zcopy *z)
+static void sdp_zrecv_refuse(struct sdp_zcopy *z, enum sdp_trace_refusal why)
 {
 	struct sdp_zsink *sink = &z->sink;
 
@@ -145,6 +146,7 @@ static void sdp_zrecv_refuse(struct sdp_zcopy *z)
 		return;
 	SDP_INC_STATS(sock_net(z->st->sk), SDP_MIB_ZCOPYREFUSALS);
 	z->st->stats.zcopy_refusals++;
+	trace_sdp_zcopy_refuse(z->st->sk, sink->fifo.head - sink->fifo.tail, why);
 	sdp_zsink_refuse(sink);
 }
 
@@ -182,7 +184,7 @@ void sdp_zrecv_offered(struct sdp_zcopy *z)
 	else if (!z->on || sdp_zsend_waited_for(z) ||
 		 sock_flag(z->st->sk, SOCK_FASYNC) ||
 		 (sdp_has_sleeper(z->st->sk) && !sdp_zrecv_is_served(z)))
-		sdp_zrecv_refuse(z);
+		sdp_zrecv_refuse(z, z->on ? SDP_REFUSAL_SLEEPER : SDP_REFUSAL_OFF);
 }
 
 /**
@@ -214,7 +216,7 @@ void sdp_zrecv_answer(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
 	if (!z->readers)
-		sdp_zrecv_refuse(z);
+		sdp_zrecv_refuse(z, SDP_REFUSAL_POLL);
 }
 
 static bool sdp_zrecv_post(struct sdp_zcopy *z, struct sdp_zpages *zp)
@@ -234,6 +236,7 @@ static bool sdp_zrecv_post(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	}
 	read->zp = zp;
 	z->read_head++;
+	trace_sdp_zcopy_read(z->st->sk, zp->len, from.rkey, from.left);
 	if (rdma_rw_ctx_post(&read->rw, z->st->link->qp, z->st->link->qp->port, &z->read_cqe,
 			     NULL))
 		sdp_link_end(z->st->link, -ECONNRESET);
@@ -309,6 +312,7 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 				     &call->z->st->read_turn);
 	if (read <= 0)
 		return false;
+	trace_sdp_zcopy_read(z->st->sk, read, from.rkey, from.left);
 	sdp_zrecv_took(call->z, read);
 	call->begun += read;
 	call->done += read;
@@ -430,7 +434,7 @@ u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want)
 	if (call.done)
 		SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_ZCOPYBYTESIN, call.done);
 	else
-		sdp_zrecv_refuse(z);
+		sdp_zrecv_refuse(z, SDP_REFUSAL_READ);
 	/* Others may have waited for their turn. */
 	if (sdp_zrecv_ready(z))
 		z->st->sk->sk_data_ready(z->st->sk);
