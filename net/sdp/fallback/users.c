@@ -21,6 +21,7 @@
 void sdp_fallback_open(struct sdp_fallback *fb)
 {
 	WARN_ON_ONCE(atomic_read(&fb->users));
+	trace_sdp_fallback(fb->sk, fb->tcp->sk, fb->reason);
 	fb->used = true;
 	/* Options are set on TCP alone from now on, and in the end it forgets some. */
 	sdp_fallback_forget_given(fb);
