@@ -7,6 +7,7 @@
 #define _SDP_BASE_H
 
 #include "addr.h"
+#include "debug.h"
 #include "lock.h"
 #include "mem.h"
 #include "mib.h"

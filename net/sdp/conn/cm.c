@@ -351,6 +351,7 @@ static int sdp_cm_rejected(struct sdp_conn *conn, struct rdma_cm_id *id,
 		if (event->status == IB_CM_REJ_TIMEOUT)
 			return -ETIMEDOUT;
 	}
+	sdp_dbg(&conn->sk, "the peer refuses, status %d", event->status);
 	return -ECONNREFUSED;
 }
 
@@ -476,6 +477,7 @@ static int sdp_cm_request(struct sdp_conn *parent, struct rdma_cm_id *id,
 
 	/* Who asks from elsewhere finds nobody. */
 	if (!sdp_cm_on_bound_netdev(parent, id)) {
+		sdp_dbg(&parent->sk, "refused: not on the interface of SO_BINDTODEVICE");
 		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
 		return -ECONNREFUSED;
 	}
@@ -483,6 +485,7 @@ static int sdp_cm_request(struct sdp_conn *parent, struct rdma_cm_id *id,
 			      event->param.conn.private_data_len, &hello);
 	if (err) {
 		SDP_INC_STATS(sock_net(&parent->sk), SDP_MIB_PROTOCOLERRORS);
+		sdp_dbg(&parent->sk, "refused: a Hello with error %d", err);
 		sdp_cm_reject(id, err == -EPROTONOSUPPORT ?
 			      SDP_REJECT_VERSION : SDP_REJECT_PROTOCOL);
 		return err;
@@ -499,6 +502,7 @@ static int sdp_cm_request(struct sdp_conn *parent, struct rdma_cm_id *id,
 		err = sdp_cm_accept(child, id, &hello, &event->param.conn);
 	}
 	if (err) {
+		sdp_dbg(&child->sk, "refused: set-up fails with error %d", err);
 		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
 		sdp_link_end(&child->link, err);
 	}

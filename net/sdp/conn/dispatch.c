@@ -126,8 +126,10 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 	}
 	if (!err)
 		sdp_rx_look_after(conn, &msg, full);
-	if (err == -EPROTO)
+	if (err == -EPROTO) {
 		SDP_INC_STATS(sock_net(st->sk), SDP_MIB_PROTOCOLERRORS);
+		sdp_dbg(st->sk, "a message of %u bytes breaks the protocol", buf->byte_len);
+	}
 	return err;
 }
 

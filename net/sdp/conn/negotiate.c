@@ -59,6 +59,8 @@ void sdp_flow_choose(struct sdp_conn *conn, u16 peer)
 	conn->stream.features &= peer;
 	conn->stream.flow = sdp_flow_strongest(conn->stream.features);
 	conn->flow_reason = sdp_flow_obstacle(conn, want);
+	sdp_dbg(&conn->sk, "RDMA over %s with flow control %s, %s is wanted",
+		conn->dev_name, conn->stream.flow->name, want->name);
 	if (!conn->flow_reason)
 		return;
 	SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_FLOWDOWNGRADES);

@@ -22,6 +22,7 @@ bool sdp_fallback_listen_alone(struct sdp_fallback *fb)
 		return false;
 	if (fb->wanted == SDP_FALLBACK_ONLY)
 		return true;
+	sdp_dbg(fb->sk, "RDMA cannot listen, TCP does alone");
 	WRITE_ONCE(fb->alone, true);
 	SDP_INC_STATS(sock_net(fb->sk), SDP_MIB_FALLBACKLISTENS);
 	return true;

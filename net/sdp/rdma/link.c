@@ -64,6 +64,8 @@ void sdp_link_wc_error(struct sdp_link *link, const struct ib_wc *wc)
 	bool silent = wc->status == IB_WC_RETRY_EXC_ERR ||
 		      wc->status == IB_WC_RNR_RETRY_EXC_ERR;
 
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		sdp_dbg(link->sk, "a work request fails: %s", ib_wc_status_msg(wc->status));
 	set_bit(SDP_CONN_FLUSHED, &link->flags);
 	/* Pairs with the barrier in sdp_link_check_flushed(). */
 	smp_mb__after_atomic();

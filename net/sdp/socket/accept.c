@@ -79,6 +79,9 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	err = sdp_fallback_listen(ssk, backlog);
 	if (!err)
 		err = sdp_listen_rdma(ssk);
+	sdp_dbg(sk, "listen: error %d, backlog %d, %s", err, backlog,
+		sdp_fallback_alone(&ssk->fallback) ? "TCP alone" :
+		ssk->fallback.tcp ? "RDMA and TCP" : "RDMA");
 	if (err)
 		sdp_sock_retreat(sk, sdp_listen_failed);
 	return err;
@@ -188,6 +191,7 @@ static bool sdp_accept_reserve(struct sdp_sock *parent)
 	spin_unlock_bh(&parent->accept_lock);
 	if (old) {
 		SDP_INC_STATS(sock_net(&old->sk), SDP_MIB_HALFOPENDROPS);
+		sdp_dbg(&old->sk, "half open for too long, another one takes its place");
 		sdp_accept_give_up(old);
 		/* The list's reference. */
 		sock_put(&old->sk);
@@ -278,6 +282,10 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	bool late;
 
 	if (!sdp_accept_reserve(parent)) {
+		sdp_dbg(&parent->sk, "put off: %u of %u ready, %u of %u half open",
+			READ_ONCE(parent->sk.sk_ack_backlog),
+			READ_ONCE(parent->sk.sk_max_ack_backlog) + 1,
+			READ_ONCE(parent->accept_waits), sdp_accept_limit(parent));
 		SDP_INC_STATS(net, SDP_MIB_BACKLOGREJECTS);
 		*why = SDP_REJECT_BACKLOG;
 		return NULL;

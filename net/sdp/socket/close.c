@@ -159,6 +159,7 @@ static void sdp_sock_become_orphan(struct sdp_sock *ssk)
 	    !ssk->conn.link.id)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ORPHANDROPS);
+	sdp_dbg(&ssk->sk, "reset: more orphans than max_orphans");
 	set_bit(SDP_CONN_TOLD, &ssk->conn.link.flags);
 	sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 }

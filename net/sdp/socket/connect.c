@@ -111,6 +111,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 		sdp_timer_arm(&ssk->sk, SDP_TIMER_SYN, timeout);
 		return 0;
 	}
+	sdp_dbg(sk, "connect: error %d of RDMA", err);
 	/* The id is bound at most, and has seen no event that we act upon. */
 	sdp_timer_disarm_all(&ssk->sk);
 	*era = ssk->era;
@@ -136,6 +137,8 @@ static bool sdp_sock_retry(struct sdp_sock *ssk)
 		return false;
 	sdp_rx_purge(&ssk->conn.stream);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
+	sdp_dbg(sk, "the listener is full, asked again in %u ms",
+		jiffies_to_msecs(ssk->backoff));
 	/* It has answered: this is a peer that speaks SDP. */
 	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FALLBACK);
 	sdp_timer_arm(&ssk->sk, SDP_TIMER_CONNECT, ssk->backoff);
@@ -223,6 +226,7 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	sdp_owned(sk);
 	if (sdp_sock_retry(ssk))
 		return;
+	sdp_dbg(sk, "RDMA ends in state %d with error %d", old, reason);
 	sdp_sock_count_end(ssk, reason);
 	if (old == TCP_LISTEN && sdp_fallback_listen_alone(&ssk->fallback))
 		return;

@@ -305,6 +305,7 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	sdp_backoff_learn(&z->touched,
 			  touched * 100 <=
 				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
+	sdp_zcopy_tell(z, "the program writes to it too early", &z->touched);
 }
 
 /**
@@ -319,6 +320,7 @@ void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	sdp_owned(z->st->sk);
 	sdp_backoff_learn(&z->unread, zp->done == zp->len);
+	sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
 	if (!zp->msg)
 		sdp_zasync_learn(z, zp);
 	sdp_zpages_free(zp);

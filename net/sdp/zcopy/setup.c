@@ -44,6 +44,8 @@ void sdp_zcopy_begin(struct sdp_zcopy *z)
 	z->epoch++;
 	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(z->st->link->dev);
 	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
+	if (mode != SDP_ZCOPY_OFF && !z->on)
+		sdp_dbg(z->st->sk, "no zero copy: the device cannot do it");
 	if (z->on)
 		z->st->features |= SDP_FEAT_MULTI_ADVERT;
 }
@@ -64,6 +66,8 @@ void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts)
 	z->ends_keys = z->on && cap & SDP_CAP_INVALIDATE;
 	sdp_zsource_init(&z->source, max_adverts);
 	sdp_zsink_init(&z->sink, several ? SDP_ZCOPY_ADVERTS : 1);
+	sdp_dbg(z->st->sk, "zero copy %s, the peer holds %u offers",
+		sdp_zcopy_mode_name(sdp_zcopy_mode(z)), z->source.max);
 }
 
 /**

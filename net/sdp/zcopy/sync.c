@@ -146,6 +146,7 @@ u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo)
 		sdp_zsync_take_back(z, zp);
 	done = zp->done;
 	sdp_backoff_learn(&z->unread, done == zp->len);
+	sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
 	sdp_zpages_free(zp);
 	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_ZCOPYBYTESOUT, done);
 	iov_iter_advance(&msg->msg_iter, done);

@@ -82,6 +82,15 @@ static inline void sdp_backoff_learn(struct sdp_backoff *b, bool good)
 	b->skip = b->step;
 }
 
+/* Says for how long, and why, what was just learned turns zero copy off. */
+#define sdp_zcopy_tell(z, why, b)					\
+do {									\
+	u32 __skip = (b)->skip;						\
+									\
+	if (__skip)							\
+		sdp_dbg((z)->st->sk, "no zero copy for %u writes: %s", __skip, why);	\
+} while (0)
+
 /* What pages are for. */
 enum sdp_zpages_use {
 	SDP_ZPAGES_SEND,	/* the peer reads them */
