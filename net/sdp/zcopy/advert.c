@@ -81,18 +81,22 @@ bool sdp_zsend_open(const struct sdp_zcopy *z)
 
 /**
  * sdp_zsend_may_add() - whether pages may be sent behind those that are
- * @z: zero copy of a locked socket
+ * @z: zero copy of a socket; without its lock it is a hint for a caller that waits
  *
  * Not behind those of which the peer has refused some, which are sent first.
  */
 bool sdp_zsend_may_add(const struct sdp_zcopy *z)
 {
-	u32 i;
+	u32 i = READ_ONCE(z->send_tail);
+	u32 head = READ_ONCE(z->send_head);
 
-	for (i = z->send_tail; i != z->send_head; i++)
+	/* Without the lock the two may be of different connections. */
+	if (head - i >= z->source.max)
+		return false;
+	for (; i != head; i++)
 		if (z->sends[i % SDP_ZCOPY_ADVERTS].state > SDP_ZSEND_OUT)
 			return false;
-	return z->send_head - z->send_tail < z->source.max;
+	return true;
 }
 
 /**
