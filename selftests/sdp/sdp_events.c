@@ -9,7 +9,8 @@
 #include "sdp_memory.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
-#define EVENTS		TRACEFS "/events/sdp/enable"
+#define EVENT_FOLDER	TRACEFS "/events/sdp"
+#define EVENTS		EVENT_FOLDER "/enable"
 #define TRACE		TRACEFS "/trace"
 
 static struct event *events;
@@ -42,6 +43,15 @@ static void find_events(void)
 void trace_clear(void)
 {
 	CHECK_OK(close(CHECK_OK(open(TRACE, O_WRONLY | O_TRUNC))));
+}
+
+void trace_without(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), EVENT_FOLDER "/%s/enable", name);
+	CHECK(file_write(path, "0"));
+	trace_clear();
 }
 
 static void trace_end(void)

@@ -24,6 +24,8 @@ struct end end_of_fd(int fd);
  */
 void traced(void (*run)(void));
 void trace_clear(void);
+/* From here on without one kind of event: the trace has room for so many only. */
+void trace_without(const char *name);
 /* Take what the trace has by now; the functions below look at that. */
 void trace_read(void);
 
