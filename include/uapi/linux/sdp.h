@@ -90,7 +90,7 @@ enum sdp_zcopy_mode {
 enum sdp_flush {
 	SDP_FLUSH_CALL,		/* a call of the program */
 	SDP_FLUSH_INTERRUPT,	/* the interrupt that told of the space */
-	SDP_FLUSH_TIMER,	/* a timer, because neither came */
+	SDP_FLUSH_TIMER,	/* a timer: neither came, or a cork was in for too long */
 	SDP_FLUSH_PAUSE,	/* not space: more was expected, and did not come */
 	__SDP_FLUSH_MAX
 };

@@ -10,7 +10,10 @@
 
 struct sock;
 
-/* What can become due.  Handlers are in the order of this list. */
+/*
+ * What can become due.  Handlers are in the order of this list, the connection's in
+ * conn/timers.c and the others in socket/sock.c.
+ */
 enum sdp_timer {
 	SDP_TIMER_CONNECT,	/* repeat a request that was put off */
 	SDP_TIMER_SYN,		/* give up to connect */

@@ -112,6 +112,8 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 {
 	struct sdp_stream *st = &conn->stream;
 	bool full = sdp_rx_full(st);
+	/* The buffer may have another message soon. */
+	u32 len = buf->byte_len;
 	struct sdp_msg msg;
 	int err;
 
@@ -128,7 +130,7 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 		sdp_rx_look_after(conn, &msg, full);
 	if (err == -EPROTO) {
 		SDP_INC_STATS(sock_net(st->sk), SDP_MIB_PROTOCOLERRORS);
-		sdp_dbg(st->sk, "a message of %u bytes breaks the protocol", buf->byte_len);
+		sdp_dbg(st->sk, "a message of %u bytes breaks the protocol", len);
 	}
 	return err;
 }

@@ -3,45 +3,40 @@
  * What becomes due on a connection.
  */
 #include "base/base.h"
-#include "stream/stream.h"
-#include "zcopy/zcopy.h"
-#include "cm.h"
 #include "conn.h"
-#include "keepalive.h"
-#include "output.h"
 
-static void sdp_timer_hold(struct sdp_conn *conn)
+static void sdp_conn_timer_hold(struct sdp_conn *conn)
 {
 	sdp_tx_force(conn, SDP_FLUSH_TIMER);
 }
 
-static void sdp_timer_quiet(struct sdp_conn *conn)
+static void sdp_conn_timer_quiet(struct sdp_conn *conn)
 {
 	sdp_tx_trim(&conn->stream);
 }
 
-static void sdp_timer_async(struct sdp_conn *conn)
+static void sdp_conn_timer_async(struct sdp_conn *conn)
 {
 	sdp_zasync_watch(&conn->zcopy);
 }
 
-static void sdp_timer_update(struct sdp_conn *conn)
+static void sdp_conn_timer_update(struct sdp_conn *conn)
 {
 	sdp_tx_update(conn, SDP_FLUSH_INTERRUPT);
 }
 
 static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
-	[SDP_TIMER_HOLD] = sdp_timer_hold,
+	[SDP_TIMER_HOLD] = sdp_conn_timer_hold,
 	[SDP_TIMER_PERSIST] = sdp_alive_persist,
 	[SDP_TIMER_USER] = sdp_alive_user_timeout,
 	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,
-	[SDP_TIMER_QUIET] = sdp_timer_quiet,
+	[SDP_TIMER_QUIET] = sdp_conn_timer_quiet,
 	[SDP_TIMER_FLUSH] = sdp_tx_late,
-	[SDP_TIMER_UPDATE] = sdp_timer_update,
+	[SDP_TIMER_UPDATE] = sdp_conn_timer_update,
 	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_PART] = sdp_conn_part,
-	[SDP_TIMER_ASYNC] = sdp_timer_async,
+	[SDP_TIMER_ASYNC] = sdp_conn_timer_async,
 };
 
 /**

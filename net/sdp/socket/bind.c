@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "fallback/fallback.h"
 #include "conn/conn.h"
-#include "share.h"
 #include "socket.h"
 
 /**

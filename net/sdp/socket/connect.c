@@ -137,7 +137,7 @@ static bool sdp_sock_retry(struct sdp_sock *ssk)
 		return false;
 	sdp_rx_purge(&ssk->conn.stream);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTRETRIES);
-	sdp_dbg(sk, "the listener is full, asked again in %u ms",
+	sdp_dbg(sk, "the peer puts us off, asked again in %u ms",
 		jiffies_to_msecs(ssk->backoff));
 	/* It has answered: this is a peer that speaks SDP. */
 	sdp_timer_disarm(&ssk->sk, SDP_TIMER_FALLBACK);

@@ -3,8 +3,6 @@
  * What a connection has its socket do.
  */
 #include "conn/conn.h"
-#include "accept.h"
-#include "share.h"
 #include "socket.h"
 
 static struct sdp_sock *sdp_event_sk(struct sdp_conn *conn)

@@ -14,7 +14,6 @@
 
 #include "base/base.h"
 #include "conn/conn.h"
-#include "share.h"
 #include "socket.h"
 
 /**

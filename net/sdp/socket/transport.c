@@ -327,7 +327,8 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	WRITE_ONCE(ssk->sk.sk_err, 0);
 	sdp_fallback_attach_tcp(fb);
 	ret = sdp_fallback_connect_tcp(ssk);
-	sdp_dbg(&ssk->sk, "TCP takes over, error %d of RDMA and %d of TCP", *err, ret);
+	sdp_dbg(&ssk->sk, "TCP %s, error %d of RDMA and %d of TCP",
+		ret ? "fails as well" : "takes over", *err, ret);
 	if (ret) {
 		sdp_fallback_detach_tcp(fb);
 		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);

@@ -91,10 +91,10 @@ bool sdp_zsend_may_add(const struct sdp_zcopy *z)
 	u32 head = READ_ONCE(z->send_head);
 
 	/* Without the lock the two may be of different connections. */
-	if (head - i >= z->source.max)
+	if (head - i >= READ_ONCE(z->source.max))
 		return false;
 	for (; i != head; i++)
-		if (z->sends[i % SDP_ZCOPY_ADVERTS].state > SDP_ZSEND_OUT)
+		if (READ_ONCE(z->sends[i % SDP_ZCOPY_ADVERTS].state) > SDP_ZSEND_OUT)
 			return false;
 	return true;
 }
@@ -118,7 +118,7 @@ bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	s->state = SDP_ZSEND_READY;
 	s->keyed = false;
 	s->since = jiffies;
-	z->send_head++;
+	WRITE_ONCE(z->send_head, z->send_head + 1);
 	z->st->async_out += zp->async;
 	if (zp->async)
 		z->st->async_bytes += zp->len;
@@ -149,7 +149,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 		sdp_zpace_learn(&z->pace, jiffies - s->since);
 	sdp_zsend_count(&z->st->stats, zp->done);
 	sdp_zsend_unmap(z, zp);
-	z->send_tail++;
+	WRITE_ONCE(z->send_tail, z->send_tail + 1);
 	if (!zp->async) {
 		complete_all(&zp->over);
 		return;
@@ -460,6 +460,7 @@ void sdp_zsend_prepare(struct sdp_zcopy *z)
  */
 int sdp_zcopy_answered(struct sdp_zcopy *z, const struct sdp_msg *msg)
 {
+	sdp_owned(z->st->sk);
 	switch (msg->bsdh.mid) {
 	case SDP_MID_SRCAVAILCANCEL:
 		sdp_zsink_refuse(&z->sink);
