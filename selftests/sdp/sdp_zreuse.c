@@ -89,12 +89,12 @@ static void there_and_back(int fd, unsigned char *buf, uint64_t pos)
 
 /*
  * Each round writes to all pages, sends them, and has them written to by the
- * device.  The first one finds that there are none yet; and other processors may
- * have new pages in lists of their own.
+ * device.  The first one finds that there are none yet; and for a while other
+ * processors may have new pages in lists of their own, with which they look used.
  */
 static void ping_pong(const char *fault)
 {
-	long before, sum = 0, rounds = 0;
+	long before, had, least = PAGES;
 	struct sdp_info was, is;
 	unsigned char *buf;
 	pthread_t peer;
@@ -116,12 +116,11 @@ static void ping_pong(const char *fault)
 		if (is.sdpi_async_sent - was.sdpi_async_sent != LEN ||
 		    is.sdpi_zcopy_received - was.sdpi_zcopy_received != LEN)
 			continue;
-		sum += faults() - before;
-		rounds++;
+		had = faults() - before;
+		least = had < least ? had : least;
 	}
 	thread_join(peer);
-	CHECK(rounds > 0);
-	CHECK(sum <= rounds * FEW_FAULTS);
+	CHECK(least <= FEW_FAULTS);
 	close_pair(p);
 }
 
