@@ -588,6 +588,7 @@ static void connect_through_map(int listener, int map, bool leave)
 	set_linger(client, 1, 0);
 	CHECK_OK(close(client));
 	/* Once it has come: a recv() that waits for it below a map says EAGAIN. */
+	wait_poll(server, POLLHUP);
 	CHECK_EQ(recv_until_end(server), ECONNRESET);
 	CHECK_OK(close(server));
 }
