@@ -5,15 +5,12 @@
 #ifndef _SDP_FALLBACK_H
 #define _SDP_FALLBACK_H
 
-#include <linux/poll.h>
 #include <linux/sdp.h>
 #include <net/sock.h>
 
 #include "base/base.h"
 #include "gate.h"
 #include "lsm.h"
-
-struct pipe_inode_info;
 
 /* Of level SOL_TCP, that are given to TCP whether the program has set them or not. */
 #define SDP_FALLBACK_TCP_OPTIONS	10
@@ -106,7 +103,7 @@ struct sdp_fallback_view {
 	u32 unacked;
 };
 
-/* What the program wants: mode.c */
+/* What the program wants, and what it has: mode.c */
 void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk);
 int sdp_fallback_want(struct sdp_fallback *fb, int mode);
 bool sdp_fallback_ready(const struct sdp_fallback *fb);
@@ -122,6 +119,9 @@ static inline struct socket *sdp_fallback_tcp(const struct sdp_fallback *fb)
 void sdp_fallback_count(struct sdp_fallback *fb,
 			enum sdp_fallback_reason reason);
 void sdp_fallback_drop(struct sdp_fallback *fb);
+const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active);
+bool sdp_fallback_view(const struct sdp_fallback *fb,
+		       struct sdp_fallback_view *view);
 
 /* A listener's side: listen.c */
 bool sdp_fallback_listen_alone(struct sdp_fallback *fb);
@@ -154,34 +154,5 @@ struct socket *sdp_fallback_get(struct sdp_fallback *fb);
 void sdp_fallback_put(struct sdp_fallback *fb);
 bool sdp_fallback_is_left(const struct sdp_fallback *fb);
 int sdp_fallback_wait_left(struct sdp_fallback *fb);
-
-/* Calls once TCP has taken over: calls.c */
-struct socket *sdp_fallback_settle(struct sdp_fallback *fb, long timeo);
-int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
-			 struct msghdr *msg, size_t len);
-int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,
-			 struct msghdr *msg, size_t len, int flags);
-ssize_t sdp_fallback_splice_read(struct sdp_fallback *fb, struct socket *tcp,
-				 loff_t *ppos, struct pipe_inode_info *pipe,
-				 size_t len, unsigned int flags);
-void sdp_fallback_splice_eof(struct sdp_fallback *fb, struct socket *tcp);
-__poll_t sdp_fallback_poll(struct sdp_fallback *fb, struct file *file,
-			   struct socket *tcp);
-int sdp_fallback_getname(struct sdp_fallback *fb, struct socket *tcp,
-			 struct sockaddr *addr, int peer);
-int sdp_fallback_shutdown(struct sdp_fallback *fb, struct socket *tcp, int how);
-int sdp_fallback_ioctl(struct sdp_fallback *fb, struct socket *tcp,
-		       unsigned int cmd, unsigned long arg);
-int sdp_fallback_setsockopt(struct sdp_fallback *fb, int optname,
-			    sockptr_t optval, unsigned int optlen);
-int sdp_fallback_set_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
-			 int optname, sockptr_t optval, unsigned int optlen);
-int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
-			 int optname, char __user *optval, int __user *optlen);
-int sdp_fallback_set_peek_off(struct sdp_fallback *fb, int val);
-int sdp_fallback_getsockopt(struct sdp_fallback *fb, int optname, int *val);
-const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active);
-bool sdp_fallback_view(const struct sdp_fallback *fb,
-		       struct sdp_fallback_view *view);
 
 #endif /* _SDP_FALLBACK_H */

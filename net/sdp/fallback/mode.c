@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether a socket may use TCP, or nothing else: SDP_TCP_FALLBACK and its sysctl.
+ * Whether a socket may use TCP, or nothing else (SDP_TCP_FALLBACK and its sysctl), and
+ * whether it does.
  */
+#include <linux/tcp.h>
+
 #include "base/base.h"
 #include "fallback.h"
 #include "lsm.h"
@@ -96,4 +99,67 @@ void sdp_fallback_count(struct sdp_fallback *fb,
 	WRITE_ONCE(fb->reason, reason);
 	SDP_INC_STATS(sock_net(fb->sk), SDP_MIB_FALLBACKNODEVICE + reason -
 						SDP_FALLBACK_NO_DEVICE);
+}
+
+/* What /proc says of a connection over TCP, by the reason for it. */
+static const char * const sdp_fallback_words[] = {
+	[SDP_FALLBACK_NONE] = "tcp",
+	[SDP_FALLBACK_NO_DEVICE] = "tcp:no-device",
+	[SDP_FALLBACK_UNREACHABLE] = "tcp:unreachable",
+	[SDP_FALLBACK_REFUSED] = "tcp:refused",
+	[SDP_FALLBACK_TIMEOUT] = "tcp:timeout",
+	[SDP_FALLBACK_RESOURCES] = "tcp:resources",
+	[SDP_FALLBACK_ACCEPTED] = "tcp:accepted",
+	[SDP_FALLBACK_CHOSEN] = "tcp:chosen",
+};
+
+/**
+ * sdp_fallback_word() - say for /proc what TCP carries, and why
+ * @fb: the fallback of a socket
+ * @active: sdp_fallback_view() has found a connection over TCP
+ *
+ * Context: any, without locks.
+ * Return: a word, or NULL if it is all RDMA's.
+ */
+const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active)
+{
+	if (active)
+		return sdp_fallback_words[READ_ONCE(fb->reason)];
+	if (!sdp_in_state(fb->sk, TCPF_LISTEN) || !READ_ONCE(fb->tcp))
+		return NULL;
+	if (READ_ONCE(fb->wanted) == SDP_FALLBACK_ONLY)
+		return sdp_fallback_words[SDP_FALLBACK_CHOSEN];
+	return READ_ONCE(fb->alone) ?
+		       sdp_fallback_words[SDP_FALLBACK_NO_DEVICE] : "both";
+}
+
+/**
+ * sdp_fallback_view() - look at a connection over TCP from outside
+ * @fb: the fallback of a socket
+ * @view: to fill
+ *
+ * Context: any, without locks; what is seen need not be of one moment.
+ * Return: whether TCP carries the socket's connection.
+ */
+bool sdp_fallback_view(const struct sdp_fallback *fb,
+		       struct sdp_fallback_view *view)
+{
+	const struct tcp_sock *tp;
+	struct socket *tcp;
+	struct sock *tsk;
+
+	/* What was a TCP socket stays one until RCU readers have left. */
+	rcu_read_lock();
+	tcp = sdp_fallback_tcp(fb);
+	tsk = tcp ? READ_ONCE(tcp->sk) : NULL;
+	if (tsk) {
+		tp = tcp_sk(tsk);
+		view->state = READ_ONCE(tsk->sk_state);
+		view->unread = max_t(int, READ_ONCE(tp->rcv_nxt) -
+					  READ_ONCE(tp->copied_seq), 0);
+		view->unacked = READ_ONCE(tp->write_seq) -
+				READ_ONCE(tp->snd_una);
+	}
+	rcu_read_unlock();
+	return tsk;
 }

@@ -6,6 +6,7 @@
 #define _SDP_SOCKET_H
 
 #include <linux/ipv6.h>
+#include <linux/poll.h>
 #include <linux/sdp.h>
 #include <linux/socket.h>
 #include <net/inet_sock.h>
@@ -19,6 +20,8 @@
 #include "accept.h"
 #include "inet.h"
 #include "share.h"
+
+struct pipe_inode_info;
 
 /**
  * struct sdp_sock - an SDP socket
@@ -151,6 +154,32 @@ void sdp_fallback_timeout(struct sdp_sock *ssk);
 void sdp_fallback_release(struct sdp_sock *ssk);
 int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
+
+/* tcp_calls.c */
+struct socket *sdp_fallback_settle(struct sdp_fallback *fb, long timeo);
+int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
+			 struct msghdr *msg, size_t len);
+int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,
+			 struct msghdr *msg, size_t len, int flags);
+ssize_t sdp_fallback_splice_read(struct sdp_fallback *fb, struct socket *tcp,
+				 loff_t *ppos, struct pipe_inode_info *pipe,
+				 size_t len, unsigned int flags);
+void sdp_fallback_splice_eof(struct sdp_fallback *fb, struct socket *tcp);
+__poll_t sdp_fallback_poll(struct sdp_fallback *fb, struct file *file,
+			   struct socket *tcp);
+int sdp_fallback_getname(struct sdp_fallback *fb, struct socket *tcp,
+			 struct sockaddr *addr, int peer);
+int sdp_fallback_shutdown(struct sdp_fallback *fb, struct socket *tcp, int how);
+int sdp_fallback_ioctl(struct sdp_fallback *fb, struct socket *tcp,
+		       unsigned int cmd, unsigned long arg);
+int sdp_fallback_setsockopt(struct sdp_fallback *fb, int optname,
+			    sockptr_t optval, unsigned int optlen);
+int sdp_fallback_set_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
+			 int optname, sockptr_t optval, unsigned int optlen);
+int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
+			 int optname, char __user *optval, int __user *optlen);
+int sdp_fallback_set_peek_off(struct sdp_fallback *fb, int val);
+int sdp_fallback_getsockopt(struct sdp_fallback *fb, int optname, int *val);
 
 /* carry.c */
 void sdp_fallback_carry(struct sdp_sock *ssk);
