@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What setsockopt() has set below SOL_SOCKET, and what its defaults are.
+ * What setsockopt() has set below SOL_SOCKET.
  */
 #ifndef _SDP_SETTINGS_H
 #define _SDP_SETTINGS_H
 
-#include <linux/sockptr.h>
 #include <linux/types.h>
 
 struct sdp_flow_ops;
 struct sdp_guard_ops;
-struct sock;
 
 /* Options of IP and IPv6 that are kept; socket/sockopt_ip.c has the table. */
 enum sdp_ip_option {
@@ -86,27 +84,7 @@ struct sdp_options {
 	u32 inet_set;
 };
 
-void sdp_options_init(struct sdp_options *opt);
-unsigned int sdp_option_retrans_to_secs(unsigned int retrans);
-
-/* Values of a socket, its namespace's where it has none of its own. */
-unsigned int sdp_option_keepidle(const struct sock *sk);
-unsigned int sdp_option_keepintvl(const struct sock *sk);
-unsigned int sdp_option_keepcnt(const struct sock *sk);
-unsigned long sdp_option_connect_timeout(const struct sock *sk);
-int sdp_option_linger2(const struct sock *sk);
-const struct sdp_flow_ops *sdp_option_flow(const struct sock *sk);
-const struct sdp_guard_ops *sdp_option_guard(const struct sock *sk);
-unsigned int sdp_option_zcopy(const struct sock *sk);
-
-int sdp_int_get(int *val, sockptr_t optval, unsigned int optlen);
-
 /* Room for the name of an engine, a mode or a guard, its end included. */
 #define SDP_NAME_MAX	16
-
-int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
-		 unsigned int optlen);
-int sdp_name_put(const char *name, int len, char __user *optval,
-		 int __user *optlen);
 
 #endif /* _SDP_SETTINGS_H */

@@ -131,6 +131,63 @@ static inline bool sdp_nodelay(const struct sock *sk)
 	return sdp_base(sk)->opt.nodelay && !sdp_base(sk)->opt.cork;
 }
 
+/*
+ * Values of options: a socket's own, or its namespace's where it has none.  Any
+ * context, the socket locked or not.
+ */
+
+/* Seconds that a connection is idle before it is probed. */
+static inline unsigned int sdp_option_keepidle(const struct sock *sk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	return sdp_base(sk)->opt.keepidle ?: READ_ONCE(sn->keepalive_time);
+}
+
+/* Seconds that one probe may stay unanswered. */
+static inline unsigned int sdp_option_keepintvl(const struct sock *sk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	return sdp_base(sk)->opt.keepintvl ?: READ_ONCE(sn->keepalive_intvl);
+}
+
+/* How many times that may happen. */
+static inline unsigned int sdp_option_keepcnt(const struct sock *sk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	return sdp_base(sk)->opt.keepcnt ?: READ_ONCE(sn->keepalive_probes);
+}
+
+/* Seconds that an orphan waits for the peer's DisConn; -1 if it does not. */
+static inline int sdp_option_linger2(const struct sock *sk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
+
+	return sdp_base(sk)->opt.linger2 ?: (int)READ_ONCE(sn->fin_timeout);
+}
+
+/* The engine of flow control that a new connection is to use. */
+static inline const struct sdp_flow_ops *sdp_option_flow(const struct sock *sk)
+{
+	return sdp_base(sk)->opt.flow ?: READ_ONCE(sdp_net(sock_net(sk))->flow_control);
+}
+
+/* What protects the memory of the next write. */
+static inline const struct sdp_guard_ops *sdp_option_guard(const struct sock *sk)
+{
+	return READ_ONCE(sdp_base(sk)->opt.guard) ?: READ_ONCE(sdp_net(sock_net(sk))->zcopy_fault);
+}
+
+/* The mode of zero copy that a new connection is to use, enum sdp_zcopy_mode. */
+static inline unsigned int sdp_option_zcopy(const struct sock *sk)
+{
+	const struct sdp_options *opt = &sdp_base(sk)->opt;
+
+	return opt->zcopy >= 0 ? opt->zcopy : READ_ONCE(sdp_net(sock_net(sk))->zcopy);
+}
+
 /* Whether anybody sleeps in a call, or waits for events. */
 static inline bool sdp_has_sleeper(const struct sock *sk)
 {

@@ -333,7 +333,7 @@ void sdp_accept_established(struct sdp_sock *child)
 	retrans = READ_ONCE(sdp_base(child->conn.listener)->opt.defer_accept);
 	if (retrans && !child->conn.stream.rx.bytes && !child->conn.stream.fin_received)
 		sdp_timer_arm(&child->sk, SDP_TIMER_DEFER,
-			      sdp_option_retrans_to_secs(retrans) * HZ);
+			      sdp_tcp_retrans_to_secs(retrans) * HZ);
 	else
 		sdp_accept_ready(child);
 }

@@ -73,6 +73,27 @@ static void sdp_sock_destroy_id(struct sdp_sock *ssk)
 	sdp_conn_destroy_id(&ssk->conn);
 }
 
+/*
+ * Jiffies that connect() tries.  TCP gives up when the timeout after the last of
+ * TCP_SYNCNT repetitions has passed, or after TCP_USER_TIMEOUT.
+ */
+static unsigned long sdp_sock_connect_time(const struct sock *sk)
+{
+	const struct sdp_net *sn = sdp_net(sock_net(sk));
+	const struct sdp_options *opt = &sdp_base(sk)->opt;
+	unsigned long timeout;
+
+	if (opt->syncnt)
+		timeout = sdp_tcp_retrans_to_secs(opt->syncnt + 1) * HZ;
+	else
+		timeout = READ_ONCE(sn->connect_timeout) * HZ;
+	if (!opt->user_timeout)
+		return timeout;
+	/* TCP looks when it repeats its request, after a second at first. */
+	return clamp_t(unsigned long, msecs_to_jiffies(opt->user_timeout), HZ,
+		       timeout);
+}
+
 /**
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
  * @ssk: locked socket with its peer set; the lock is given up for a while if
@@ -86,7 +107,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_net *sn = sdp_net(sock_net(sk));
-	unsigned long timeout = sdp_option_connect_timeout(&ssk->sk);
+	unsigned long timeout = sdp_sock_connect_time(&ssk->sk);
 	int err;
 
 	sdp_owned(sk);

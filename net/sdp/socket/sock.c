@@ -113,6 +113,18 @@ static void sdp_sock_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
+/* What TCP starts with; the rest is 0. */
+static void sdp_options_init(struct sdp_options *opt)
+{
+	opt->quickack = true;
+	opt->zcopy_thresh = -1;
+	opt->zcopy = -1;
+	opt->ip[SDP_IP_TTL] = -1;
+	opt->ip[SDP_IP_MTU_DISCOVER] = IP_PMTUDISC_WANT;
+	opt->ip[SDP_IPV6_UNICAST_HOPS] = -1;
+	opt->ip[SDP_IPV6_MTU_DISCOVER] = IPV6_PMTUDISC_WANT;
+}
+
 /*
  * Makes an SDP socket of a generic one, as the inet families ask for it behind
  * their own initialisation; so do we.

@@ -9,6 +9,7 @@
 #include <linux/poll.h>
 #include <linux/sdp.h>
 #include <linux/socket.h>
+#include <linux/sockptr.h>
 #include <net/inet_sock.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
@@ -211,6 +212,11 @@ void sdp_sock_disconnect(struct socket *sock);
 int sdp_shutdown(struct socket *sock, int how);
 
 /* sockopt.c */
+int sdp_int_get(int *val, sockptr_t optval, unsigned int optlen);
+int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
+		 unsigned int optlen);
+int sdp_name_put(const char *name, int len, char __user *optval,
+		 int __user *optlen);
 int sdp_setsockopt(struct socket *sock, int level, int optname,
 		   sockptr_t optval, unsigned int optlen);
 int sdp_getsockopt(struct socket *sock, int level, int optname,
@@ -220,6 +226,7 @@ int sdp_set_peek_off(struct sock *sk, int val);
 int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg);
 
 /* sockopt_tcp.c */
+unsigned int sdp_tcp_retrans_to_secs(unsigned int retrans);
 int sdp_tcp_setsockopt(struct sock *sk, int optname, sockptr_t optval,
 		       unsigned int optlen);
 int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val);

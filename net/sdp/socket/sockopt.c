@@ -18,6 +18,69 @@
 /* The driver of old took SO_KEEPALIVE at a level of its own. */
 #define SOL_SDP_CLASSIC		AF_SDP
 
+/**
+ * sdp_int_get() - take the value of an option that is an int
+ * @val: set to it
+ * @optval: value
+ * @optlen: its length
+ *
+ * Context: process context, without the socket lock: the memory may be slow to come.
+ * Return: 0; -EINVAL if it is too short; -EFAULT.
+ */
+int sdp_int_get(int *val, sockptr_t optval, unsigned int optlen)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	return copy_from_sockptr(val, optval, sizeof(*val)) ? -EFAULT : 0;
+}
+
+/**
+ * sdp_name_get() - take the value of an option that is a name
+ * @name: set to it
+ * @optval: the name
+ * @optlen: its length
+ *
+ * As with TCP_CONGESTION a name may be cut off anywhere, and need not end in a
+ * zero.
+ *
+ * Return: 0; -EINVAL without a name; -EFAULT.
+ */
+int sdp_name_get(char name[SDP_NAME_MAX], sockptr_t optval,
+		 unsigned int optlen)
+{
+	long len;
+
+	if (optlen < 1)
+		return -EINVAL;
+	len = strncpy_from_sockptr(name, optval,
+				   min_t(long, SDP_NAME_MAX - 1, optlen));
+	if (len < 0)
+		return -EFAULT;
+	name[len] = 0;
+	return 0;
+}
+
+/**
+ * sdp_name_put() - give the value of an option that is a name
+ * @name: name
+ * @len: room for it, not negative
+ * @optval: where to put it, with zeros behind it up to SDP_NAME_MAX
+ * @optlen: set to what was written
+ *
+ * Return: 0 or -EFAULT.
+ */
+int sdp_name_put(const char *name, int len, char __user *optval,
+		 int __user *optlen)
+{
+	char buf[SDP_NAME_MAX];
+
+	strscpy_pad(buf, name, sizeof(buf));
+	len = min_t(unsigned int, len, sizeof(buf));
+	if (put_user(len, optlen) || copy_to_user(optval, buf, len))
+		return -EFAULT;
+	return 0;
+}
+
 static int sdp_set_level(struct socket *sock, int level, int optname,
 			 sockptr_t optval, unsigned int optlen)
 {

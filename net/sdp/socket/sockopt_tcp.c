@@ -14,6 +14,9 @@
 /* Until they know better, TCP sockets go by these. */
 #define SDP_DEFAULT_MSS		TCP_MSS_DEFAULT
 
+/* TCP doubles its retransmission timeout, a second at first, up to this. */
+#define SDP_RTO_MAX_SECS	120U
+
 /* Limits that programs know of SDP_ZCOPY_THRESH. */
 #define SDP_ZCOPY_THRESH_MAX	(1024 * 1024)
 
@@ -22,12 +25,30 @@ static bool sdp_in_range(int val, int min, int max)
 	return val >= min && val <= max;
 }
 
+/**
+ * sdp_tcp_retrans_to_secs() - when TCP would have sent something so often
+ * @retrans: number of times, the first after a second
+ *
+ * Return: seconds.
+ */
+unsigned int sdp_tcp_retrans_to_secs(unsigned int retrans)
+{
+	unsigned int timeout = 1;
+	unsigned int secs = 0;
+
+	while (retrans--) {
+		secs += timeout;
+		timeout = min(2 * timeout, SDP_RTO_MAX_SECS);
+	}
+	return secs;
+}
+
 static u8 sdp_tcp_secs_to_retrans(int secs)
 {
 	u8 retrans = 0;
 
 	while (retrans < U8_MAX &&
-	       secs > (int)sdp_option_retrans_to_secs(retrans))
+	       secs > (int)sdp_tcp_retrans_to_secs(retrans))
 		retrans++;
 	return retrans;
 }
@@ -222,7 +243,7 @@ int sdp_tcp_getsockopt(struct sock *sk, int optname, int *val)
 		*val = sdp_option_linger2(&ssk->sk);
 		break;
 	case TCP_DEFER_ACCEPT:
-		*val = sdp_option_retrans_to_secs(opt->defer_accept);
+		*val = sdp_tcp_retrans_to_secs(opt->defer_accept);
 		break;
 	case TCP_WINDOW_CLAMP:
 		*val = opt->window_clamp;
