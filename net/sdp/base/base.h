@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What all layers stand on: the socket lock and what it protects for all of them,
- * addresses, timers, memory accounting, settings and counters of a namespace.
+ * addresses, timers, work queues, memory accounting, settings and counters of a
+ * namespace.
  */
 #ifndef _SDP_BASE_H
 #define _SDP_BASE_H
+
+#include <linux/init.h>
+#include <linux/workqueue.h>
 
 #include "addr.h"
 #include "debug.h"
@@ -16,6 +20,12 @@
 #include "sk.h"
 #include "timer.h"
 #include "trace.h"
-#include "work.h"
+
+extern struct workqueue_struct *sdp_wq;
+/* Its items wait for those of sdp_wq. */
+extern struct workqueue_struct *sdp_share_wq;
+
+int __init sdp_base_init_module(void);
+void sdp_base_exit_module(void);
 
 #endif /* _SDP_BASE_H */

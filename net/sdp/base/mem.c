@@ -9,7 +9,9 @@
  * held by a program (lock.c), so that nobody waits for it.  What changes meanwhile is
  * noted, in sdp_base::mem_debt, and settled when it is released.
  */
+#include <linux/limits.h>
 #include <linux/memcontrol.h>
+#include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/swap.h>
@@ -21,6 +23,8 @@
 /* Shares of the memory that is not highmem, as TCP's: 4.7, 6.3 and 9.4 %. */
 #define SDP_MEM_SHARE		16
 #define SDP_MEM_MIN_PAGES	128UL
+/* An eighth of the memory, as much as RLIMIT_MEMLOCK gives to a user. */
+#define SDP_ZCOPY_MEM_SHARE	8
 
 int sdp_mem_guaranteed = SDP_MEM_BUFFERS * PAGE_SIZE;
 atomic_long_t sdp_memory_allocated;
@@ -28,7 +32,9 @@ DEFINE_PER_CPU(int, sdp_memory_fw_alloc);
 struct percpu_counter sdp_sockets_allocated;
 unsigned long sdp_memory_pressure;
 long sdp_sysctl_mem[3];
+unsigned int sdp_sysctl_zcopy_mem;
 
+static unsigned int sdp_zcopy_mem_max = INT_MAX;
 static struct ctl_table_header *sdp_mem_header;
 
 static struct ctl_table sdp_mem_table[] = {
@@ -38,6 +44,14 @@ static struct ctl_table sdp_mem_table[] = {
 		.maxlen = sizeof(sdp_sysctl_mem),
 		.mode = 0644,
 		.proc_handler = proc_doulongvec_minmax,
+	}, {
+		.procname = "zcopy_mem",
+		.data = &sdp_sysctl_zcopy_mem,
+		.maxlen = sizeof(sdp_sysctl_zcopy_mem),
+		.mode = 0644,
+		.proc_handler = proc_douintvec_minmax,
+		.extra1 = SYSCTL_ZERO,
+		.extra2 = &sdp_zcopy_mem_max,
 	},
 	/* The end mark that older kernels look for. */
 	{ }
@@ -245,6 +259,9 @@ int __init sdp_mem_init_module(void)
 	sdp_sysctl_mem[0] = limit / 4 * 3;
 	sdp_sysctl_mem[1] = limit;
 	sdp_sysctl_mem[2] = sdp_sysctl_mem[0] * 2;
+	sdp_sysctl_zcopy_mem = min_t(unsigned long,
+				     totalram_pages() / SDP_ZCOPY_MEM_SHARE,
+				     sdp_zcopy_mem_max);
 	err = percpu_counter_init(&sdp_sockets_allocated, 0, GFP_KERNEL);
 	if (err)
 		return err;

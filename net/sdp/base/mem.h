@@ -34,6 +34,8 @@ DECLARE_PER_CPU(int, sdp_memory_fw_alloc);
 extern struct percpu_counter sdp_sockets_allocated;
 extern unsigned long sdp_memory_pressure;
 extern long sdp_sysctl_mem[3];
+/* Pages of programs that transfers may use, of all sockets together. */
+extern unsigned int sdp_sysctl_zcopy_mem;
 
 void sdp_mem_enter_pressure(struct sock *sk);
 bool sdp_mem_pressure(const struct sock *sk);

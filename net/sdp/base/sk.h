@@ -199,6 +199,7 @@ static inline bool sdp_has_sleeper(const struct sock *sk)
 	return sleeper;
 }
 
+void sdp_base_init(struct sock *sk, const struct sdp_base_ops *ops);
 void sdp_set_state(struct sock *sk, int state);
 
 #endif /* _SDP_SK_H */

@@ -141,9 +141,7 @@ static int sdp_sock_init(struct sock *sk)
 	sock_lock_init_class_and_name(sk, "slock-AF_SDP",
 				      &sdp_sk_slock_key, "sk_lock-AF_SDP",
 				      &sdp_sk_lock_key);
-	ssk->base.ops = &sdp_sock_base_ops;
-	sdp_lock_init(&ssk->base.lock);
-	ssk->base.mib = sn->mib;
+	sdp_base_init(sk, &sdp_sock_base_ops);
 	ssk->destruct = sk->sk_destruct;
 	sk->sk_destruct = sdp_sock_destruct;
 	sk->sk_write_space = sdp_sock_write_space;
@@ -153,7 +151,6 @@ static int sdp_sock_init(struct sock *sk)
 
 	sdp_conn_init(&ssk->conn, &sdp_sock_events);
 	sdp_options_init(&ssk->base.opt);
-	sdp_timer_init(sk);
 	sdp_fallback_init(&ssk->fallback, &ssk->sk);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_pending);

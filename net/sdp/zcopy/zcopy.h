@@ -338,8 +338,6 @@ enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z);
 bool sdp_zmem_charge(struct sdp_zcopy *z, u32 pages);
 void sdp_zmem_uncharge(u32 pages);
 void sdp_zmem_show(struct seq_file *seq);
-int __init sdp_zmem_init_module(void);
-void sdp_zmem_exit_module(void);
 
 /* advert.c */
 void sdp_zsend_prepare(struct sdp_zcopy *z);
