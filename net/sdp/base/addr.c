@@ -42,19 +42,6 @@ static int sdp_addr_check_family(int family,
 }
 
 /**
- * sdp_addr_set_any() - forget an address, but not the port
- * @addr: address
- * @v6: the unspecified address of IPv6, not of IPv4
- */
-void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
-{
-	ipv6_addr_set_v4mapped(0, &addr->ip);
-	if (v6)
-		addr->ip = in6addr_any;
-	addr->scope_id = 0;
-}
-
-/**
  * sdp_addr_from_user() - read an address that a program passed
  * @family: the socket's family
  * @uaddr: address, already in kernel memory

@@ -55,7 +55,15 @@ static inline bool sdp_addr_lacks_scope(const struct sdp_addr *addr)
 	       !addr->scope_id;
 }
 
-void sdp_addr_set_any(struct sdp_addr *addr, bool v6);
+/* Forgets an address, but not the port: none of IPv6, or of IPv4. */
+static inline void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
+{
+	ipv6_addr_set_v4mapped(0, &addr->ip);
+	if (v6)
+		addr->ip = in6addr_any;
+	addr->scope_id = 0;
+}
+
 int sdp_addr_from_user(int family, const struct sockaddr_unsized *uaddr,
 		       int len, struct sdp_addr *addr, bool *v6);
 int sdp_addr_to_user(const struct sdp_addr *addr, bool v6, void *to);

@@ -14,7 +14,6 @@
  */
 #include <linux/lockdep.h>
 #include <linux/mmap_lock.h>
-#include <linux/sched/signal.h>
 
 #include "base.h"
 
@@ -37,19 +36,6 @@ void sdp_lock_init(struct sdp_lock *lock)
 	lockdep_init_map(&lock->dep_map, "lock-SDP", &sdp_lock_key, 0);
 	init_waitqueue_head(&lock->wq);
 	lock->owned = false;
-}
-
-/**
- * sdp_lock_classify() - have lockdep know a socket's lock as one of another class
- * @sk: socket, locked by its owner
- * @name: the class's name
- * @key: the class
- */
-void sdp_lock_classify(struct sock *sk, const char *name,
-		       struct lock_class_key *key)
-{
-	sdp_sock_owned_by_me(sk);
-	lock_set_class(&sdp_lock_of(sk)->dep_map, name, key, 0, _RET_IP_);
 }
 
 /* Called with slock held, which is given up while the owner is waited for. */
@@ -104,92 +90,6 @@ void sdp_release_sock(struct sock *sk)
 	if (waitqueue_active(&lock->wq))
 		wake_up(&lock->wq);
 	spin_unlock_bh(&lock->slock);
-}
-
-/**
- * sdp_bh_lock_sock() - keep others from becoming the owner
- * @sk: socket; whether somebody owns it already sdp_sock_owned() tells
- *
- * Context: softirq, or softirqs disabled.
- */
-void sdp_bh_lock_sock(struct sock *sk)
-	__acquires(&sdp_lock_of(sk)->slock)
-{
-	spin_lock(&sdp_lock_of(sk)->slock);
-}
-
-/**
- * sdp_bh_unlock_sock() - the end of what sdp_bh_lock_sock() has begun
- * @sk: socket
- */
-void sdp_bh_unlock_sock(struct sock *sk)
-	__releases(&sdp_lock_of(sk)->slock)
-{
-	spin_unlock(&sdp_lock_of(sk)->slock);
-}
-
-/**
- * sdp_sock_owned() - whether work has to be left to the socket's owner
- * @sk: socket, after sdp_bh_lock_sock()
- */
-bool sdp_sock_owned(const struct sock *sk)
-{
-	lockdep_assert_held(&sdp_lock_of(sk)->slock);
-	return sdp_lock_of(sk)->owned;
-}
-
-static bool sdp_wait_is_connected(const struct sock *sk)
-{
-	return !READ_ONCE(sk->sk_err) && sdp_in_state(sk, SDPF_SEND);
-}
-
-/**
- * sdp_wait_connect() - wait until an attempt to connect is over
- * @sk: locked socket; the lock is given up meanwhile
- * @timeo: jiffies to wait; what is left of them is written back
- *
- * Return: 0 if the socket can send; the errno that TCP gives to a writer if not.
- */
-int sdp_wait_connect(struct sock *sk, long *timeo)
-{
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	int err;
-
-	sdp_sock_owned_by_me(sk);
-	do {
-		err = sock_error(sk);
-		if (err)
-			return err;
-		if (!sdp_in_state(sk, SDPF_CONNECTING))
-			return -EPIPE;
-		if (!*timeo)
-			return -EAGAIN;
-		if (signal_pending(current))
-			return sock_intr_errno(*timeo);
-		add_wait_queue(sk_sleep(sk), &wait);
-		sdp_wait_event(sk, timeo, sdp_wait_is_connected(sk), &wait);
-		remove_wait_queue(sk_sleep(sk), &wait);
-	} while (!sdp_wait_is_connected(sk));
-	return 0;
-}
-
-/**
- * sdp_wait_close() - wait until the peer has all data and the end of the stream
- * @sk: locked socket; the lock is given up meanwhile
- * @timeo: jiffies to wait, 0 = not at all
- */
-void sdp_wait_close(struct sock *sk, long timeo)
-{
-	const u32 closing = TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK;
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-
-	sdp_sock_owned_by_me(sk);
-	if (!timeo)
-		return;
-	add_wait_queue(sk_sleep(sk), &wait);
-	while (sdp_in_state(sk, closing) && !signal_pending(current) && timeo)
-		sdp_wait_event(sk, &timeo, !sdp_in_state(sk, closing), &wait);
-	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
 /**

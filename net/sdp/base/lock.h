@@ -26,13 +26,8 @@ struct sdp_lock {
 };
 
 void sdp_lock_init(struct sdp_lock *lock);
-void sdp_lock_classify(struct sock *sk, const char *name,
-		       struct lock_class_key *key);
 void sdp_lock_sock_nested(struct sock *sk, int subclass);
 void sdp_release_sock(struct sock *sk);
-void sdp_bh_lock_sock(struct sock *sk);
-void sdp_bh_unlock_sock(struct sock *sk);
-bool sdp_sock_owned(const struct sock *sk);
 void __init sdp_lock_init_module(void);
 
 /**
@@ -61,8 +56,5 @@ do {									\
 				      *__timeo);			\
 	sdp_lock_sock(__sk);						\
 } while (0)
-
-int sdp_wait_connect(struct sock *sk, long *timeo);
-void sdp_wait_close(struct sock *sk, long timeo);
 
 #endif /* _SDP_LOCK_H */

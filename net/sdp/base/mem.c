@@ -69,15 +69,6 @@ void sdp_mem_enter_pressure(struct sock *sk)
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_MEMPRESSURES);
 }
 
-/**
- * sdp_mem_pressure() - whether a socket had better not use more memory
- * @sk: socket
- */
-bool sdp_mem_pressure(const struct sock *sk)
-{
-	return sk_under_memory_pressure(sk);
-}
-
 /* The account is the caller's. */
 static bool sdp_mem_take(struct sock *sk, u32 bytes)
 {
@@ -162,19 +153,6 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes)
 }
 
 /**
- * sdp_mem_grow() - charge what makes a socket faster
- * @sk: locked socket
- * @bytes: how much
- *
- * Return: false, and nothing charged, if memory is short.
- */
-bool sdp_mem_grow(struct sock *sk, u32 bytes)
-{
-	sdp_owned(sk);
-	return !sdp_mem_pressure(sk) && sdp_mem_charge(sk, bytes);
-}
-
-/**
  * sdp_mem_uncharge() - give back what was charged
  * @sk: locked socket, or one that nobody else knows
  * @bytes: how much
@@ -188,26 +166,6 @@ void sdp_mem_uncharge(struct sock *sk, u32 bytes)
 	if (likely(!sock_owned_by_user_nocheck(sk)))
 		sdp_mem_settle(sk);
 	spin_unlock_bh(&sk->sk_lock.slock);
-}
-
-/**
- * sdp_mem_join_cgroup() - have a child's memory charged where its listener's is
- * @child: new socket, which nothing was charged to
- * @parent: its listener
- *
- * The child is created by a worker, which belongs to nobody.
- */
-void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent)
-{
-#ifdef CONFIG_MEMCG
-	struct mem_cgroup *old = child->sk_memcg;
-
-	if (parent->sk_memcg)
-		css_get(&parent->sk_memcg->css);
-	child->sk_memcg = parent->sk_memcg;
-	if (old)
-		css_put(&old->css);
-#endif
 }
 
 /**

@@ -9,6 +9,8 @@
 #include <linux/percpu.h>
 #include <linux/percpu_counter.h>
 #include <linux/types.h>
+#include <net/proto_memory.h>
+#include <net/sock.h>
 
 struct mem_cgroup;
 
@@ -38,14 +40,29 @@ extern long sdp_sysctl_mem[3];
 extern unsigned int sdp_sysctl_zcopy_mem;
 
 void sdp_mem_enter_pressure(struct sock *sk);
-bool sdp_mem_pressure(const struct sock *sk);
 bool sdp_mem_charge(struct sock *sk, u32 bytes);
-bool sdp_mem_grow(struct sock *sk, u32 bytes);
 void sdp_mem_uncharge(struct sock *sk, u32 bytes);
 void sdp_mem_settle(struct sock *sk);
-void sdp_mem_join_cgroup(struct sock *child, const struct sock *parent);
 struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk);
 void sdp_mem_account_end(struct mem_cgroup *old);
+
+/* Whether a socket had better not use more memory. */
+static inline bool sdp_mem_pressure(const struct sock *sk)
+{
+	return sk_under_memory_pressure(sk);
+}
+
+/**
+ * sdp_mem_grow() - charge what makes a socket faster
+ * @sk: locked socket
+ * @bytes: how much
+ *
+ * Return: false, and nothing charged, if memory is short.
+ */
+static inline bool sdp_mem_grow(struct sock *sk, u32 bytes)
+{
+	return !sdp_mem_pressure(sk) && sdp_mem_charge(sk, bytes);
+}
 
 int __init sdp_mem_init_module(void);
 void sdp_mem_exit_module(void);

@@ -5,7 +5,9 @@
 #ifndef _SDP_SK_H
 #define _SDP_SK_H
 
+#include <linux/bitops.h>
 #include <linux/lockdep.h>
+#include <linux/spinlock.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
 #include <net/tcp_states.h>
@@ -89,6 +91,63 @@ static inline void sdp_owned(const struct sock *sk)
 {
 	lockdep_assert(lock_is_held(&sdp_base(sk)->lock.dep_map) ||
 		       lockdep_is_held(&sdp_base(sk)->lock.slock));
+}
+
+/**
+ * sdp_bh_lock_sock() - keep others from becoming the owner
+ * @sk: socket; whether somebody owns it already sdp_sock_owned() tells
+ *
+ * Context: softirq, or softirqs disabled.
+ */
+static inline void sdp_bh_lock_sock(struct sock *sk)
+	__acquires(&sdp_base(sk)->lock.slock)
+{
+	spin_lock(&sdp_base(sk)->lock.slock);
+}
+
+/**
+ * sdp_bh_unlock_sock() - the end of what sdp_bh_lock_sock() has begun
+ * @sk: socket
+ */
+static inline void sdp_bh_unlock_sock(struct sock *sk)
+	__releases(&sdp_base(sk)->lock.slock)
+{
+	spin_unlock(&sdp_base(sk)->lock.slock);
+}
+
+/**
+ * sdp_sock_owned() - whether work has to be left to the socket's owner
+ * @sk: socket, after sdp_bh_lock_sock()
+ */
+static inline bool sdp_sock_owned(const struct sock *sk)
+{
+	lockdep_assert_held(&sdp_base(sk)->lock.slock);
+	return sdp_base(sk)->lock.owned;
+}
+
+/**
+ * sdp_timer_arm_once() - set a deadline unless it is set already
+ * @sk: locked socket (by its owner or in softirq)
+ * @which: deadline
+ * @delay: jiffies until then
+ */
+static inline void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
+				      unsigned long delay)
+{
+	sdp_owned(sk);
+	if (!test_bit(which, &sdp_base(sk)->timers.armed))
+		sdp_timer_arm(sk, which, delay);
+}
+
+/**
+ * sdp_timer_disarm() - take a deadline back
+ * @sk: locked socket (by its owner or in softirq)
+ * @which: deadline
+ */
+static inline void sdp_timer_disarm(struct sock *sk, enum sdp_timer which)
+{
+	sdp_owned(sk);
+	__clear_bit(which, &sdp_base(sk)->timers.armed);
 }
 
 /*

@@ -87,31 +87,6 @@ void sdp_timer_arm(struct sock *sk, enum sdp_timer which,
 }
 
 /**
- * sdp_timer_arm_once() - set a deadline unless it is set already
- * @sk: locked socket (by its owner or in softirq)
- * @which: deadline
- * @delay: jiffies until then
- */
-void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
-			unsigned long delay)
-{
-	sdp_owned(sk);
-	if (!test_bit(which, &sdp_base(sk)->timers.armed))
-		sdp_timer_arm(sk, which, delay);
-}
-
-/**
- * sdp_timer_disarm() - take a deadline back
- * @sk: locked socket (by its owner or in softirq)
- * @which: deadline
- */
-void sdp_timer_disarm(struct sock *sk, enum sdp_timer which)
-{
-	sdp_owned(sk);
-	__clear_bit(which, &sdp_base(sk)->timers.armed);
-}
-
-/**
  * sdp_timer_disarm_all() - nothing is to happen to this socket any more
  * @sk: locked socket, which the caller holds
  */

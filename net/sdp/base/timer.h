@@ -54,9 +54,6 @@ struct sdp_timers {
 void sdp_timer_init(struct sock *sk);
 void sdp_timer_arm(struct sock *sk, enum sdp_timer which,
 		   unsigned long delay);
-void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
-			unsigned long delay);
-void sdp_timer_disarm(struct sock *sk, enum sdp_timer which);
 void sdp_timer_disarm_all(struct sock *sk);
 
 #endif /* _SDP_TIMER_H */

@@ -57,7 +57,8 @@ static struct lock_class_key sdp_fallback_lock_key;
 void sdp_fallback_classify(struct sock *sk)
 {
 	sdp_sock_owned_by_me(sk);
-	sdp_lock_classify(sk, "lock-SDP-FALLBACK", &sdp_fallback_lock_key);
+	lock_set_class(&sdp_base(sk)->lock.dep_map, "lock-SDP-FALLBACK",
+		       &sdp_fallback_lock_key, 0, _RET_IP_);
 }
 
 /**

@@ -178,6 +178,21 @@ static bool sdp_sock_must_abort(const struct sdp_sock *ssk)
 	       (sock_flag(&ssk->sk, SOCK_LINGER) && !ssk->sk.sk_lingertime);
 }
 
+/* Waits until the peer has all data and the end; gives up the lock meanwhile. */
+static void sdp_wait_close(struct sock *sk, long timeo)
+{
+	const u32 closing = TCPF_FIN_WAIT1 | TCPF_CLOSING | TCPF_LAST_ACK;
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	sdp_sock_owned_by_me(sk);
+	if (!timeo)
+		return;
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (sdp_in_state(sk, closing) && !signal_pending(current) && timeo)
+		sdp_wait_event(sk, &timeo, !sdp_in_state(sk, closing), &wait);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
 static void sdp_sock_close_connected(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;

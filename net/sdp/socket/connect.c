@@ -3,6 +3,7 @@
  * How a connection begins, and how the program learns of its end.
  */
 #include <linux/jiffies.h>
+#include <linux/sched/signal.h>
 
 #include "socket.h"
 
@@ -266,4 +267,39 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 		sdp_sock_failed(ssk, reason);
 	else if (old != SDP_TIME_WAIT)
 		sk->sk_state_change(sk);
+}
+
+static bool sdp_wait_is_connected(const struct sock *sk)
+{
+	return !READ_ONCE(sk->sk_err) && sdp_in_state(sk, SDPF_SEND);
+}
+
+/**
+ * sdp_wait_connect() - wait until an attempt to connect is over
+ * @sk: locked socket; the lock is given up meanwhile
+ * @timeo: jiffies to wait; what is left of them is written back
+ *
+ * Return: 0 if the socket can send; the errno that TCP gives to a writer if not.
+ */
+int sdp_wait_connect(struct sock *sk, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err;
+
+	sdp_sock_owned_by_me(sk);
+	do {
+		err = sock_error(sk);
+		if (err)
+			return err;
+		if (!sdp_in_state(sk, SDPF_CONNECTING))
+			return -EPIPE;
+		if (!*timeo)
+			return -EAGAIN;
+		if (signal_pending(current))
+			return sock_intr_errno(*timeo);
+		add_wait_queue(sk_sleep(sk), &wait);
+		sdp_wait_event(sk, timeo, sdp_wait_is_connected(sk), &wait);
+		remove_wait_queue(sk_sleep(sk), &wait);
+	} while (!sdp_wait_is_connected(sk));
+	return 0;
 }

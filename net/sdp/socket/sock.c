@@ -4,6 +4,7 @@
  * the owners of references, locking.rst beside it the lock order.
  */
 #include <linux/jiffies.h>
+#include <linux/memcontrol.h>
 #include <net/inet_common.h>
 #include <net/proto_memory.h>
 
@@ -292,6 +293,23 @@ static void sdp_sock_inherit_inet(struct sdp_sock *child,
 #endif
 }
 
+/*
+ * Has a child's memory charged where its listener's is.  Nothing was yet; it is
+ * created by a worker, which belongs to nobody.
+ */
+static void sdp_sock_join_cgroup(struct sock *child, const struct sock *parent)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *old = child->sk_memcg;
+
+	if (parent->sk_memcg)
+		css_get(&parent->sk_memcg->css);
+	child->sk_memcg = parent->sk_memcg;
+	if (old)
+		css_put(&old->css);
+#endif
+}
+
 /**
  * sdp_sock_alloc_child() - create a socket of a listener's family and options
  * @parent: listener
@@ -313,7 +331,7 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
 		return NULL;
 	}
 	sdp_sock_inherit(sk, parent);
-	sdp_mem_join_cgroup(sk, parent);
+	sdp_sock_join_cgroup(sk, parent);
 	sdp_gate_inherit(sk, parent);
 	return sk;
 }

@@ -136,6 +136,7 @@ void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);
 void sdp_sock_connect_timeout(struct sdp_sock *ssk);
+int sdp_wait_connect(struct sock *sk, long *timeo);
 
 /* bind.c */
 int sdp_sock_bind(struct sdp_sock *ssk, bool dual);
