@@ -9,7 +9,6 @@
 #include <net/sock.h>
 
 #include "base/base.h"
-#include "gate.h"
 #include "lsm.h"
 
 /* Of level SOL_TCP, that are given to TCP whether the program has set them or not. */
@@ -106,8 +105,42 @@ struct sdp_fallback_view {
 /* What the program wants, and what it has: mode.c */
 void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk);
 int sdp_fallback_want(struct sdp_fallback *fb, int mode);
-bool sdp_fallback_ready(const struct sdp_fallback *fb);
-bool sdp_fallback_alone(const struct sdp_fallback *fb);
+
+/**
+ * sdp_fallback_ready() - whether TCP can take what RDMA refuses
+ * @fb: the fallback of a locked socket
+ *
+ * A TCP socket that was used stays even if it shall not be used any more.
+ */
+static inline bool sdp_fallback_ready(const struct sdp_fallback *fb)
+{
+	sdp_owned(fb->sk);
+	return fb->tcp && fb->wanted;
+}
+
+/**
+ * sdp_fallback_alone() - whether TCP has to do without RDMA
+ * @fb: the fallback of a locked socket
+ *
+ * Return: true if RDMA cannot use the local address or shall not be used.
+ */
+static inline bool sdp_fallback_alone(const struct sdp_fallback *fb)
+{
+	sdp_owned(fb->sk);
+	return fb->wanted == SDP_FALLBACK_ONLY || (fb->wanted && fb->alone);
+}
+
+/**
+ * sdp_fallback_is_left() - whether the TCP socket may be locked below our lock
+ * @fb: the fallback of a locked socket
+ *
+ * Return: true if no call is in it, and none can come.
+ */
+static inline bool sdp_fallback_is_left(const struct sdp_fallback *fb)
+{
+	sdp_owned(fb->sk);
+	return !atomic_read(&fb->users);
+}
 
 /* The TCP socket that carries the connection; NULL if none does. */
 static inline struct socket *sdp_fallback_tcp(const struct sdp_fallback *fb)
@@ -152,7 +185,6 @@ void sdp_fallback_open(struct sdp_fallback *fb);
 void sdp_fallback_shut(struct sdp_fallback *fb);
 struct socket *sdp_fallback_get(struct sdp_fallback *fb);
 void sdp_fallback_put(struct sdp_fallback *fb);
-bool sdp_fallback_is_left(const struct sdp_fallback *fb);
 int sdp_fallback_wait_left(struct sdp_fallback *fb);
 
 #endif /* _SDP_FALLBACK_H */

@@ -23,30 +23,6 @@ void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk)
 }
 
 /**
- * sdp_fallback_ready() - whether TCP can take what RDMA refuses
- * @fb: the fallback of a locked socket
- *
- * A TCP socket that was used stays even if it shall not be used any more.
- */
-bool sdp_fallback_ready(const struct sdp_fallback *fb)
-{
-	sdp_owned(fb->sk);
-	return fb->tcp && fb->wanted;
-}
-
-/**
- * sdp_fallback_alone() - whether TCP has to do without RDMA
- * @fb: the fallback of a locked socket
- *
- * Return: true if RDMA cannot use the local address or shall not be used.
- */
-bool sdp_fallback_alone(const struct sdp_fallback *fb)
-{
-	sdp_owned(fb->sk);
-	return fb->wanted == SDP_FALLBACK_ONLY || (fb->wanted && fb->alone);
-}
-
-/**
  * sdp_fallback_drop() - close the TCP socket if nobody but us has used it
  * @fb: the fallback of a locked socket
  *

@@ -77,18 +77,6 @@ void sdp_fallback_put(struct sdp_fallback *fb)
 }
 
 /**
- * sdp_fallback_is_left() - whether the TCP socket may be locked below our lock
- * @fb: the fallback of a locked socket
- *
- * Return: true if no call is in it, and none can come.
- */
-bool sdp_fallback_is_left(const struct sdp_fallback *fb)
-{
-	sdp_owned(fb->sk);
-	return !atomic_read(&fb->users);
-}
-
-/**
  * sdp_fallback_wait_left() - wait until the last call has left the TCP socket of an
  *	attempt that is over
  * @fb: the fallback of a locked socket; the lock is given up meanwhile.  Nothing

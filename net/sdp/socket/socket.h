@@ -142,6 +142,11 @@ int sdp_wait_connect(struct sock *sk, long *timeo);
 int sdp_sock_bind(struct sdp_sock *ssk, bool dual);
 void sdp_sock_keep_port(struct sdp_sock *ssk);
 
+/* gate.c */
+int sdp_gate_bind(struct sock *sk, struct sdp_addr *addr, bool v6);
+int sdp_gate_connect(struct sdp_fallback *fb);
+void sdp_gate_inherit(struct sock *child, const struct sock *parent);
+
 /* transport.c */
 int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual);
 int sdp_fallback_bind(struct sdp_sock *ssk, bool dual);

@@ -16,9 +16,8 @@
 #include <net/sock.h>
 
 #include "base/base.h"
-#include "fallback.h"
-#include "gate.h"
-#include "lsm.h"
+#include "fallback/fallback.h"
+#include "socket.h"
 
 /**
  * sdp_gate_inherit() - make a socket one of the control group and the security
