@@ -149,30 +149,24 @@ static inline struct socket *sdp_fallback_tcp(const struct sdp_fallback *fb)
 	return smp_load_acquire(&fb->active) ? READ_ONCE(fb->tcp) : NULL;
 }
 
-void sdp_fallback_count(struct sdp_fallback *fb,
-			enum sdp_fallback_reason reason);
 void sdp_fallback_drop(struct sdp_fallback *fb);
 const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active);
 bool sdp_fallback_view(const struct sdp_fallback *fb,
 		       struct sdp_fallback_view *view);
-
-/* A listener's side: listen.c */
-bool sdp_fallback_listen_alone(struct sdp_fallback *fb);
-void sdp_fallback_listen_stop(struct sdp_fallback *fb);
-bool sdp_fallback_listener_gone(struct sdp_fallback *fb);
-bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb);
-void sdp_fallback_graft(struct sdp_fallback *fb, struct socket *sock);
 
 /* The TCP socket itself: tcp.c */
 void sdp_fallback_classify(struct sock *sk);
 int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family);
 void sdp_fallback_release_tcp(struct sdp_fallback *fb);
 void sdp_fallback_discard_tcp(struct sdp_fallback *fb);
-void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock);
-void sdp_fallback_attach_tcp(struct sdp_fallback *fb);
-void sdp_fallback_detach_tcp(struct sdp_fallback *fb);
 void sdp_fallback_settle_error(struct sdp_fallback *fb);
-void sdp_fallback_names(struct sdp_fallback *fb, const struct sock *tsk);
+
+/* The connection that it has: tcp.c */
+void sdp_fallback_begin(struct sdp_fallback *fb,
+			enum sdp_fallback_reason reason);
+void sdp_fallback_end(struct sdp_fallback *fb);
+void sdp_fallback_adopt(struct sdp_fallback *fb, struct socket *tcp);
+void sdp_fallback_graft(struct sdp_fallback *fb, struct socket *sock);
 
 /* What both sockets are to do alike: options.c */
 void sdp_fallback_fresh_opts(struct sdp_fallback *fb);
@@ -182,7 +176,6 @@ void sdp_fallback_sync(struct sdp_fallback *fb);
 
 /* Who is in the TCP socket: users.c */
 void sdp_fallback_open(struct sdp_fallback *fb);
-void sdp_fallback_shut(struct sdp_fallback *fb);
 struct socket *sdp_fallback_get(struct sdp_fallback *fb);
 void sdp_fallback_put(struct sdp_fallback *fb);
 int sdp_fallback_wait_left(struct sdp_fallback *fb);

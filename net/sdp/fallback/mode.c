@@ -64,19 +64,6 @@ int sdp_fallback_want(struct sdp_fallback *fb, int mode)
 	return 0;
 }
 
-/**
- * sdp_fallback_count() - TCP carries a connection
- * @fb: the fallback of a socket, locked or new
- * @reason: why
- */
-void sdp_fallback_count(struct sdp_fallback *fb,
-			enum sdp_fallback_reason reason)
-{
-	WRITE_ONCE(fb->reason, reason);
-	SDP_INC_STATS(sock_net(fb->sk), SDP_MIB_FALLBACKNODEVICE + reason -
-						SDP_FALLBACK_NO_DEVICE);
-}
-
 /* What /proc says of a connection over TCP, by the reason for it. */
 static const char * const sdp_fallback_words[] = {
 	[SDP_FALLBACK_NONE] = "tcp",

@@ -19,15 +19,12 @@
 #include "base/base.h"
 #include "fallback.h"
 
-/**
- * sdp_fallback_share_tcp() - let a TCP socket act through our file
- * @tcp: TCP socket that nobody else knows yet
- * @sock: our socket
- *
- * The descriptor's owner gets SIGURG, ss(8) finds the process by the inode,
- * and packet filters the file's credentials.
+/*
+ * Lets a TCP socket that nobody else knows yet act through our file: the
+ * descriptor's owner gets SIGURG, ss(8) finds the process by the inode, and packet
+ * filters the file's credentials.
  */
-void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock)
+static void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock)
 {
 	struct sock *tsk = tcp->sk;
 
@@ -88,9 +85,33 @@ int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family)
 	return 0;
 }
 
+static struct sdp_fallback *sdp_fallback_owner(const struct sock *tsk)
+{
+	return __locked_read_sk_user_data_with_flags(tsk, 0);
+}
+
+/* Undoes sdp_fallback_attach_tcp(), if that has done anything. */
+static void sdp_fallback_detach_tcp(struct sdp_fallback *fb)
+{
+	struct sock *tsk = fb->tcp->sk;
+	bool attached;
+
+	write_lock_bh(&tsk->sk_callback_lock);
+	attached = sdp_fallback_owner(tsk) == fb;
+	if (attached) {
+		tsk->sk_state_change = fb->state_change;
+		tsk->sk_error_report = fb->error_report;
+		rcu_assign_sk_user_data(tsk, NULL);
+	}
+	write_unlock_bh(&tsk->sk_callback_lock);
+	if (attached)
+		__sock_put(fb->sk);
+}
+
 /**
  * sdp_fallback_release_tcp() - close the TCP socket, if there is one
- * @fb: the fallback of a socket that no call can use TCP of any more
+ * @fb: the fallback of a socket that no call can use TCP of any more, which the
+ *	caller holds
  *
  * Waits only if SO_LINGER says so.
  *
@@ -102,6 +123,7 @@ void sdp_fallback_release_tcp(struct sdp_fallback *fb)
 
 	if (!tcp)
 		return;
+	sdp_fallback_detach_tcp(fb);
 	WRITE_ONCE(fb->tcp, NULL);
 	/* While the lock is held nobody sends signals to the file's owner. */
 	lock_sock(tcp->sk);
@@ -190,12 +212,8 @@ void sdp_fallback_settle_error(struct sdp_fallback *fb)
 	cmpxchg(&tsk->sk_err, err, 0);
 }
 
-/**
- * sdp_fallback_names() - take over the addresses of a TCP socket
- * @fb: the fallback of a socket
- * @tsk: its TCP socket, connected
- */
-void sdp_fallback_names(struct sdp_fallback *fb, const struct sock *tsk)
+/* Takes over the addresses of a TCP socket that is connected. */
+static void sdp_fallback_names(struct sdp_fallback *fb, const struct sock *tsk)
 {
 	struct sdp_base *base = sdp_base(fb->sk);
 
@@ -210,11 +228,6 @@ void sdp_fallback_names(struct sdp_fallback *fb, const struct sock *tsk)
 #endif
 	ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &base->local.ip);
 	ipv6_addr_set_v4mapped(tsk->sk_daddr, &base->peer.ip);
-}
-
-static struct sdp_fallback *sdp_fallback_owner(const struct sock *tsk)
-{
-	return __locked_read_sk_user_data_with_flags(tsk, 0);
 }
 
 static void sdp_fallback_state_change(struct sock *tsk)
@@ -245,16 +258,13 @@ static void sdp_fallback_error_report(struct sock *tsk)
 	read_unlock_bh(&tsk->sk_callback_lock);
 }
 
-/**
- * sdp_fallback_attach_tcp() - let errors of a connection become ours
- * @fb: the fallback of a locked socket whose TCP socket connects or is connected
- *
- * The callbacks' pointer holds our socket.  A listener has none: its children
- * would inherit them.  Nor has a connection whose pointer is in use: a program of
- * the control group may have put it into a map of sockets before it was accepted.
- * Its errors are TCP's alone.
+/*
+ * Lets errors of a connection become ours.  The callbacks' pointer holds our socket.
+ * A listener has none: its children would inherit them.  Nor has a connection whose
+ * pointer is in use: a program of the control group may have put it into a map of
+ * sockets before it was accepted.  Its errors are TCP's alone.
  */
-void sdp_fallback_attach_tcp(struct sdp_fallback *fb)
+static void sdp_fallback_attach_tcp(struct sdp_fallback *fb)
 {
 	struct sock *tsk = fb->tcp->sk;
 
@@ -274,23 +284,74 @@ void sdp_fallback_attach_tcp(struct sdp_fallback *fb)
 	write_unlock_bh(&tsk->sk_callback_lock);
 }
 
-/**
- * sdp_fallback_detach_tcp() - undo sdp_fallback_attach_tcp()
- * @fb: the fallback of a socket, which the caller holds
- */
-void sdp_fallback_detach_tcp(struct sdp_fallback *fb)
+/* Says, and counts, why TCP carries a connection. */
+static void sdp_fallback_count(struct sdp_fallback *fb,
+			enum sdp_fallback_reason reason)
 {
-	struct sock *tsk = fb->tcp->sk;
-	bool attached;
+	WRITE_ONCE(fb->reason, reason);
+	SDP_INC_STATS(sock_net(fb->sk), SDP_MIB_FALLBACKNODEVICE + reason -
+						SDP_FALLBACK_NO_DEVICE);
+}
 
-	write_lock_bh(&tsk->sk_callback_lock);
-	attached = sdp_fallback_owner(tsk) == fb;
-	if (attached) {
-		tsk->sk_state_change = fb->state_change;
-		tsk->sk_error_report = fb->error_report;
-		rcu_assign_sk_user_data(tsk, NULL);
-	}
-	write_unlock_bh(&tsk->sk_callback_lock);
-	if (attached)
-		__sock_put(fb->sk);
+/**
+ * sdp_fallback_begin() - TCP is about to connect a socket
+ * @fb: the fallback of a locked socket that TCP can connect
+ * @reason: why
+ */
+void sdp_fallback_begin(struct sdp_fallback *fb,
+			enum sdp_fallback_reason reason)
+{
+	sdp_owned(fb->sk);
+	sdp_fallback_count(fb, reason);
+	/* What has ended the last connection is not said of this one. */
+	WRITE_ONCE(fb->err, 0);
+	WRITE_ONCE(fb->sk->sk_err, 0);
+	sdp_fallback_attach_tcp(fb);
+}
+
+/**
+ * sdp_fallback_end() - TCP does not connect a socket any more
+ * @fb: the fallback of a locked socket, after sdp_fallback_begin()
+ *
+ * No more calls are let into the TCP socket; those that are in it go on.
+ */
+void sdp_fallback_end(struct sdp_fallback *fb)
+{
+	sdp_sock_owned_by_me(fb->sk);
+	sdp_fallback_detach_tcp(fb);
+	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
+	if (!fb->active)
+		return;
+	/* Of the next attempt it would be said anew. */
+	xchg(&fb->tcp->sk->sk_err, 0);
+	WRITE_ONCE(fb->active, false);
+	sdp_fallback_put(fb);
+}
+
+/**
+ * sdp_fallback_adopt() - have a child that has come over TCP
+ * @fb: the fallback of a new socket that nobody else knows, with its listener's
+ *	options, and with those that TCP's listener had when the connection came
+ * @tcp: the connection, accepted
+ */
+void sdp_fallback_adopt(struct sdp_fallback *fb, struct socket *tcp)
+{
+	fb->tcp = tcp;
+	sdp_fallback_count(fb, SDP_FALLBACK_ACCEPTED);
+	sdp_fallback_names(fb, tcp->sk);
+	sdp_fallback_adopt_opts(fb, tcp->sk);
+	sdp_fallback_open(fb);
+}
+
+/**
+ * sdp_fallback_graft() - give an accepted connection to its file
+ * @fb: the fallback of a socket; nothing happens if TCP does not carry it
+ * @sock: the file's socket, grafted
+ */
+void sdp_fallback_graft(struct sdp_fallback *fb, struct socket *sock)
+{
+	if (!fb->active)
+		return;
+	sdp_fallback_share_tcp(fb->tcp, sock);
+	sdp_fallback_attach_tcp(fb);
 }

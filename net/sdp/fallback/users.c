@@ -34,19 +34,6 @@ void sdp_fallback_open(struct sdp_fallback *fb)
 }
 
 /**
- * sdp_fallback_shut() - let no more calls into the TCP socket
- * @fb: the fallback of a locked socket whose connection TCP carries
- *
- * Those that are in it go on.
- */
-void sdp_fallback_shut(struct sdp_fallback *fb)
-{
-	sdp_sock_owned_by_me(fb->sk);
-	WRITE_ONCE(fb->active, false);
-	sdp_fallback_put(fb);
-}
-
-/**
  * sdp_fallback_get() - enter the TCP socket
  * @fb: the fallback of a socket, locked or not
  *

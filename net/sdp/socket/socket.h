@@ -159,7 +159,13 @@ void sdp_fallback_undo(struct socket *sock);
 void sdp_fallback_not_needed(struct sdp_sock *ssk);
 void sdp_fallback_timeout(struct sdp_sock *ssk);
 void sdp_fallback_release(struct sdp_sock *ssk);
+
+/* tcp_listen.c */
 int sdp_fallback_listen(struct sdp_sock *ssk, int backlog);
+bool sdp_fallback_listen_alone(struct sdp_fallback *fb);
+void sdp_fallback_listen_stop(struct sdp_fallback *fb);
+bool sdp_fallback_listener_gone(struct sdp_fallback *fb);
+bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb);
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 
 /* tcp_calls.c */

@@ -317,21 +317,16 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 	sdp_owned(&ssk->sk);
 	if (!sdp_fallback_ready(fb))
 		return false;
-	sdp_fallback_count(fb, fb->wanted == SDP_FALLBACK_ONLY ?
-				SDP_FALLBACK_CHOSEN :
-				sdp_fallback_reason_of(*err));
 	sdp_fallback_carry(ssk);
 	sdp_fallback_sync(fb);
-	/* What has ended the last connection is not said of this one. */
-	WRITE_ONCE(fb->err, 0);
-	WRITE_ONCE(ssk->sk.sk_err, 0);
-	sdp_fallback_attach_tcp(fb);
+	sdp_fallback_begin(fb, fb->wanted == SDP_FALLBACK_ONLY ?
+				SDP_FALLBACK_CHOSEN :
+				sdp_fallback_reason_of(*err));
 	ret = sdp_fallback_connect_tcp(ssk);
 	sdp_dbg(&ssk->sk, "TCP %s, error %d of RDMA and %d of TCP",
 		ret ? "fails as well" : "takes over", *err, ret);
 	if (ret) {
-		sdp_fallback_detach_tcp(fb);
-		WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
+		sdp_fallback_end(fb);
 		*err = ret;
 		return false;
 	}
@@ -354,11 +349,7 @@ void sdp_fallback_undo(struct socket *sock)
 	sdp_owned(&ssk->sk);
 	if (!fb->active || fb->tcp->state != SS_UNCONNECTED)
 		return;
-	sdp_fallback_detach_tcp(fb);
-	/* Of the next attempt it would be said anew. */
-	xchg(&fb->tcp->sk->sk_err, 0);
-	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
-	sdp_fallback_shut(fb);
+	sdp_fallback_end(fb);
 	sdp_sock_forget(ssk);
 	sock->state = SS_UNCONNECTED;
 }
@@ -475,73 +466,5 @@ void sdp_fallback_release(struct sdp_sock *ssk)
 	/* The file is gone, and with it all calls. */
 	WARN_ON_ONCE(atomic_read(&ssk->fallback.users) > ssk->fallback.active);
 	sdp_fallback_sync(&ssk->fallback);
-	sdp_fallback_detach_tcp(&ssk->fallback);
 	sdp_fallback_release_tcp(&ssk->fallback);
-}
-
-/**
- * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog
- * @ssk: locked socket, bound
- * @backlog: connections that may wait for accept()
- *
- * Return: 0, also if there is no TCP side; or a negative errno.
- */
-int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
-{
-	struct socket *tcp = ssk->fallback.tcp;
-	int err;
-
-	sdp_owned(&ssk->sk);
-	if (!sdp_fallback_ready(&ssk->fallback))
-		return 0;
-	sdp_fallback_carry(ssk);
-	sdp_fallback_sync(&ssk->fallback);
-	err = sdp_lsm_listen(tcp, backlog);
-	if (!err)
-		err = READ_ONCE(tcp->ops)->listen(tcp, backlog);
-	if (err)
-		return err;
-	/* Pairs with the acquire in sdp_fallback_listener_gone(). */
-	smp_store_release(&ssk->fallback.listens, true);
-	return 0;
-}
-
-/**
- * sdp_fallback_accept() - take a connection that came over TCP
- * @parent: locked listener
- * @err: set to a negative errno if there is none
- *
- * Return: a socket that sdp_fallback_graft() has to give to its file; or NULL,
- * with no error if the connection that was seen has gone again.
- */
-struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
-{
-	struct sdp_sock *child;
-	struct socket *tcp;
-	struct sock *sk;
-
-	sdp_owned(&parent->sk);
-	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
-	if (!sk) {
-		*err = -ENOBUFS;
-		return NULL;
-	}
-	child = sdp_sk(sk);
-	/* What waits there has been given these. */
-	child->fallback.opts = parent->fallback.opts;
-	sdp_fallback_sync(&parent->fallback);
-	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
-	if (*err) {
-		sk_common_release(sk);
-		/* It was seen, and has gone again. */
-		if (*err == -EAGAIN)
-			*err = 0;
-		return NULL;
-	}
-	child->fallback.tcp = tcp;
-	sdp_fallback_count(&child->fallback, SDP_FALLBACK_ACCEPTED);
-	sdp_fallback_names(&child->fallback, tcp->sk);
-	sdp_fallback_adopt_opts(&child->fallback, tcp->sk);
-	sdp_fallback_open(&child->fallback);
-	return sk;
 }

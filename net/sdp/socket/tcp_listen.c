@@ -6,8 +6,35 @@
 #include <net/inet_connection_sock.h>
 
 #include "base/base.h"
-#include "fallback.h"
-#include "lsm.h"
+#include "fallback/fallback.h"
+#include "socket.h"
+
+/**
+ * sdp_fallback_listen() - listen on the TCP side, too, or change its backlog
+ * @ssk: locked socket, bound
+ * @backlog: connections that may wait for accept()
+ *
+ * Return: 0, also if there is no TCP side; or a negative errno.
+ */
+int sdp_fallback_listen(struct sdp_sock *ssk, int backlog)
+{
+	struct socket *tcp = ssk->fallback.tcp;
+	int err;
+
+	sdp_owned(&ssk->sk);
+	if (!sdp_fallback_ready(&ssk->fallback))
+		return 0;
+	sdp_fallback_carry(ssk);
+	sdp_fallback_sync(&ssk->fallback);
+	err = sdp_lsm_listen(tcp, backlog);
+	if (!err)
+		err = READ_ONCE(tcp->ops)->listen(tcp, backlog);
+	if (err)
+		return err;
+	/* Pairs with the acquire in sdp_fallback_listener_gone(). */
+	smp_store_release(&ssk->fallback.listens, true);
+	return 0;
+}
 
 /**
  * sdp_fallback_listen_alone() - RDMA cannot listen, or cannot any more
@@ -110,14 +137,37 @@ bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb)
 }
 
 /**
- * sdp_fallback_graft() - give an accepted connection to its file
- * @fb: the fallback of a socket; nothing happens if TCP does not carry it
- * @sock: the file's socket, grafted
+ * sdp_fallback_accept() - take a connection that came over TCP
+ * @parent: locked listener
+ * @err: set to a negative errno if there is none
+ *
+ * Return: a socket that sdp_fallback_graft() has to give to its file; or NULL,
+ * with no error if the connection that was seen has gone again.
  */
-void sdp_fallback_graft(struct sdp_fallback *fb, struct socket *sock)
+struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err)
 {
-	if (!fb->active)
-		return;
-	sdp_fallback_share_tcp(fb->tcp, sock);
-	sdp_fallback_attach_tcp(fb);
+	struct sdp_sock *child;
+	struct socket *tcp;
+	struct sock *sk;
+
+	sdp_owned(&parent->sk);
+	sk = sdp_sock_alloc_child(&parent->sk, GFP_KERNEL);
+	if (!sk) {
+		*err = -ENOBUFS;
+		return NULL;
+	}
+	child = sdp_sk(sk);
+	/* What waits there has been given these. */
+	child->fallback.opts = parent->fallback.opts;
+	sdp_fallback_sync(&parent->fallback);
+	*err = kernel_accept(parent->fallback.tcp, &tcp, O_NONBLOCK);
+	if (*err) {
+		sk_common_release(sk);
+		/* It was seen, and has gone again. */
+		if (*err == -EAGAIN)
+			*err = 0;
+		return NULL;
+	}
+	sdp_fallback_adopt(&child->fallback, tcp);
+	return sk;
 }
