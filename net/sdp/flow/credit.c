@@ -34,15 +34,6 @@ void sdp_credit_init(struct sdp_credit *c, u32 rx_total, u32 peer_bufs)
 }
 
 /**
- * sdp_credit_available() - how many messages would find a buffer at the peer
- * @c: credit state
- */
-u32 sdp_credit_available(const struct sdp_credit *c)
-{
-	return c->tx_acked + c->tx_bufs - c->tx_mseq;
-}
-
-/**
  * sdp_credit_data() - how many messages with payload, or SrcAvail, may be sent
  * @c: credit state
  */
@@ -147,16 +138,6 @@ bool sdp_credit_may_probe(const struct sdp_credit *c)
 	return !sdp_credit_gain(c) &&
 	       (available >= CREDITS_FOR_CONTROL ||
 		(available && c->rx_advertised));
-}
-
-/**
- * sdp_credit_posted() - account for receive buffers posted again
- * @c: credit state
- * @n: how many
- */
-void sdp_credit_posted(struct sdp_credit *c, u32 n)
-{
-	c->rx_posted += n;
 }
 
 /**

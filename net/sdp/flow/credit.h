@@ -46,8 +46,26 @@ struct sdp_credit {
 	u32 rx_total;
 };
 
+/**
+ * sdp_credit_available() - how many messages would find a buffer at the peer
+ * @c: credit state
+ */
+static inline u32 sdp_credit_available(const struct sdp_credit *c)
+{
+	return c->tx_acked + c->tx_bufs - c->tx_mseq;
+}
+
+/**
+ * sdp_credit_posted() - account for receive buffers posted again
+ * @c: credit state
+ * @n: how many
+ */
+static inline void sdp_credit_posted(struct sdp_credit *c, u32 n)
+{
+	c->rx_posted += n;
+}
+
 void sdp_credit_init(struct sdp_credit *c, u32 rx_total, u32 peer_bufs);
-u32 sdp_credit_available(const struct sdp_credit *c);
 u32 sdp_credit_data(const struct sdp_credit *c);
 bool sdp_credit_may_send(const struct sdp_credit *c, enum sdp_mid mid,
 			 u32 payload_len);
@@ -55,7 +73,6 @@ int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh, u32 n)
 bool sdp_credit_is_probe(const struct sdp_credit *c,
 			 const struct sdp_bsdh *bsdh);
 bool sdp_credit_may_probe(const struct sdp_credit *c);
-void sdp_credit_posted(struct sdp_credit *c, u32 n);
 void sdp_credit_added(struct sdp_credit *c, u32 n);
 void sdp_credit_resize(struct sdp_credit *c, u32 total);
 void sdp_credit_removed(struct sdp_credit *c);

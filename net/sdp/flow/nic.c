@@ -124,15 +124,6 @@ bool sdp_nic_full(const struct sdp_credit *credit, const struct sdp_inring *in)
 }
 
 /**
- * sdp_burst_hold() - whether a message that is not full is held back
- * @burst: burst
- */
-bool sdp_burst_hold(const struct sdp_burst *burst)
-{
-	return burst->share && burst->bytes >= burst->share && !burst->due;
-}
-
-/**
  * sdp_burst_wait() - a message is held back
  * @burst: burst
  *
@@ -145,15 +136,6 @@ bool sdp_burst_wait(struct sdp_burst *burst)
 	burst->running = true;
 	burst->moved = false;
 	return true;
-}
-
-/**
- * sdp_burst_joined() - a write has joined a message that waits
- * @burst: burst
- */
-void sdp_burst_joined(struct sdp_burst *burst)
-{
-	burst->joined = true;
 }
 
 /**
@@ -173,17 +155,6 @@ void sdp_burst_sent(struct sdp_burst *burst, u32 len)
 	burst->moved = true;
 	burst->joined = false;
 	burst->due = false;
-}
-
-/**
- * sdp_burst_end() - what is written next is not part of the burst
- * @burst: burst
- *
- * The peer's program has answered, ours waits for it or was quiet for long.
- */
-void sdp_burst_end(struct sdp_burst *burst)
-{
-	burst->bytes = 0;
 }
 
 /**

@@ -40,11 +40,37 @@ struct sdp_burst {
 	bool due;
 };
 
-bool sdp_burst_hold(const struct sdp_burst *burst);
+/**
+ * sdp_burst_hold() - whether a message that is not full is held back
+ * @burst: burst
+ */
+static inline bool sdp_burst_hold(const struct sdp_burst *burst)
+{
+	return burst->share && burst->bytes >= burst->share && !burst->due;
+}
+
+/**
+ * sdp_burst_joined() - a write has joined a message that waits
+ * @burst: burst
+ */
+static inline void sdp_burst_joined(struct sdp_burst *burst)
+{
+	burst->joined = true;
+}
+
+/**
+ * sdp_burst_end() - what is written next is not part of the burst
+ * @burst: burst
+ *
+ * The peer's program has answered, ours waits for it or was quiet for long.
+ */
+static inline void sdp_burst_end(struct sdp_burst *burst)
+{
+	burst->bytes = 0;
+}
+
 bool sdp_burst_wait(struct sdp_burst *burst);
-void sdp_burst_joined(struct sdp_burst *burst);
 void sdp_burst_sent(struct sdp_burst *burst, u32 len);
-void sdp_burst_end(struct sdp_burst *burst);
 bool sdp_burst_expired(struct sdp_burst *burst, bool held);
 
 #endif /* _SDP_FLOW_NIC_H */

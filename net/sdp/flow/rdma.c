@@ -62,17 +62,6 @@ int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece)
 }
 
 /**
- * sdp_outring_offset() - where the next byte goes
- * @out: ring
- *
- * Return: bytes from the ring's start.
- */
-u32 sdp_outring_offset(const struct sdp_outring *out)
-{
-	return out->sent & (out->size - 1);
-}
-
-/**
  * sdp_outring_contig() - how much can be written by one request
  * @out: ring
  * @len: bytes that there are to write
@@ -84,25 +73,6 @@ u32 sdp_outring_contig(const struct sdp_outring *out, u32 len)
 	u32 rest = out->size - sdp_outring_offset(out);
 
 	return smaller(len, smaller(rest, out->most));
-}
-
-/**
- * sdp_outring_space() - how many bytes the peer has room for, as far as known
- * @out: ring
- */
-u32 sdp_outring_space(const struct sdp_outring *out)
-{
-	return out->size - (out->sent - out->freed);
-}
-
-/**
- * sdp_outring_write() - account for a piece that is about to be written
- * @out: ring
- * @len: bytes
- */
-void sdp_outring_write(struct sdp_outring *out, u32 len)
-{
-	out->sent += len;
 }
 
 /**
@@ -147,18 +117,6 @@ int sdp_inring_receive(struct sdp_inring *in, u32 len)
 		return -EPROTO;
 	in->head += len;
 	return 0;
-}
-
-/**
- * sdp_inring_tell() - the peer is about to be told what was read
- * @in: ring
- *
- * Return: the position to tell.
- */
-u32 sdp_inring_tell(struct sdp_inring *in)
-{
-	in->told = in->tail;
-	return in->told;
 }
 
 /**

@@ -93,16 +93,54 @@ static inline void sdp_inring_read(struct sdp_inring *in, u32 len)
 	in->tail += len;
 }
 
+/**
+ * sdp_outring_offset() - where the next byte goes
+ * @out: ring
+ *
+ * Return: bytes from the ring's start.
+ */
+static inline u32 sdp_outring_offset(const struct sdp_outring *out)
+{
+	return out->sent & (out->size - 1);
+}
+
+/**
+ * sdp_outring_space() - how many bytes the peer has room for, as far as known
+ * @out: ring
+ */
+static inline u32 sdp_outring_space(const struct sdp_outring *out)
+{
+	return out->size - (out->sent - out->freed);
+}
+
+/**
+ * sdp_outring_write() - account for a piece that is about to be written
+ * @out: ring
+ * @len: bytes
+ */
+static inline void sdp_outring_write(struct sdp_outring *out, u32 len)
+{
+	out->sent += len;
+}
+
+/**
+ * sdp_inring_tell() - the peer is about to be told what was read
+ * @in: ring
+ *
+ * Return: the position to tell.
+ */
+static inline u32 sdp_inring_tell(struct sdp_inring *in)
+{
+	in->told = in->tail;
+	return in->told;
+}
+
 int sdp_outring_init(struct sdp_outring *out, u32 size, u32 piece);
-u32 sdp_outring_offset(const struct sdp_outring *out);
 u32 sdp_outring_contig(const struct sdp_outring *out, u32 len);
-u32 sdp_outring_space(const struct sdp_outring *out);
-void sdp_outring_write(struct sdp_outring *out, u32 len);
 int sdp_outring_free(struct sdp_outring *out, u32 tail);
 
 void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece);
 int sdp_inring_receive(struct sdp_inring *in, u32 len);
-u32 sdp_inring_tell(struct sdp_inring *in);
 
 u32 sdp_rdma_piece(u32 size, u32 wish);
 u32 sdp_rdma_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
