@@ -5,7 +5,9 @@
  * An identifier that could not be bound stays with its socket until the next
  * attempt, so that only conn.id_bound says whether there is a port.
  */
-#include <linux/netdevice.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
 #include <rdma/rdma_cm.h>
 
 #include "base/base.h"
@@ -13,29 +15,6 @@
 #include "cm.h"
 #include "conn.h"
 #include "port.h"
-#include "route.h"
-
-/**
- * sdp_bind_check_scope() - whether the interface of a link-local address exists
- * @conn: connection of a socket, for its namespace
- * @addr: address that is to be bound
- *
- * Return: 0 or -ENODEV.
- */
-int sdp_bind_check_scope(const struct sdp_conn *conn,
-			 const struct sdp_addr *addr)
-{
-	int err = 0;
-
-	if (!addr->scope_id || sdp_addr_is_v4(addr) ||
-	    !(ipv6_addr_type(&addr->ip) & IPV6_ADDR_LINKLOCAL))
-		return 0;
-	rcu_read_lock();
-	if (!dev_get_by_index_rcu(sock_net(&conn->sk), addr->scope_id))
-		err = -ENODEV;
-	rcu_read_unlock();
-	return err;
-}
 
 /*
  * rdma_cm says "not available" also of a port that is taken, if one of the two
@@ -210,6 +189,58 @@ int sdp_bind_for_peer(struct sdp_conn *conn)
 	return err;
 }
 
+static void sdp_bind_source_v4(struct net *net, int oif,
+			       const struct sdp_addr *peer,
+			       struct sdp_addr *local)
+{
+	struct flowi4 fl4 = {
+		.daddr = peer->ip.s6_addr32[3],
+		.flowi4_oif = oif,
+	};
+	struct rtable *rt = ip_route_output_key(net, &fl4);
+
+	if (IS_ERR(rt))
+		return;
+	ipv6_addr_set_v4mapped(fl4.saddr, &local->ip);
+	ip_rt_put(rt);
+}
+
+static void sdp_bind_source_v6(struct net *net, int oif,
+			       const struct sdp_addr *peer,
+			       struct sdp_addr *local)
+{
+	struct flowi6 fl6 = {
+		.daddr = peer->ip,
+		.flowi6_oif = peer->scope_id ?: oif,
+	};
+	struct dst_entry *dst;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
+		return;
+	local->ip = fl6.saddr;
+	local->scope_id = peer->scope_id;
+	dst_release(dst);
+}
+
+/**
+ * sdp_bind_source() - find the address that connections to a peer come from
+ * @net: namespace
+ * @oif: interface that they have to take, or 0
+ * @peer: the other end's address
+ * @local: own address, whose port is left alone; unchanged without a route
+ *
+ * The connection manager makes the same choice by itself, and tells it late.
+ */
+void sdp_bind_source(struct net *net, int oif, const struct sdp_addr *peer,
+		     struct sdp_addr *local)
+{
+	if (sdp_addr_is_v4(peer))
+		sdp_bind_source_v4(net, oif, peer, local);
+	else
+		sdp_bind_source_v6(net, oif, peer, local);
+}
+
 static bool sdp_bind_same_end(const struct sdp_addr *a,
 			      const struct sdp_addr *b)
 {
@@ -249,8 +280,8 @@ int sdp_bind_claim(struct sdp_conn *conn)
 	if (!conn->sk.sk_reuse && !conn->sk.sk_reuseport)
 		return 0;
 	if (sdp_addr_is_any(&local))
-		sdp_route_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
-				 &conn->base.peer, &local);
+		sdp_bind_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
+				&conn->base.peer, &local);
 	xa_lock_bh(&sn->sockets);
 	xa_for_each(&sn->sockets, number, sk) {
 		if (sk != &conn->sk &&
@@ -260,5 +291,50 @@ int sdp_bind_claim(struct sdp_conn *conn)
 	if (!err)
 		conn->base.local = local;
 	xa_unlock_bh(&sn->sockets);
+	return err;
+}
+
+/*
+ * The program's backlog limits the children, and there is one as soon as a
+ * request is seen.  How many requests may be on their way to us is another
+ * matter and left to the connection manager: iWARP's would drop what is more
+ * than that, without the word by which the client knows that it may ask again.
+ */
+static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
+{
+	struct sdp_netns_visit visit;
+	int err;
+
+	sdp_netns_enter(&visit, net);
+	err = rdma_listen(id, 0);
+	sdp_netns_leave(&visit);
+	/* It says that of the unspecified address. */
+	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
+}
+
+/**
+ * sdp_listen_begin() - ask for connection requests
+ * @conn: connection of a locked socket, bound
+ *
+ * A listener on the unspecified address has an identifier for each family:
+ * with iWARP an IPv4 request reaches one that listens to both with addresses
+ * in mapped form, and rdma_cm does not know them as this host's.
+ *
+ * Return: 0 or a negative errno; sdp_bind_join() or sdp_bind_end_other() is due in
+ * both cases.
+ */
+int sdp_listen_begin(struct sdp_conn *conn)
+{
+	struct net *net = sock_net(&conn->sk);
+	int err;
+
+	sdp_owned(&conn->sk);
+	if (!sdp_bind_is_shared(conn))
+		return sdp_listen_on(conn->link.id, net);
+	err = sdp_bind_split(conn);
+	if (!err)
+		err = sdp_listen_on(conn->id_other, net);
+	if (!err)
+		err = sdp_listen_on(conn->link.id, net);
 	return err;
 }

@@ -7,11 +7,12 @@
 
 #include <linux/types.h>
 
+struct net;
 struct sdp_addr;
 struct sdp_conn;
 
-int sdp_bind_check_scope(const struct sdp_conn *conn,
-			 const struct sdp_addr *addr);
+void sdp_bind_source(struct net *net, int oif, const struct sdp_addr *peer,
+		     struct sdp_addr *local);
 int sdp_cm_bind(struct sdp_conn *conn, bool dual);
 bool sdp_bind_is_shared(const struct sdp_conn *conn);
 int sdp_bind_split(struct sdp_conn *conn);
@@ -19,5 +20,6 @@ void sdp_bind_join(struct sdp_conn *conn);
 void sdp_bind_end_other(struct sdp_conn *conn);
 int sdp_bind_for_peer(struct sdp_conn *conn);
 int sdp_bind_claim(struct sdp_conn *conn);
+int sdp_listen_begin(struct sdp_conn *conn);
 
 #endif /* _SDP_BIND_H */

@@ -16,7 +16,6 @@
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
-#include "route.h"
 
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
@@ -117,8 +116,8 @@ int sdp_cm_connect(struct sdp_conn *conn)
 	sdp_cm_local_addr(conn->link.id, &got);
 	conn->base.local.port = got.port;
 	if (sdp_addr_is_any(&conn->base.local))
-		sdp_route_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
-				 &conn->base.peer, &conn->base.local);
+		sdp_bind_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
+				&conn->base.peer, &conn->base.local);
 	return 0;
 }
 

@@ -20,7 +20,4 @@ void sdp_cm_heard(struct sdp_conn *conn);
 void sdp_cm_check_greeting(struct sdp_conn *conn);
 void sdp_cm_destroy_id(struct rdma_cm_id *id);
 
-/* listen.c */
-int sdp_listen_begin(struct sdp_conn *conn);
-
 #endif /* _SDP_CM_H */

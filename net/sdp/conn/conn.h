@@ -23,7 +23,6 @@
 #include "keepalive.h"
 #include "output.h"
 #include "port.h"
-#include "route.h"
 #include "siw_netns.h"
 
 struct sdp_conn;
@@ -176,6 +175,7 @@ static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
 void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops);
 int sdp_conn_create_id(struct sdp_conn *conn);
 int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id);
+void sdp_flow_choose(struct sdp_conn *conn, u16 peer);
 void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id);
 void sdp_conn_free(struct sdp_conn *conn);
 void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause);
@@ -193,9 +193,5 @@ void sdp_conn_flush(struct sdp_conn *conn);
 void sdp_conn_destroy_id(struct sdp_conn *conn);
 void sdp_conn_retreat(struct sdp_conn *conn);
 void sdp_conn_broken(struct sock *sk);
-
-/* negotiate.c */
-void sdp_flow_begin(struct sdp_conn *conn);
-void sdp_flow_choose(struct sdp_conn *conn, u16 peer);
 
 #endif /* _SDP_CONN_H */

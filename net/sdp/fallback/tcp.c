@@ -286,7 +286,7 @@ static void sdp_fallback_attach_tcp(struct sdp_fallback *fb)
 
 /* Says, and counts, why TCP carries a connection. */
 static void sdp_fallback_count(struct sdp_fallback *fb,
-			enum sdp_fallback_reason reason)
+			       enum sdp_fallback_reason reason)
 {
 	WRITE_ONCE(fb->reason, reason);
 	SDP_INC_STATS(sock_net(fb->sk), SDP_MIB_FALLBACKNODEVICE + reason -

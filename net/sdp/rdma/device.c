@@ -2,12 +2,12 @@
 /*
  * RDMA devices: their arrival, their removal, and ports that go down.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "flow/flow.h"
 #include "device.h"
 #include "link.h"
-#include "provider.h"
 
 /* Protects the step from a device's client data to a counted reference. */
 static DEFINE_SPINLOCK(sdp_device_lock);
@@ -192,6 +192,25 @@ static void sdp_device_is_ib(struct sdp_device *dev)
 	dev->immediate = SDP_FEAT_IMMEDIATE;
 }
 
+/*
+ * What a software iWARP provider can do beyond what iWARP promises; NULL if nothing.
+ * SDP then leaves out what it would otherwise do itself: messages that say what a write
+ * has done, and, with virtual windows, fear of a receiver that is not ready.  The
+ * provider's code is there as long as its device is, and who removes that waits until
+ * its connections have gone.
+ */
+static const struct iw_ulp_ops *sdp_device_ulp(const struct ib_device *ibdev)
+{
+	const struct iw_ulp_ops *ops = symbol_get(iw_ulp_ops);
+	bool ours;
+
+	if (!ops)
+		return NULL;
+	ours = ops->caps(ibdev);
+	symbol_put(iw_ulp_ops);
+	return ours ? ops : NULL;
+}
+
 static int sdp_device_add(struct ib_device *ibdev)
 {
 	struct sdp_device *dev;
@@ -202,7 +221,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
-	dev->ulp = sdp_provider_find(ibdev);
+	dev->ulp = sdp_device_ulp(ibdev);
 	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
 	dev->quirks = sdp_device_quirks(ibdev);
 	/* iwarp.ko is another driver of that name, and copies what peers read. */

@@ -10,9 +10,9 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <net/iw_ulp.h>
 #include <rdma/ib_verbs.h>
 
-struct iw_ulp_ops;
 struct sdp_link;
 
 /* What a driver does that others do not, see sdp_device_drivers[]. */

@@ -8,7 +8,6 @@
 
 #include "device.h"
 #include "link.h"
-#include "provider.h"
 #include "rdmacg.h"
 #include "region.h"
 

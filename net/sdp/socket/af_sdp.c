@@ -6,9 +6,11 @@
 #include <linux/in.h>
 #include <linux/module.h>
 #include <linux/net.h>
+#include <linux/netdevice.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/sdp.h>
+#include <net/route.h>
 
 #include "base/base.h"
 #include "guard/guard.h"
@@ -37,6 +39,22 @@ static int sdp_release(struct socket *sock)
 	return 0;
 }
 
+/* Whether the interface of a link-local address exists. */
+static int sdp_bind_check_scope(const struct sock *sk,
+				const struct sdp_addr *addr)
+{
+	int err = 0;
+
+	if (!addr->scope_id || sdp_addr_is_v4(addr) ||
+	    !(ipv6_addr_type(&addr->ip) & IPV6_ADDR_LINKLOCAL))
+		return 0;
+	rcu_read_lock();
+	if (!dev_get_by_index_rcu(sock_net(sk), addr->scope_id))
+		err = -ENODEV;
+	rcu_read_unlock();
+	return err;
+}
+
 static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 {
 	struct sock *sk = &ssk->sk;
@@ -46,7 +64,7 @@ static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 	if (sk->sk_state != TCP_CLOSE || ssk->conn.bound ||
 	    ssk->fallback.active || (ssk->base.v6only && sdp_addr_is_v4(addr)))
 		return -EINVAL;
-	err = sdp_bind_check_scope(&ssk->conn, addr) ?:
+	err = sdp_bind_check_scope(&ssk->sk, addr) ?:
 		      sdp_gate_bind(&ssk->sk, addr, v6);
 	if (err)
 		return err;
@@ -105,6 +123,27 @@ static long sdp_wait_for_connect(struct sock *sk, long timeo)
 	return timeo;
 }
 
+/* Everybody's address on some network: rdma_cm would ask the network who has it. */
+static bool sdp_connect_is_broadcast(const struct sdp_sock *ssk)
+{
+	const struct sdp_addr *peer = &ssk->base.peer;
+	struct flowi4 fl4 = {
+		.daddr = peer->ip.s6_addr32[3],
+		.flowi4_oif = ssk->sk.sk_bound_dev_if,
+	};
+	struct rtable *rt;
+	bool broadcast;
+
+	if (!sdp_addr_is_v4(peer))
+		return false;
+	rt = ip_route_output_key(sock_net(&ssk->sk), &fl4);
+	if (IS_ERR(rt))
+		return false;
+	broadcast = rt->rt_flags & RTCF_BROADCAST;
+	ip_rt_put(rt);
+	return broadcast;
+}
+
 /* What is known to fail over RDMA without asking. */
 static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
 {
@@ -114,8 +153,7 @@ static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
 	if (sdp_addr_is_any(&ssk->base.peer) ||
 	    sdp_addr_is_loopback(&ssk->base.peer) ||
 	    sdp_addr_is_multicast(&ssk->base.peer) ||
-	    sdp_route_is_broadcast(sock_net(&ssk->sk), ssk->sk.sk_bound_dev_if,
-				   &ssk->base.peer))
+	    sdp_connect_is_broadcast(ssk))
 		return -ENETUNREACH;
 	if (sdp_addr_lacks_scope(&ssk->base.peer) && !ssk->sk.sk_bound_dev_if)
 		return -EINVAL;

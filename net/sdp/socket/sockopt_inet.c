@@ -9,7 +9,10 @@
  */
 #include <linux/net.h>
 #include <net/ip.h>
+#include <net/ip6_route.h>
 #include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
 
 #include "base/base.h"
 #include "conn/conn.h"
@@ -206,6 +209,50 @@ int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
 	       sdp_inet6_get(sk, optname, optval, optlen);
 }
 
+static int sdp_inet_way_mtu_v4(struct net *net, int oif,
+			       const struct sdp_addr *peer)
+{
+	struct flowi4 fl4 = {
+		.daddr = peer->ip.s6_addr32[3],
+		.flowi4_oif = oif,
+	};
+	struct rtable *rt = ip_route_output_key(net, &fl4);
+	int mtu;
+
+	if (IS_ERR(rt))
+		return -ENOTCONN;
+	mtu = dst_mtu(&rt->dst);
+	ip_rt_put(rt);
+	return mtu;
+}
+
+static int sdp_inet_way_mtu_v6(struct net *net, int oif,
+			       const struct sdp_addr *peer)
+{
+	struct flowi6 fl6 = {
+		.daddr = peer->ip,
+		.flowi6_oif = peer->scope_id ?: oif,
+	};
+	struct dst_entry *dst;
+	int mtu;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
+		return -ENOTCONN;
+	mtu = dst_mtu(dst);
+	dst_release(dst);
+	return mtu;
+}
+
+/* Bytes of the longest IP packet on the way to a peer, or -ENOTCONN. */
+static int sdp_inet_way_mtu(struct net *net, int oif,
+			    const struct sdp_addr *peer)
+{
+	if (sdp_addr_is_v4(peer))
+		return sdp_inet_way_mtu_v4(net, oif, peer);
+	return sdp_inet_way_mtu_v6(net, oif, peer);
+}
+
 /**
  * sdp_inet_mtu() - IP_MTU and IPV6_MTU of a connection
  * @sk: socket, not locked
@@ -219,8 +266,8 @@ int sdp_inet_mtu(struct sock *sk)
 
 	sdp_lock_sock(sk);
 	if (!sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN))
-		mtu = sdp_route_mtu(sock_net(sk), sk->sk_bound_dev_if,
-				    &ssk->base.peer);
+		mtu = sdp_inet_way_mtu(sock_net(sk), sk->sk_bound_dev_if,
+				       &ssk->base.peer);
 	sdp_release_sock(sk);
 	return mtu;
 }
