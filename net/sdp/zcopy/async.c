@@ -20,17 +20,6 @@
 #define SDP_ZASYNC_LEAST	(2 * PAGE_SIZE)
 
 /**
- * sdp_zasync_possible() - whether a write may return before it is sent
- * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
- * @zm: the write, with MSG_ZEROCOPY, which needs no protection, or without
- */
-bool sdp_zasync_possible(const struct sdp_zcopy *z, const struct sdp_zmsg *zm)
-{
-	sdp_owned(z->st->sk);
-	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
-}
-
-/**
  * sdp_zasync_is_dear() - whether a write had better be copied
  * @z: zero copy of a locked socket; sdp_zasync_possible() said yes
  * @msg: what the program writes

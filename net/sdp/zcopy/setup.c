@@ -2,9 +2,12 @@
 /*
  * Zero copy: the program's pages, and what a connection has for transfers.
  */
+#include <linux/atomic.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uio.h>
 
 #include "base/base.h"
@@ -17,6 +20,39 @@
 #define SDP_ZPAGES_NAP		max(HZ / 20, 2)
 /* How long it then goes on to wait, so that the stream stays whole. */
 #define SDP_ZPAGES_GRACE	(HZ / 2)
+
+static const char *const sdp_zcopy_names[] = {
+	[SDP_ZCOPY_OFF] = "off",
+	[SDP_ZCOPY_SYNC] = "sync",
+	[SDP_ZCOPY_ASYNC] = "async",
+};
+
+/**
+ * sdp_zcopy_mode_name() - as administrators and programs know it
+ * @mode: mode
+ *
+ * Return: its name.
+ */
+const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode)
+{
+	return sdp_zcopy_names[mode];
+}
+
+/**
+ * sdp_zcopy_mode_find() - the mode of a name
+ * @name: name
+ *
+ * Return: enum sdp_zcopy_mode, or -EINVAL if there is none.
+ */
+int sdp_zcopy_mode_find(const char *name)
+{
+	int i;
+
+	for (i = 0; i < (int)ARRAY_SIZE(sdp_zcopy_names); i++)
+		if (!strcmp(sdp_zcopy_names[i], name))
+			return i;
+	return -EINVAL;
+}
 
 /*
  * Memory is registered by work requests, and read by the other end.  What iWARP
@@ -68,29 +104,6 @@ void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts)
 	sdp_zsink_init(&z->sink, several ? SDP_ZCOPY_ADVERTS : 1);
 	sdp_dbg(z->st->sk, "zero copy %s, the peer holds %u offers",
 		sdp_zcopy_mode_name(sdp_zcopy_mode(z)), z->source.max);
-}
-
-/**
- * sdp_zcopy_adverts() - what Hello and HelloAck are to say
- * @z: connection for which sdp_zcopy_begin() was called
- *
- * Return: advertisements that this end holds; a Hello may not say none.
- */
-u32 sdp_zcopy_adverts(const struct sdp_zcopy *z)
-{
-	return z->on ? SDP_ZCOPY_ADVERTS : 1;
-}
-
-/**
- * sdp_zcopy_cap() - what else they are to say
- * @z: connection for which sdp_zcopy_begin() was called
- *
- * Return: SDP_CAP_*: devices that register memory by work requests let the peer
- * invalidate it as well.
- */
-u8 sdp_zcopy_cap(const struct sdp_zcopy *z)
-{
-	return z->on ? SDP_CAP_INVALIDATE : 0;
 }
 
 /**
@@ -169,6 +182,36 @@ static void sdp_zpages_unpin(struct sdp_zpages *zp)
 		unpin_user_pages_dirty_lock(zp->pages, zp->nr, true);
 	else
 		unpin_user_pages(zp->pages, zp->nr);
+}
+
+static atomic_long_t sdp_zmem_used;
+
+static void sdp_zmem_uncharge(u32 pages)
+{
+	atomic_long_sub(pages, &sdp_zmem_used);
+}
+
+/*
+ * Asks for memory of all transfers together (net.sdp.zcopy_mem), in pages; what there
+ * is not is counted.  Each user's is limited by RLIMIT_MEMLOCK besides.
+ */
+static bool sdp_zmem_charge(struct sdp_zcopy *z, u32 pages)
+{
+	if (atomic_long_add_return(pages, &sdp_zmem_used) <=
+	    READ_ONCE(sdp_sysctl_zcopy_mem))
+		return true;
+	sdp_zmem_uncharge(pages);
+	SDP_SOCK_INC_STATS(z->st->sk, SDP_MIB_ZCOPYMEMREFUSALS);
+	return false;
+}
+
+/**
+ * sdp_zmem_show() - print what is in use now, a name and value a line
+ * @seq: file
+ */
+void sdp_zmem_show(struct seq_file *seq)
+{
+	seq_printf(seq, "ZcopyPages %ld\n", atomic_long_read(&sdp_zmem_used));
 }
 
 /**

@@ -86,15 +86,6 @@ u32 sdp_zsource_room(const struct sdp_zsource *z)
 }
 
 /**
- * sdp_zsource_may_advertise() - whether SrcAvail may be sent
- * @z: source
- */
-bool sdp_zsource_may_advertise(const struct sdp_zsource *z)
-{
-	return sdp_zsource_room(z);
-}
-
-/**
  * sdp_zsource_advertise() - SrcAvail is sent
  * @z: source; sdp_zsource_may_advertise() said yes
  * @mseq: the message's sequence number
@@ -220,19 +211,6 @@ bool sdp_zsource_may_send(const struct sdp_zsource *z,
 }
 
 /**
- * sdp_zsource_want_answer() - whether the peer may lack credits to answer with
- * @z: source
- * @credit: credits of its connection
- *
- * Like sdp_credit_want_update().
- */
-bool sdp_zsource_want_answer(const struct sdp_zsource *z,
-			     const struct sdp_credit *credit)
-{
-	return z->cancelled && sdp_credit_want_answer(credit);
-}
-
-/**
  * sdp_zsink_init() - start when the connection is set up
  * @z: sink
  * @max: advertisements that the peer may have outstanding
@@ -240,19 +218,6 @@ bool sdp_zsource_want_answer(const struct sdp_zsource *z,
 void sdp_zsink_init(struct sdp_zsink *z, u32 max)
 {
 	*z = (struct sdp_zsink){ .max = sdp_zcopy_limit(max) };
-}
-
-/**
- * sdp_zsink_heard() - a message has come, of whatever kind
- * @z: sink
- * @mseq_ack: what it acknowledges
- *
- * What the peer sends once it has seen our SendSm counts again.
- */
-void sdp_zsink_heard(struct sdp_zsink *z, u32 mseq_ack)
-{
-	if (z->voids && (s32)(mseq_ack - z->refused_mseq) >= 0)
-		z->voids = false;
 }
 
 /**

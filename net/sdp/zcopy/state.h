@@ -106,12 +106,47 @@ static inline bool sdp_zsink_busy(const struct sdp_zsink *z)
 	return z->fifo.head != z->fifo.tail;
 }
 
+/**
+ * sdp_zsink_heard() - a message has come, of whatever kind
+ * @z: sink
+ * @mseq_ack: what it acknowledges
+ *
+ * What the peer sends once it has seen our SendSm counts again.
+ */
+static inline void sdp_zsink_heard(struct sdp_zsink *z, u32 mseq_ack)
+{
+	if (z->voids && (s32)(mseq_ack - z->refused_mseq) >= 0)
+		z->voids = false;
+}
+
+/**
+ * sdp_zsource_want_answer() - whether the peer may lack credits to answer with
+ * @z: source
+ * @credit: credits of its connection
+ *
+ * Like sdp_credit_want_update().
+ */
+static inline bool sdp_zsource_want_answer(const struct sdp_zsource *z,
+					   const struct sdp_credit *credit)
+{
+	return z->cancelled && sdp_credit_want_answer(credit);
+}
+
 void sdp_zpace_learn(struct sdp_zpace *pace, u32 time);
 u32 sdp_zpace_bound(const struct sdp_zpace *pace);
 
 void sdp_zsource_init(struct sdp_zsource *z, u32 max);
 u32 sdp_zsource_room(const struct sdp_zsource *z);
-bool sdp_zsource_may_advertise(const struct sdp_zsource *z);
+
+/**
+ * sdp_zsource_may_advertise() - whether SrcAvail may be sent
+ * @z: source
+ */
+static inline bool sdp_zsource_may_advertise(const struct sdp_zsource *z)
+{
+	return sdp_zsource_room(z);
+}
+
 void sdp_zsource_advertise(struct sdp_zsource *z, u32 mseq, u32 len);
 int sdp_zsource_read(struct sdp_zsource *z, u32 mseq_ack, u32 len);
 int sdp_zsource_refused(struct sdp_zsource *z, u32 mseq_ack);
@@ -120,11 +155,8 @@ void sdp_zsource_cancel_sent(struct sdp_zsource *z);
 bool sdp_zsource_may_send(const struct sdp_zsource *z,
 			  const struct sdp_credit *credit, enum sdp_mid mid,
 			  u32 payload_len);
-bool sdp_zsource_want_answer(const struct sdp_zsource *z,
-			     const struct sdp_credit *credit);
 
 void sdp_zsink_init(struct sdp_zsink *z, u32 max);
-void sdp_zsink_heard(struct sdp_zsink *z, u32 mseq_ack);
 int sdp_zsink_advertised(struct sdp_zsink *z, const struct sdp_msg *msg);
 u32 sdp_zsink_readable(const struct sdp_zsink *z);
 struct sdp_zadvert sdp_zsink_read(struct sdp_zsink *z, u32 len);

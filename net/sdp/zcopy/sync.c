@@ -17,20 +17,6 @@
  */
 #define SDP_ZSYNC_ANSWER	(40 * HZ)
 
-/**
- * sdp_zsync_possible() - whether a write may be sent without a copy
- * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
- * @timeo: how long it may wait
- *
- * Who may not wait cannot: the pages are the program's until the peer has read
- * them.
- */
-bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo)
-{
-	sdp_owned(z->st->sk);
-	return timeo && !sdp_zsend_busy(z);
-}
-
 /* Asked anew whenever the lock was given up: the connection may be another one. */
 static bool sdp_zsync_may_add(const struct sdp_zcopy *z)
 {

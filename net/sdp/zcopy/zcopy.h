@@ -309,12 +309,75 @@ struct sdp_zmsg {
 	size_t sent;
 };
 
+/**
+ * sdp_zcopy_adverts() - what Hello and HelloAck are to say
+ * @z: connection for which sdp_zcopy_begin() was called
+ *
+ * Return: advertisements that this end holds; a Hello may not say none.
+ */
+static inline u32 sdp_zcopy_adverts(const struct sdp_zcopy *z)
+{
+	return z->on ? SDP_ZCOPY_ADVERTS : 1;
+}
+
+/**
+ * sdp_zcopy_cap() - what else they are to say
+ * @z: connection for which sdp_zcopy_begin() was called
+ *
+ * Return: SDP_CAP_*: devices that register memory by work requests let the peer
+ * invalidate it as well.
+ */
+static inline u8 sdp_zcopy_cap(const struct sdp_zcopy *z)
+{
+	return z->on ? SDP_CAP_INVALIDATE : 0;
+}
+
+/**
+ * sdp_zsync_possible() - whether a write may be sent without a copy
+ * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
+ * @timeo: how long it may wait
+ *
+ * Who may not wait cannot: the pages are the program's until the peer has read
+ * them.
+ */
+static inline bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo)
+{
+	sdp_owned(z->st->sk);
+	return timeo && !sdp_zsend_busy(z);
+}
+
+/**
+ * sdp_zasync_possible() - whether a write may return before it is sent
+ * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
+ * @zm: the write, with MSG_ZEROCOPY, which needs no protection, or without
+ */
+static inline bool sdp_zasync_possible(const struct sdp_zcopy *z,
+				       const struct sdp_zmsg *zm)
+{
+	sdp_owned(z->st->sk);
+	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
+}
+
+/**
+ * sdp_zcopy_mode() - what a connection uses
+ * @z: zero copy of a socket, locked or not
+ *
+ * Return: the mode; SDP_ZCOPY_OFF also if the device or the peer cannot do it.
+ */
+static inline enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z)
+{
+	if (!READ_ONCE(z->on) || !READ_ONCE(z->source.max))
+		return SDP_ZCOPY_OFF;
+	return READ_ONCE(z->async) ? SDP_ZCOPY_ASYNC : SDP_ZCOPY_SYNC;
+}
+
 /* setup.c */
+const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
+int sdp_zcopy_mode_find(const char *name);
+void sdp_zmem_show(struct seq_file *seq);
 void sdp_zcopy_begin(struct sdp_zcopy *z);
 void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts);
-u8 sdp_zcopy_cap(const struct sdp_zcopy *z);
 void sdp_zcopy_free(struct sdp_zcopy *z);
-u32 sdp_zcopy_adverts(const struct sdp_zcopy *z);
 u32 sdp_zcopy_thresh(const struct sdp_zcopy *z);
 bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
@@ -328,16 +391,6 @@ void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long limit);
 void sdp_zpages_free(struct sdp_zpages *zp);
 void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp);
-
-/* mode.c */
-const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
-int sdp_zcopy_mode_find(const char *name);
-enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z);
-
-/* pages.c */
-bool sdp_zmem_charge(struct sdp_zcopy *z, u32 pages);
-void sdp_zmem_uncharge(u32 pages);
-void sdp_zmem_show(struct seq_file *seq);
 
 /* advert.c */
 void sdp_zsend_prepare(struct sdp_zcopy *z);
@@ -359,11 +412,9 @@ u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
 void sdp_zdirect_prepare(struct sdp_zcopy *z);
 
 /* sync.c */
-bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo);
 u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo);
 
 /* async.c */
-bool sdp_zasync_possible(const struct sdp_zcopy *z, const struct sdp_zmsg *zm);
 bool sdp_zasync_is_dear(struct sdp_zcopy *z, const struct msghdr *msg,
 			const struct sdp_zmsg *zm);
 u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
