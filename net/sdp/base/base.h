@@ -20,6 +20,7 @@
 #include "sk.h"
 #include "timer.h"
 #include "trace.h"
+#include "wait.h"
 
 extern struct workqueue_struct *sdp_wq;
 /* Its items wait for those of sdp_wq. */

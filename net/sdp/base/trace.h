@@ -15,6 +15,8 @@
 #include <linux/tracepoint.h>
 #include <trace/misc/rdma.h>
 
+#include "wait.h"
+
 struct ib_send_wr;
 struct ib_wc;
 struct sdp_bsdh;
@@ -25,12 +27,6 @@ struct sock;
 
 /* Why what was held back leaves, beside enum sdp_flush: its message is full. */
 #define SDP_TRACE_FULL		__SDP_FLUSH_MAX
-
-/* What data waits for. */
-enum sdp_trace_lack {
-	SDP_LACK_CREDITS,	/* a receive buffer of the peer */
-	SDP_LACK_SPACE,		/* space in its ring */
-};
 
 /* Why an offer is not read. */
 enum sdp_trace_refusal {
@@ -131,13 +127,31 @@ TRACE_DEFINE_ENUM(SDP_FLOW_NIC);
 		{ SDP_FLOW_RDMA,	"rdma" },	\
 		{ SDP_FLOW_NIC,		"nic" })
 
-TRACE_DEFINE_ENUM(SDP_LACK_CREDITS);
-TRACE_DEFINE_ENUM(SDP_LACK_SPACE);
+TRACE_DEFINE_ENUM(SDP_WAIT_NONE);
+TRACE_DEFINE_ENUM(SDP_WAIT_WRITE);
+TRACE_DEFINE_ENUM(SDP_WAIT_CORK);
+TRACE_DEFINE_ENUM(SDP_WAIT_MORE);
+TRACE_DEFINE_ENUM(SDP_WAIT_BURST);
+TRACE_DEFINE_ENUM(SDP_WAIT_NAGLE);
+TRACE_DEFINE_ENUM(SDP_WAIT_ZCOPY);
+TRACE_DEFINE_ENUM(SDP_WAIT_QUEUE);
+TRACE_DEFINE_ENUM(SDP_WAIT_CREDITS);
+TRACE_DEFINE_ENUM(SDP_WAIT_SPACE);
+TRACE_DEFINE_ENUM(SDP_WAIT_CALL);
 
-#define sdp_show_lack(lack)			\
-	__print_symbolic(lack,			\
-		{ SDP_LACK_CREDITS,	"credits" },	\
-		{ SDP_LACK_SPACE,	"space" })
+#define sdp_show_wait(wait)				\
+	__print_symbolic(wait,				\
+		{ SDP_WAIT_NONE,		"none" },	\
+		{ SDP_WAIT_WRITE,	"write" },	\
+		{ SDP_WAIT_CORK,		"cork" },	\
+		{ SDP_WAIT_MORE,		"more" },	\
+		{ SDP_WAIT_BURST,	"burst" },	\
+		{ SDP_WAIT_NAGLE,	"nagle" },	\
+		{ SDP_WAIT_ZCOPY,	"zcopy" },	\
+		{ SDP_WAIT_QUEUE,	"queue" },	\
+		{ SDP_WAIT_CREDITS,	"credits" },	\
+		{ SDP_WAIT_SPACE,	"space" },	\
+		{ SDP_WAIT_CALL,		"call" })
 
 TRACE_DEFINE_ENUM(SDP_FLUSH_CALL);
 TRACE_DEFINE_ENUM(SDP_FLUSH_INTERRUPT);
@@ -283,8 +297,8 @@ DEFINE_EVENT(sdp_msg, sdp_msg_in,
 
 /* Data begins to wait for the peer. */
 TRACE_EVENT(sdp_credit_stall,
-	    TP_PROTO(const struct sock *sk, u8 engine, u8 lack, u32 credits, u32 space),
-	    TP_ARGS(sk, engine, lack, credits, space),
+	    TP_PROTO(const struct sock *sk, u8 engine, u8 wait, u32 credits, u32 space),
+	    TP_ARGS(sk, engine, wait, credits, space),
 	    TP_STRUCT__entry(__field(const void *, skaddr)
 			     __field(u16, sport)
 			     __field(u16, dport)
@@ -298,11 +312,11 @@ TRACE_EVENT(sdp_credit_stall,
 			   __entry->credits = credits;
 			   __entry->space = space;
 			   __entry->engine = engine;
-			   __entry->missing = lack),
+			   __entry->missing = wait),
 	    TP_printk("sk=%p sport=%u dport=%u engine=%s missing=%s credits=%u space=%u",
 		      __entry->skaddr, __entry->sport, __entry->dport,
 		      sdp_show_engine(__entry->engine),
-		      sdp_show_lack(__entry->missing),
+		      sdp_show_wait(__entry->missing),
 		      __entry->credits, __entry->space));
 
 /* Bytes are appended to a message that was not empty: it has so many now. */
@@ -326,21 +340,24 @@ TRACE_EVENT_CONDITION(sdp_coalesce,
 
 /* What has waited leaves, be it for the peer's space or for company. */
 TRACE_EVENT(sdp_flush,
-	    TP_PROTO(const struct sock *sk, u32 unsent, u8 cause),
-	    TP_ARGS(sk, unsent, cause),
+	    TP_PROTO(const struct sock *sk, u32 unsent, u8 cause, u8 wait),
+	    TP_ARGS(sk, unsent, cause, wait),
 	    TP_STRUCT__entry(__field(const void *, skaddr)
 			     __field(u16, sport)
 			     __field(u16, dport)
 			     __field(u32, unsent)
-			     __field(u8, cause)),
+			     __field(u8, cause)
+			     __field(u8, wait)),
 	    TP_fast_assign(__entry->skaddr = sk;
 			   __entry->sport = ntohs(sdp_base(sk)->local.port);
 			   __entry->dport = ntohs(sdp_base(sk)->peer.port);
 			   __entry->unsent = unsent;
-			   __entry->cause = cause),
-	    TP_printk("sk=%p sport=%u dport=%u cause=%s unsent=%u",
+			   __entry->cause = cause;
+			   __entry->wait = wait),
+	    TP_printk("sk=%p sport=%u dport=%u cause=%s waited=%s unsent=%u",
 		      __entry->skaddr, __entry->sport, __entry->dport,
-		      sdp_show_cause(__entry->cause), __entry->unsent));
+		      sdp_show_cause(__entry->cause),
+		      sdp_show_wait(__entry->wait), __entry->unsent));
 
 /* The peer is let read memory; a call waits for that, or none does. */
 TRACE_EVENT(sdp_zcopy_offer,

@@ -6,7 +6,6 @@
 #define _SDP_CONN_H
 
 #include <linux/completion.h>
-#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -97,7 +96,6 @@ struct sdp_conn_ops {
  * @teardown: releases everything above, in process context
  * @farewell: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
- * @pause: sends what waits for company; holds the socket while it is pending
  * @zcopy: transfers without a copy
  * @bound: bind() was called or a port was taken
  * @bound_addr: the program has chosen the address
@@ -125,7 +123,6 @@ struct sdp_conn {
 	struct work_struct teardown;
 	struct work_struct farewell;
 	struct work_struct grow;
-	struct hrtimer pause;
 	struct sdp_zcopy zcopy;
 	bool bound;
 	bool bound_addr;

@@ -72,18 +72,11 @@ static int sdp_rx_dispatch(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 		conn->ops->fin_received(conn);
 		return 0;
 	case SDP_MID_CHRCVBUF:
-		sdp_rx_repost(&conn->stream, buf);
-		return sdp_rx_asked(&conn->stream,
-				    msg->rcv_size - SDP_BSDH_LEN);
 	case SDP_MID_CHRCVBUFACK:
-		sdp_rx_repost(&conn->stream, buf);
-		return sdp_tx_acked_size(&conn->stream, msg->rcv_size);
 	case SDP_MID_RINGAVAIL:
-		sdp_rx_repost(&conn->stream, buf);
-		return sdp_tx_ring_avail(&conn->stream, &msg->ravah);
 	case SDP_MID_RINGSPACE:
 		sdp_rx_repost(&conn->stream, buf);
-		return sdp_tx_ring_space(&conn->stream, msg->ring_tail);
+		return sdp_stream_control(&conn->stream, msg);
 	case SDP_MID_ABORTCONN:
 		return -ECONNRESET;
 	default:
@@ -122,8 +115,6 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
 		if (buf->ends_key)
 			sdp_zsend_key_ended(&conn->zcopy, buf->ended_key);
-		if (msg.bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
-			sdp_oob_announced(st);
 		err = sdp_rx_dispatch(conn, buf, &msg);
 	}
 	if (!err)

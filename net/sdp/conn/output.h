@@ -12,17 +12,12 @@
 
 struct sdp_conn;
 
-void sdp_tx_count_cause(struct sdp_conn *conn, enum sdp_flush cause);
 bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
 		     u32 payload_len);
 void sdp_output(struct sdp_conn *conn, enum sdp_flush cause);
 void sdp_tx_update(struct sdp_conn *conn, enum sdp_flush cause);
-
-/* push.c */
 void sdp_tx_flush(struct sdp_conn *conn);
 void sdp_tx_progress(struct sdp_conn *conn);
-void sdp_tx_write_begins(struct sdp_conn *conn);
-void sdp_tx_write_ends(struct sdp_conn *conn);
 void sdp_tx_pause_here(struct sdp_conn *conn);
 void sdp_tx_pause_poll(struct sdp_conn *conn);
 void sdp_tx_late(struct sdp_conn *conn);

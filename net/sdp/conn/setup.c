@@ -100,7 +100,7 @@ void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops)
 	INIT_WORK(&conn->farewell, sdp_conn_farewell);
 	INIT_LIST_HEAD(&conn->link.dev_node);
 	INIT_WORK(&conn->grow, sdp_conn_grow_work);
-	hrtimer_setup(&conn->pause, sdp_tx_pause, CLOCK_MONOTONIC,
+	hrtimer_setup(&conn->stream.pause, sdp_tx_pause, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	sdp_stream_init(&conn->stream, &conn->link, &sdp_conn_stream_ops);
 	conn->disconn_sent.done = sdp_conn_disconn_sent;

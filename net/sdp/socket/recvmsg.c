@@ -314,7 +314,7 @@ static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
 
 	if ((flags & ~SDP_RECV_QUICK) || !list_empty(&rx->queue) ||
 	    rx->oob.data || rx->ring.stamp_head != rx->ring.stamp_tail ||
-	    msg->msg_get_inq || ssk->conn.stream.tx.stalled || !len ||
+	    msg->msg_get_inq || sdp_tx_stalled(&ssk->conn.stream.tx) || !len ||
 	    ssk->conn.stream.read_turn ||
 	    sdp_rx_ring_peek(&ssk->conn.stream, 0, &from) < len ||
 	    !user_backed_iter(&msg->msg_iter) ||

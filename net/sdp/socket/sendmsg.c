@@ -38,9 +38,9 @@ static int sdp_send_wait_connected(struct sock *sk, long *timeo)
 	return sdp_wait_connect(sk, timeo);
 }
 
-static bool sdp_send_may_go_on(const struct sdp_sock *ssk, u32 want)
+static bool sdp_send_may_go_on(const struct sdp_sock *ssk, size_t left)
 {
-	return sdp_tx_space(&ssk->conn.stream) >= want || sdp_send_error(&ssk->sk) ||
+	return sdp_tx_has_room(&ssk->conn.stream, left) || sdp_send_error(&ssk->sk) ||
 	       !sdp_in_state(&ssk->sk, SDPF_SEND);
 }
 
@@ -60,14 +60,10 @@ static void sdp_send_want_space(struct sock *sk)
 	sdp_tx_ask_for_room(&ssk->conn.stream);
 }
 
-/*
- * Waits for room.  A writer with much to say waits until a quarter of the
- * ring is free: waking it for every message would cost more than it gains.
- */
+/* Waits for room, see sdp_tx_has_room(). */
 static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
-	u32 want = min_t(size_t, left, sdp_tx_limit(&ssk->conn.stream) / 4);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
@@ -78,7 +74,7 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 	ssk->conn.stream.stats.send_waits++;
 	sdp_alive_stalled(&ssk->conn.stream);
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (!sdp_send_may_go_on(ssk, want)) {
+	while (!sdp_send_may_go_on(ssk, left)) {
 		if (signal_pending(current))
 			err = sock_intr_errno(*timeo);
 		else if (!*timeo)
@@ -86,64 +82,35 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 		if (err)
 			break;
 		sdp_send_want_space(sk);
-		sdp_wait_event(sk, timeo, sdp_send_may_go_on(ssk, want), &wait);
+		sdp_wait_event(sk, timeo, sdp_send_may_go_on(ssk, left), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return err;
 }
 
 /*
- * Copies one piece, @want is set to its length; returns bytes, or a negative
- * errno.  A write that was cut short has no urgent byte: it is in the rest, for
- * which the program has to ask again.
- */
-static int sdp_send_piece(struct sdp_sock *ssk, struct msghdr *msg, u32 *want)
-{
-	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
-	void *to = sdp_tx_reserve(&ssk->conn.stream, &len);
-
-	if (!to)
-		return len ? -ENOBUFS : 0;
-	*want = len;
-	if (!sdp_copy_in(to, len, &msg->msg_iter))
-		return -EFAULT;
-	sdp_tx_append(&ssk->conn.stream, len,
-		      (msg->msg_flags & MSG_OOB) && !msg_data_left(msg));
-	return len;
-}
-
-/*
- * Copies until the ring is full or the program's bytes are in it; or returns
- * -EFAULT if the next @want bytes are not there.
+ * Copies until the ring is full or the program's bytes are in it, and sends what may
+ * leave; or returns -EFAULT if the next @want bytes are not there.  The end of the write
+ * is looked at when it is known as such.
  */
 static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 			 size_t *done, u32 *want)
 {
+	struct sdp_stream *st = &ssk->conn.stream;
 	int ret = 0;
 
-	sdp_tx_write_begins(&ssk->conn);
+	sdp_tx_begin_write(st);
 	while (msg_data_left(msg)) {
-		ret = sdp_send_piece(ssk, msg, want);
+		ret = sdp_tx_write(st, msg, want);
 		if (ret <= 0)
 			break;
 		*done += ret;
-		/* The end of the write is looked at when it is known as such. */
-		if (msg_data_left(msg) && !sdp_tx_may_append(&ssk->conn.stream))
+		if (msg_data_left(msg) && !sdp_tx_may_append(st))
 			sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	}
+	if (sdp_tx_end_write(st, !msg_data_left(msg), msg->msg_flags & SDP_SEND_MORE))
+		sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	return min(ret, 0);
-}
-
-/* The last bytes of a write are in the ring: do they leave, or wait? */
-static void sdp_send_end(struct sdp_sock *ssk, const struct msghdr *msg)
-{
-	bool more = msg->msg_flags & SDP_SEND_MORE;
-
-	if (more)
-		sdp_tx_promised(&ssk->conn.stream);
-	else
-		sdp_tx_close_message(&ssk->conn.stream);
-	ssk->conn.stream.tx.hold = more;
 }
 
 /* As TCP does: only what is known is accepted, and all of it is ignored. */
@@ -220,9 +187,6 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 			continue;
 		}
 		err = sdp_send_fill(ssk, msg, done, &want);
-		if (!msg_data_left(msg))
-			sdp_send_end(ssk, msg);
-		sdp_tx_write_ends(&ssk->conn);
 		if (err == -EFAULT)
 			err = sdp_fault_in(sk, &msg->msg_iter, want,
 					   &ssk->conn.stream.write_turn);

@@ -12,20 +12,6 @@
 #define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
 
 /**
- * sdp_tx_waits_by_itself() - whether what joins a message need not look after it
- * @st: connection with a message that waits
- *
- * Return: whether it waits for something that comes by itself, and not for the
- * program's next call or for what that has promised.
- */
-bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
-{
-	const struct sdp_tx *tx = &st->tx;
-
-	return tx->out.size && !tx->hold && (st->flow->async || !tx->stalled);
-}
-
-/**
  * sdp_tx_count_joined() - a write joins a message that waits
  * @st: stream of a locked socket
  */
@@ -72,8 +58,8 @@ bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len)
 	sdp_owned(st->sk);
 	if (!len || len >= SDP_MIN_ZCOPY_THRESHOLD ||
 	    (msg->msg_flags & ~SDP_JOIN_FLAGS) || msg->msg_controllen ||
-	    tx->wait_head == tx->wait_tail ||
-	    !sdp_tx_waits_by_itself(st) || !sdp_tx_join_fits(st, len))
+	    sdp_tx_is_empty(tx) || !sdp_tx_waits_by_itself(st) ||
+	    !sdp_tx_join_fits(st, len))
 		return false;
 	/* The chunk has memory if the byte before is in it, and still waits. */
 	if (!last->open || last->len + len >= tx->max_payload || !at ||

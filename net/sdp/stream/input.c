@@ -253,6 +253,7 @@ int sdp_rx_begin(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	u32 windows;
 	int err;
 
+	sdp_owned(st->sk);
 	if (buf->page)
 		sdp_rcvbuf_consumed(&st->rx.rb, buf->size);
 	st->stats.last_heard = jiffies;
@@ -264,7 +265,34 @@ int sdp_rx_begin(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	sdp_rx_note_question(st, msg);
 	windows = sdp_rx_windows(st, buf, msg->payload_len);
 	err = sdp_credit_receive(&st->credit, &msg->bsdh, windows);
-	if (!err)
-		st->rx.ring.spare += windows - 1;
-	return err;
+	if (err)
+		return err;
+	st->rx.ring.spare += windows - 1;
+	if (msg->bsdh.flags & (SDP_OOB_PEND | SDP_OOB_PRES))
+		sdp_oob_announced(st);
+	return 0;
+}
+
+/**
+ * sdp_stream_control() - act on a message about the buffers of either side
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @msg: what its header says
+ *
+ * Return: 0 or -EPROTO.
+ */
+int sdp_stream_control(struct sdp_stream *st, const struct sdp_msg *msg)
+{
+	sdp_owned(st->sk);
+	switch (msg->bsdh.mid) {
+	case SDP_MID_CHRCVBUF:
+		return sdp_rx_asked(st, msg->rcv_size - SDP_BSDH_LEN);
+	case SDP_MID_CHRCVBUFACK:
+		return sdp_tx_acked_size(st, msg->rcv_size);
+	case SDP_MID_RINGAVAIL:
+		return sdp_tx_ring_avail(st, &msg->ravah);
+	case SDP_MID_RINGSPACE:
+		return sdp_tx_ring_space(st, msg->ring_tail);
+	default:
+		return -EPROTO;
+	}
 }

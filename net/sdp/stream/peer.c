@@ -69,7 +69,7 @@ bool sdp_tx_silent(const struct sdp_stream *st)
 	const struct sdp_tx *tx = &st->tx;
 
 	sdp_owned(st->sk);
-	return sdp_ring_used(&tx->ring) && tx->wait_head == tx->wait_tail &&
+	return sdp_ring_used(&tx->ring) && sdp_tx_is_empty(tx) &&
 	       tx->signaled == tx->signaled_seen;
 }
 

@@ -28,15 +28,6 @@ static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
 }
 
 /**
- * sdp_tx_posted() - work requests whose completion was not seen
- * @tx: send side
- */
-u32 sdp_tx_posted(const struct sdp_tx *tx)
-{
-	return tx->wr_head - tx->wr_tail;
-}
-
-/**
  * sdp_tx_idle() - whether memory may be registered now
  * @st: stream of a locked socket
  * @reading: the device reads memory of the peer
@@ -57,16 +48,6 @@ bool sdp_tx_idle(struct sdp_stream *st, bool reading)
 	if (st->tx.since_signal)
 		sdp_tx_probe(st);
 	return false;
-}
-
-/**
- * sdp_tx_room() - whether there is a work request
- * @tx: send side
- * @reserved: how many are kept for others
- */
-bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved)
-{
-	return sdp_tx_posted(tx) < SDP_TX_WRS - reserved;
 }
 
 static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
@@ -563,8 +544,9 @@ void sdp_tx_reap(struct sdp_stream *st)
 	sdp_owned(st->sk);
 	if (tx->signaled_seen == done)
 		return;
-	/* As with TCP, what arrives lets go what the program held back. */
-	tx->hold = false;
+	/* As with TCP, what arrives releases what the program held back. */
+	if (tx->intent == SDP_INTENT_MORE)
+		tx->intent = SDP_INTENT_NONE;
 	st->stats.last_heard = jiffies;
 	while (tx->signaled_seen != done) {
 		do {

@@ -22,6 +22,7 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 		const struct sdp_msg *msg);
 int sdp_rx_begin(struct sdp_stream *st, struct sdp_rx_buf *buf,
 		 struct sdp_msg *msg);
+int sdp_stream_control(struct sdp_stream *st, const struct sdp_msg *msg);
 bool sdp_rx_full(const struct sdp_stream *st);
 bool sdp_rx_readable(const struct sdp_stream *st);
 

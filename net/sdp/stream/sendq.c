@@ -4,11 +4,14 @@
  * cut.
  */
 #include <linux/jiffies.h>
+#include <linux/socket.h>
 
 #include "stream.h"
 
 #define SDP_TX_RING_MIN		PAGE_SIZE
 #define SDP_TX_RING_MAX		(16U * 1024 * 1024)
+/* A program that has been quiet for so long begins a new burst. */
+#define SDP_TX_QUIET_WRITER	(HZ / 100)
 
 /**
  * sdp_tx_limit() - how many bytes may be in the send ring
@@ -31,15 +34,12 @@ static bool sdp_tx_below_lowat(const struct sdp_stream *st, u32 times)
 	return !lowat || unsent * times < lowat;
 }
 
-/**
- * sdp_tx_space() - how many bytes a write could take now
- * @st: stream of a socket, locked or not (then the answer is a snapshot)
- *
- * Return: bytes; 0 also when too many messages wait already, when more bytes
- * wait than TCP_NOTSENT_LOWAT says, or when memory is short and what is in the
- * ring has to leave first.
+/*
+ * How many bytes a write could take now, without the lock a snapshot; 0 also when too
+ * many messages wait already, when more bytes wait than TCP_NOTSENT_LOWAT says, or when
+ * memory is short and what is in the ring has to leave first.
  */
-u32 sdp_tx_space(const struct sdp_stream *st)
+static u32 sdp_tx_space(const struct sdp_stream *st)
 {
 	const struct sdp_tx *tx = &st->tx;
 	u32 used = sdp_ring_used(&tx->ring);
@@ -51,6 +51,19 @@ u32 sdp_tx_space(const struct sdp_stream *st)
 	    (used && READ_ONCE(tx->starved)) || !sdp_tx_below_lowat(st, 1))
 		return 0;
 	return limit > used ? limit - used : 0;
+}
+
+/**
+ * sdp_tx_has_room() - whether a writer who has waited for room should go on
+ * @st: stream of a socket, locked or not
+ * @left: bytes that it has
+ *
+ * One with much to say waits until a quarter of the ring is free: waking it for every
+ * message would cost more than it gains.
+ */
+bool sdp_tx_has_room(const struct sdp_stream *st, size_t left)
+{
+	return sdp_tx_space(st) >= min_t(size_t, left, sdp_tx_limit(st) / 4);
 }
 
 /**
@@ -68,32 +81,6 @@ bool sdp_tx_writeable(const struct sdp_stream *st)
 	       sdp_tx_below_lowat(st, 2);
 }
 
-/**
- * sdp_tx_outstanding() - bytes written that the peer has not acknowledged yet
- * @st: stream of a socket, locked or not
- */
-u32 sdp_tx_outstanding(const struct sdp_stream *st)
-{
-	return sdp_ring_used(&st->tx.ring) +
-	       READ_ONCE(st->async_bytes);
-}
-
-/**
- * sdp_tx_may_append() - whether what is written joins a message that waits
- * @st: stream of a locked socket
- */
-bool sdp_tx_may_append(const struct sdp_stream *st)
-{
-	const struct sdp_tx *tx = &st->tx;
-	const struct sdp_tx_msg *msg;
-
-	sdp_owned(st->sk);
-	if (tx->wait_head == tx->wait_tail)
-		return false;
-	msg = sdp_tx_msg(tx, tx->wait_head - 1);
-	return msg->open && msg->len < tx->max_payload;
-}
-
 /* A message that is longer than the peer's buffers is worth a question. */
 static void sdp_tx_want(struct sdp_tx *tx, u32 len)
 {
@@ -102,26 +89,6 @@ static void sdp_tx_want(struct sdp_tx *tx, u32 len)
 	if (time_after(jiffies, tx->ask_again))
 		tx->peer.refused = 0;
 	sdp_peerbuf_want(&tx->peer, len);
-}
-
-/**
- * sdp_tx_promised() - the program goes on behind what it has written
- * @st: stream of a locked socket, to whose ring the write was added
- *
- * Parts that just fill a message, such as the pages of sendfile(), would never
- * ask for longer ones.
- */
-void sdp_tx_promised(struct sdp_stream *st)
-{
-	struct sdp_tx *tx = &st->tx;
-	const struct sdp_tx_msg *msg;
-
-	sdp_owned(st->sk);
-	if (tx->wait_head == tx->wait_tail)
-		return;
-	msg = sdp_tx_msg(tx, tx->wait_head - 1);
-	if (msg->open && msg->len >= tx->max_payload)
-		sdp_tx_want(tx, tx->max_payload + 1);
 }
 
 /* Whether a piece goes on in the next, in what was allocated as one. */
@@ -156,23 +123,18 @@ static void *sdp_tx_starve(struct sdp_tx *tx, u32 *len)
 	return NULL;
 }
 
-/**
- * sdp_tx_reserve() - find room in the ring for the program's bytes
- * @st: stream of a locked socket
- * @len: in: bytes wanted; out: bytes that fit in one piece and one message
- *
- * Context: process context, may sleep for memory.
- * Return: where to copy to; NULL if there is no room now (*len is 0) or no
- * memory (*len is not).
+/*
+ * Finds room in the ring for *len of the program's bytes, or as many as fit in one piece
+ * and one message.  Returns where to copy to; NULL if there is no room now (*len is 0) or
+ * no memory (*len is not).
  */
-void *sdp_tx_reserve(struct sdp_stream *st, u32 *len)
+static void *sdp_tx_reserve(struct sdp_stream *st, u32 *len)
 {
 	struct sdp_tx *tx = &st->tx;
 	u32 room = sdp_tx_space(st);
 	u32 used = 0;
 	u32 index;
 
-	sdp_owned(st->sk);
 	/* Without a connection there is no ring, and no room in it. */
 	if (!room) {
 		*len = 0;
@@ -194,24 +156,20 @@ void *sdp_tx_reserve(struct sdp_stream *st, u32 *len)
 	return tx->chunks[index] + sdp_ring_offset(&tx->ring, tx->ring.head);
 }
 
-/**
- * sdp_tx_append() - add copied bytes to the last waiting message or a new one
- * @st: stream of a locked socket
- * @len: bytes copied to where sdp_tx_reserve() said, not more than it said
- * @urgent: the last of them is urgent, so that the message ends with it
+/*
+ * Adds bytes that were copied to where sdp_tx_reserve() said to the last waiting message,
+ * or to a new one.  If the last of them is urgent the message ends with it.
  */
-void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
+static void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
 {
 	struct sdp_tx *tx = &st->tx;
 	struct sdp_tx_msg *msg;
 
-	sdp_owned(st->sk);
 	if (!sdp_tx_may_append(st)) {
 		msg = sdp_tx_msg(tx, tx->wait_head);
 		msg->len = 0;
 		msg->open = true;
 		msg->urgent = false;
-		tx->joined = false;
 		WRITE_ONCE(tx->wait_head, tx->wait_head + 1);
 	}
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
@@ -230,21 +188,98 @@ void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
 }
 
 /**
- * sdp_tx_close_message() - keep the next write out of the last message
- * @st: stream of a locked socket
+ * sdp_tx_write() - copy what the program writes into the send ring
+ * @st: stream of a locked socket, between sdp_tx_begin_write() and sdp_tx_end_write()
+ * @msg: what it writes, not empty
+ * @want: set to how many bytes were to be copied
  *
- * In credit mode each write is a message of its own, as in the flow-control
- * paper, section 2; only Nagle's rule lets small writes share one.  What goes
- * into a ring of the peer is a stream, which may be cut anywhere.
+ * A write that was cut short has no urgent byte: it is in the rest, for which the
+ * program has to ask again.
+ *
+ * Context: process context, may sleep for memory; does not wait for the program's.
+ * Return: bytes, as many as one piece of the ring and one message take; 0 if there is
+ * no room now; -ENOBUFS; -EFAULT if the next @want bytes are not there.
  */
-void sdp_tx_close_message(struct sdp_stream *st)
+int sdp_tx_write(struct sdp_stream *st, struct msghdr *msg, u32 *want)
+{
+	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
+	void *to;
+
+	sdp_owned(st->sk);
+	to = sdp_tx_reserve(st, &len);
+	if (!to)
+		return len ? -ENOBUFS : 0;
+	*want = len;
+	if (!sdp_copy_in(to, len, &msg->msg_iter))
+		return -EFAULT;
+	sdp_tx_append(st, len, (msg->msg_flags & MSG_OOB) && !msg_data_left(msg));
+	return len;
+}
+
+/*
+ * The program goes on behind what it has written.  Parts that just fill a message, such
+ * as the pages of sendfile(), would never ask for longer ones.
+ */
+static void sdp_tx_promised(struct sdp_stream *st)
+{
+	struct sdp_tx *tx = &st->tx;
+	const struct sdp_tx_msg *msg;
+
+	if (sdp_tx_is_empty(tx))
+		return;
+	msg = sdp_tx_msg(tx, tx->wait_head - 1);
+	if (msg->open && msg->len >= tx->max_payload)
+		sdp_tx_want(tx, tx->max_payload + 1);
+}
+
+/*
+ * Keeps the next write out of the last message.  In credit mode each write is a message of
+ * its own, as in the flow-control paper, section 2; only Nagle's rule lets small writes
+ * share one.  What goes into a ring of the peer is a stream, which may be cut anywhere.
+ */
+static void sdp_tx_close_message(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 
-	sdp_owned(st->sk);
-	if (tx->wait_head != tx->wait_tail && sdp_nodelay(st->sk) &&
-	    !tx->out.size)
+	if (!sdp_tx_is_empty(tx) && sdp_nodelay(st->sk) && !tx->out.size)
 		sdp_tx_msg(tx, tx->wait_head - 1)->open = false;
+}
+
+/**
+ * sdp_tx_begin_write() - the program is about to write
+ * @st: stream of a locked socket
+ */
+void sdp_tx_begin_write(struct sdp_stream *st)
+{
+	sdp_owned(st->sk);
+	st->tx.intent = SDP_INTENT_WRITE;
+	if (sdp_tx_may_append(st))
+		sdp_tx_count_joined(st);
+	else if (time_after(jiffies, st->stats.last_out + SDP_TX_QUIET_WRITER))
+		sdp_burst_end(&st->tx.burst);
+}
+
+/**
+ * sdp_tx_end_write() - the program has written what it wanted, or what fits
+ * @st: stream of a locked socket
+ * @all: what it wanted
+ * @more: and it has promised to go on (MSG_MORE)
+ *
+ * What has only made a waiting message longer waits with it: for credits, for a
+ * completion or for the end of its time, which all send it.  Unless it is full
+ * now, or what was to be waited for has changed.
+ *
+ * Return: whether the caller has to look for what may leave now.
+ */
+bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more)
+{
+	sdp_owned(st->sk);
+	st->tx.intent = all && more ? SDP_INTENT_MORE : SDP_INTENT_NONE;
+	if (all && more)
+		sdp_tx_promised(st);
+	else if (all)
+		sdp_tx_close_message(st);
+	return !sdp_tx_waits_by_itself(st) || !sdp_tx_may_append(st);
 }
 
 /* A range of the ring's memory that one piece has, for the device. */

@@ -6,6 +6,7 @@
 #ifndef _SDP_STREAM_H
 #define _SDP_STREAM_H
 
+#include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/scatterlist.h>
@@ -226,6 +227,19 @@ struct sdp_tx_wr {
 };
 
 /**
+ * enum sdp_tx_intent - what the program has said about what it writes next
+ * @SDP_INTENT_NONE: nothing
+ * @SDP_INTENT_WRITE: a write goes on, and appends to the last message
+ * @SDP_INTENT_MORE: it has promised more (MSG_MORE), and nothing has happened since that
+ *	would make waiting for it wrong
+ */
+enum sdp_tx_intent {
+	SDP_INTENT_NONE,
+	SDP_INTENT_WRITE,
+	SDP_INTENT_MORE,
+};
+
+/**
  * struct sdp_tx - the send side of a connection
  * @ring: positions of the byte ring that holds unsent and unacknowledged data
  * @chunks: the ring's memory, allocated when first used
@@ -246,8 +260,8 @@ struct sdp_tx_wr {
  * @out_addr: remote address of its first byte
  * @out_rkey: key to it
  * @burst: what the device has been given in one go
- * @stalled: data had to wait for the peer's space
- * @held: the first message that waits was held back for company
+ * @waits_for: why the first message that waits does
+ * @intent: what the program has said about what it writes next
  * @pushing: sdp_output() is at work
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
@@ -264,11 +278,6 @@ struct sdp_tx_wr {
  * @probe_at: jiffies when it was posted
  * @since: jiffies when the oldest byte in @ring was written, or @ring's tail
  *	moved
- * @more: a write goes on and will append to the last message
- * @joined: all of it has joined a message that waits for something that comes
- *	by itself
- * @hold: the program has promised more (MSG_MORE), and nothing has happened
- *	since that would make waiting for it wrong
  * @urgent: count of waiting messages that are urgent
  * @announced: the peer knows of them
  */
@@ -296,8 +305,8 @@ struct sdp_tx {
 	u64 out_addr;
 	u32 out_rkey;
 	struct sdp_burst burst;
-	bool stalled;
-	bool held;
+	enum sdp_tx_wait waits_for;
+	enum sdp_tx_intent intent;
 	bool pushing;
 	unsigned long ask_again;
 	u32 max_payload;
@@ -311,9 +320,6 @@ struct sdp_tx {
 	bool probing;
 	unsigned long probe_at;
 	unsigned long since;
-	bool more;
-	bool joined;
-	bool hold;
 	u32 urgent;
 	bool announced;
 };
@@ -399,6 +405,7 @@ struct sdp_stream_ops {
  * @rx_cqe: completion entry of all receive work requests
  * @tx_cqe: completion entry of all send work requests
  * @probed: what ends a probe that is a work request
+ * @pause: sends what waits for company; holds the socket while it is pending
  * @features: what this side's Hello offers, and once the peer's has come, what
  *	both do, SDP_FEAT_*
  * @flow: engine of flow control; before the peer's Hello the one that is wanted
@@ -425,6 +432,7 @@ struct sdp_stream {
 	struct ib_cqe rx_cqe;
 	struct ib_cqe tx_cqe;
 	struct sdp_done probed;
+	struct hrtimer pause;
 	u16 features;
 	const struct sdp_flow_ops *flow;
 	struct sdp_credit credit;

@@ -5,7 +5,6 @@
 #ifndef _SDP_TX_H
 #define _SDP_TX_H
 
-#include <linux/hrtimer.h>
 #include <linux/sdp.h>
 #include <linux/types.h>
 
@@ -28,9 +27,7 @@ int sdp_tx_ring_space(struct sdp_stream *st, u32 tail);
 void sdp_tx_prepare(struct sdp_stream *st);
 void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_stream *st);
-u32 sdp_tx_posted(const struct sdp_tx *tx);
 bool sdp_tx_idle(struct sdp_stream *st, bool reading);
-bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved);
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
@@ -67,20 +64,70 @@ void sdp_tx_enlarge(struct sdp_stream *st);
 
 /* sendq.c */
 u32 sdp_tx_limit(const struct sdp_stream *st);
-u32 sdp_tx_space(const struct sdp_stream *st);
+bool sdp_tx_has_room(const struct sdp_stream *st, size_t left);
 bool sdp_tx_writeable(const struct sdp_stream *st);
-u32 sdp_tx_outstanding(const struct sdp_stream *st);
-void *sdp_tx_reserve(struct sdp_stream *st, u32 *len);
-void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent);
-bool sdp_tx_may_append(const struct sdp_stream *st);
-void sdp_tx_close_message(struct sdp_stream *st);
-void sdp_tx_promised(struct sdp_stream *st);
+void sdp_tx_begin_write(struct sdp_stream *st);
+int sdp_tx_write(struct sdp_stream *st, struct msghdr *msg, u32 *want);
+bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more);
 u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len);
 int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge);
 
 /* coalesce.c */
-bool sdp_tx_waits_by_itself(const struct sdp_stream *st);
 void sdp_tx_count_joined(struct sdp_stream *st);
 bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len);
+
+/* wait.c */
+bool sdp_tx_waits_by_itself(const struct sdp_stream *st);
+void sdp_tx_count_flush(struct sdp_stream *st, enum sdp_flush cause);
+u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause);
+bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep);
+bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload,
+			enum sdp_flush cause);
+
+/* Whether nothing in the send ring waits. */
+static inline bool sdp_tx_is_empty(const struct sdp_tx *tx)
+{
+	return tx->wait_head == tx->wait_tail;
+}
+
+/* Whether what is written joins a message that waits. */
+static inline bool sdp_tx_may_append(const struct sdp_stream *st)
+{
+	const struct sdp_tx *tx = &st->tx;
+	const struct sdp_tx_msg *last = sdp_tx_msg(tx, tx->wait_head - 1);
+
+	return !sdp_tx_is_empty(tx) && last->open && last->len < tx->max_payload;
+}
+
+/* Whether data waits for the peer. */
+static inline bool sdp_tx_stalled(const struct sdp_tx *tx)
+{
+	return sdp_wait_is_stall(tx->waits_for);
+}
+
+/* What is in the ring waits for memory that is advertised; sent by copy that may stall. */
+static inline void sdp_tx_wait_behind(struct sdp_tx *tx)
+{
+	if (!sdp_tx_stalled(tx))
+		tx->waits_for = sdp_tx_is_empty(tx) ? SDP_WAIT_NONE : SDP_WAIT_ZCOPY;
+}
+
+/* Bytes written that the peer has not acknowledged yet; the lock is not needed. */
+static inline u32 sdp_tx_outstanding(const struct sdp_stream *st)
+{
+	return sdp_ring_used(&st->tx.ring) + READ_ONCE(st->async_bytes);
+}
+
+/* Work requests whose completion was not seen. */
+static inline u32 sdp_tx_posted(const struct sdp_tx *tx)
+{
+	return tx->wr_head - tx->wr_tail;
+}
+
+/* Whether there is a work request, beside so many that are kept for others. */
+static inline bool sdp_tx_room(const struct sdp_tx *tx, u32 reserved)
+{
+	return sdp_tx_posted(tx) < SDP_TX_WRS - reserved;
+}
 
 #endif /* _SDP_TX_H */
