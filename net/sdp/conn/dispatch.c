@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What each message that arrives means, and who gets it.
+ * What has completed is processed: what each message that has arrived means, and who
+ * gets it; then what has been sent, and what may leave now.
  */
 #include "conn.h"
 
@@ -126,21 +127,17 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 	return err;
 }
 
-/**
- * sdp_rx_reap() - process the messages that have arrived
- * @conn: connection of a locked socket (by its owner or in softirq)
- *
- * A message that violates the protocol ends the connection, and nothing behind
- * it is looked at.
+/*
+ * Takes the messages that have arrived.  One that violates the protocol ends the
+ * connection, and nothing behind it is looked at.
  */
-void sdp_rx_reap(struct sdp_conn *conn)
+static void sdp_rx_reap(struct sdp_conn *conn)
 {
 	struct sdp_rx *rx = &conn->stream.rx;
 	/* Pairs with the release in sdp_rx_done(). */
 	u32 done = smp_load_acquire(&rx->done);
 	int err;
 
-	sdp_owned(&conn->sk);
 	if (rx->seen == done)
 		return;
 	while (rx->seen != done && !conn->stream.rx_closed) {
@@ -154,4 +151,41 @@ void sdp_rx_reap(struct sdp_conn *conn)
 		conn->ops->fin_acked(conn);
 	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV) && !conn->stream.rx_closed)
 		sdp_cm_heard(conn);
+}
+
+/**
+ * sdp_conn_process() - do all that completions have made possible
+ * @conn: connection of a locked socket (by its owner or in softirq)
+ * @cause: what has come to look
+ *
+ * The order is: messages from the peer, which wake readers and return credits; memory
+ * read from the peer; what has been sent, which gives room in the send ring and wakes
+ * writers; and last what may leave now, which is everything that any of these has to say.
+ */
+void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
+{
+	sdp_owned(&conn->sk);
+	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &conn->link.flags))
+		sdp_alive_keep(conn);
+	if (!conn->link.qp) {
+		if (test_and_clear_bit(SDP_CONN_UNSHARED, &conn->link.flags))
+			sdp_timer_arm(&conn->sk, SDP_TIMER_SHARE, 0);
+		return;
+	}
+	if (sdp_in_state(&conn->sk, SDPF_CONNECTING))
+		sdp_cm_check_answered(conn);
+	/* The peer may speak before we have read its HelloAck. */
+	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT))
+		return;
+	sdp_rx_reap(conn);
+	sdp_zrecv_reap(&conn->zcopy);
+	sdp_tx_reap(&conn->stream);
+	if (test_and_clear_bit(SDP_CONN_PAUSE, &conn->link.flags))
+		sdp_tx_end_wait(conn, cause);
+	if (test_and_clear_bit(SDP_CONN_ASKED, &conn->link.flags))
+		sdp_zrecv_answer(&conn->zcopy);
+	if (test_and_clear_bit(SDP_CONN_PROBE, &conn->link.flags))
+		sdp_tx_probe(&conn->stream);
+	sdp_output(conn, cause);
+	sdp_tx_ask_for_room(&conn->stream);
 }

@@ -26,7 +26,4 @@ void sdp_tx_end_wait(struct sdp_conn *conn, enum sdp_flush cause);
 enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);
 void sdp_tx_force(struct sdp_conn *conn, enum sdp_flush cause);
 
-/* dispatch.c */
-void sdp_rx_reap(struct sdp_conn *conn);
-
 #endif /* _SDP_OUTPUT_H */

@@ -385,36 +385,3 @@ void sdp_conn_fill_param(const struct sdp_conn *conn,
 	param->retry_count = SDP_RETRY_COUNT;
 	param->rnr_retry_count = SDP_RNR_RETRY_COUNT;
 }
-
-/**
- * sdp_conn_process() - do all that completions have made possible
- * @conn: connection of a locked socket (by its owner or in softirq)
- * @cause: what has come to look
- */
-void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
-{
-	sdp_owned(&conn->sk);
-	if (test_and_clear_bit(SDP_CONN_KEEPALIVE, &conn->link.flags))
-		sdp_alive_keep(conn);
-	if (!conn->link.qp) {
-		if (test_and_clear_bit(SDP_CONN_UNSHARED, &conn->link.flags))
-			sdp_timer_arm(&conn->sk, SDP_TIMER_SHARE, 0);
-		return;
-	}
-	if (sdp_in_state(&conn->sk, SDPF_CONNECTING))
-		sdp_cm_check_answered(conn);
-	/* The peer may speak before we have read its HelloAck. */
-	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT))
-		return;
-	sdp_rx_reap(conn);
-	sdp_zrecv_reap(&conn->zcopy);
-	sdp_tx_reap(&conn->stream);
-	if (test_and_clear_bit(SDP_CONN_PAUSE, &conn->link.flags))
-		sdp_tx_end_wait(conn, cause);
-	if (test_and_clear_bit(SDP_CONN_ASKED, &conn->link.flags))
-		sdp_zrecv_answer(&conn->zcopy);
-	if (test_and_clear_bit(SDP_CONN_PROBE, &conn->link.flags))
-		sdp_tx_probe(&conn->stream);
-	sdp_output(conn, cause);
-	sdp_tx_ask_for_room(&conn->stream);
-}

@@ -14,133 +14,6 @@
 #include "conn/conn.h"
 #include "socket.h"
 
-/**
- * struct sdp_read - a read in progress
- * @msg: where to put the bytes
- * @left: bytes still wanted
- * @done: bytes delivered
- * @pos: stream position of the next byte
- * @offset: unread bytes to pass over before the first one (SO_PEEK_OFF)
- * @stamp: when the last of the bytes arrived, 0 if nobody has looked
- * @missing: bytes of @msg that were not there to be copied to
- * @peek: leave the data in the queue
- * @discard: count the data, but copy none (MSG_TRUNC)
- * @zcopy: it may be read without a copy: it waits, and takes what it reads
- */
-struct sdp_read {
-	struct msghdr *msg;
-	size_t left;
-	size_t done;
-	u32 pos;
-	u32 offset;
-	ktime_t stamp;
-	u32 missing;
-	bool peek;
-	bool discard;
-	bool zcopy;
-};
-
-/*
- * Copies bytes that lie together: to the mark, if it is among them, and not
- * from it on once something was read.  Returns how many bytes were passed, an
- * urgent one that is left out included; 0 at the mark; or -EFAULT if the
- * program's memory is not there.
- */
-static int sdp_recv_piece(struct sdp_sock *ssk, struct sdp_read *rd,
-			  const void *from, u32 len)
-{
-	u32 ahead = sdp_oob_ahead(&ssk->conn.stream, rd->pos);
-	size_t copied;
-
-	if (likely(ahead)) {
-		len = min(len, ahead);
-	} else if (rd->done) {
-		return 0;
-	} else if (!sock_flag(&ssk->sk, SOCK_URGINLINE)) {
-		rd->pos++;
-		return 1;
-	}
-	len = min_t(size_t, len, rd->left);
-	copied = len;
-	if (!rd->discard)
-		copied = sdp_copy_out(from, len, &rd->msg->msg_iter);
-	if (!copied) {
-		rd->missing = len;
-		return -EFAULT;
-	}
-	rd->left -= copied;
-	rd->done += copied;
-	rd->pos += copied;
-	return copied;
-}
-
-/*
- * Reads from the ring, from its unread byte @at on; returns as
- * sdp_recv_piece().
- */
-static int sdp_recv_ring(struct sdp_sock *ssk, struct sdp_read *rd, u32 at)
-{
-	const void *from;
-	int ret = 1;
-	u32 len;
-
-	while (rd->left) {
-		len = sdp_rx_ring_peek(&ssk->conn.stream, at, &from);
-		if (!len)
-			break;
-		ret = sdp_recv_piece(ssk, rd, from, len);
-		if (ret <= 0)
-			break;
-		rd->stamp = sdp_rx_ring_time(&ssk->conn.stream, at + ret - 1);
-		if (rd->peek)
-			at += ret;
-		else
-			sdp_recv_consume_ring(&ssk->conn.stream, ret);
-	}
-	return ret;
-}
-
-/* Reads from one buffer, from offset @at on; returns as sdp_recv_piece(). */
-static int sdp_recv_buf(struct sdp_sock *ssk, struct sdp_read *rd,
-			struct sdp_rx_buf *buf, u32 at)
-{
-	const u8 *payload = page_address(buf->page) + buf->off;
-	int ret = 1;
-
-	while (ret > 0 && rd->left && at < buf->len) {
-		ret = sdp_recv_piece(ssk, rd, payload + at, buf->len - at);
-		at += max(ret, 0);
-	}
-	rd->stamp = buf->stamp;
-	if (!rd->peek && at)
-		sdp_recv_consume(&ssk->conn.stream, buf, at);
-	return ret;
-}
-
-/* Reads what is there, without waiting; returns as sdp_recv_piece(). */
-static int sdp_recv_queue(struct sdp_sock *ssk, struct sdp_read *rd)
-{
-	struct sdp_rx *rx = &ssk->conn.stream.rx;
-	struct sdp_rx_buf *buf, *next;
-	u32 skip = rd->offset;
-	int ret = 1;
-
-	rd->pos = rx->copied + skip;
-	list_for_each_entry_safe(buf, next, &rx->queue, list) {
-		if (ret <= 0 || !rd->left)
-			break;
-		if (skip >= buf->len) {
-			skip -= buf->len;
-			continue;
-		}
-		ret = sdp_recv_buf(ssk, rd, buf, skip);
-		skip = 0;
-	}
-	if (ret > 0 && rd->left && rx->ring.pos.size)
-		ret = sdp_recv_ring(ssk, rd, skip);
-	return ret;
-}
-
 /* Reads what the peer offers behind all that is there. */
 static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 			     int target)
@@ -247,7 +120,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			ret = sock_intr_errno(timeo);
 		if (ret)
 			return ret;
-		ret = sdp_recv_queue(sdp_sk(sk), rd);
+		ret = sdp_recv_queue(&sdp_sk(sk)->conn.stream, rd);
 		if (ret == -EFAULT &&
 		    !sdp_fault_in(sk, &rd->msg->msg_iter, rd->missing,
 				  rd->peek ? NULL : turn))
@@ -297,33 +170,13 @@ static int sdp_recv_inq(const struct sock *sk)
 	return sdp_sk(sk)->conn.stream.rx.bytes ?: sdp_sk(sk)->conn.stream.done;
 }
 
-/* What such a read may ask for; it does not matter whether it would wait. */
-#define SDP_RECV_QUICK	(MSG_DONTWAIT | MSG_WAITALL | MSG_NOSIGNAL)
-
-/*
- * What all but the first of many small reads come to: the bytes lie together in
- * the ring, and nothing but them is asked for.  Returns whether they were read;
- * if not, nothing has happened.
- */
-static bool sdp_recv_quick(struct sock *sk, struct msghdr *msg, size_t len,
-			   int flags)
+static bool sdp_recv_short(struct sock *sk, struct msghdr *msg, size_t len, int flags)
 {
-	struct sdp_sock *ssk = sdp_sk(sk);
-	struct sdp_rx *rx = &ssk->conn.stream.rx;
-	const void *from;
-
-	if ((flags & ~SDP_RECV_QUICK) || !list_empty(&rx->queue) ||
-	    rx->oob.data || rx->ring.stamp_head != rx->ring.stamp_tail ||
-	    msg->msg_get_inq || sdp_tx_stalled(&ssk->conn.stream.tx) || !len ||
-	    ssk->conn.stream.read_turn ||
-	    sdp_rx_ring_peek(&ssk->conn.stream, 0, &from) < len ||
-	    !user_backed_iter(&msg->msg_iter) ||
-	    !sdp_copy_out(from, len, &msg->msg_iter))
+	if (!sdp_recv_fast(&sdp_sk(sk)->conn.stream, msg, len, flags))
 		return false;
-	sdp_recv_consume_ring(&ssk->conn.stream, len);
 	sk_peek_offset_bwd(sk, len);
-	SDP_SOCK_ADD_STATS(&ssk->sk, SDP_MIB_BYTESIN, len);
-	sdp_tx_update(&ssk->conn, SDP_FLUSH_CALL);
+	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, len);
+	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
 	return true;
 }
 
@@ -404,7 +257,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
 	if (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
-	    sdp_recv_quick(sk, msg, len, flags)) {
+	    sdp_recv_short(sk, msg, len, flags)) {
 		sdp_release_sock(sk);
 		return len;
 	}

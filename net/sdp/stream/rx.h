@@ -10,6 +10,7 @@
 
 struct ib_cq;
 struct ib_wc;
+struct msghdr;
 struct sdp_ravah;
 struct sdp_rx;
 struct sdp_rx_buf;
@@ -71,9 +72,34 @@ void sdp_rx_ring_unmap(struct sdp_stream *st);
 void sdp_rx_ring_purge(struct sdp_stream *st);
 
 /* recvq.c */
-void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf,
-		      u32 len);
-void sdp_recv_consume_ring(struct sdp_stream *st, u32 len);
+/**
+ * struct sdp_read - a read in progress
+ * @msg: where to put the bytes
+ * @left: bytes still wanted
+ * @done: bytes delivered
+ * @pos: stream position of the next byte
+ * @offset: unread bytes to pass over before the first one (SO_PEEK_OFF)
+ * @stamp: when the last of the bytes arrived, 0 if nobody has looked
+ * @missing: bytes of @msg that were not there to be copied to
+ * @peek: leave the data in the queue
+ * @discard: count the data, but copy none (MSG_TRUNC)
+ * @zcopy: it may be read without a copy: it waits, and takes what it reads
+ */
+struct sdp_read {
+	struct msghdr *msg;
+	size_t left;
+	size_t done;
+	u32 pos;
+	u32 offset;
+	ktime_t stamp;
+	u32 missing;
+	bool peek;
+	bool discard;
+	bool zcopy;
+};
+
+int sdp_recv_queue(struct sdp_stream *st, struct sdp_read *rd);
+bool sdp_recv_fast(struct sdp_stream *st, struct msghdr *msg, size_t len, int flags);
 void sdp_recv_drop_first(struct sdp_stream *st);
 
 #endif /* _SDP_RX_H */
