@@ -115,18 +115,6 @@ TRACE_DEFINE_ENUM(SDP_MID_DATA);
 		{ SDP_OOB_PEND,	"OOB_PEND" },	\
 		{ SDP_REQ_PIPE,	"REQ_PIPE" })
 
-TRACE_DEFINE_ENUM(SDP_FLOW_NONE);
-TRACE_DEFINE_ENUM(SDP_FLOW_CREDIT);
-TRACE_DEFINE_ENUM(SDP_FLOW_RDMA);
-TRACE_DEFINE_ENUM(SDP_FLOW_NIC);
-
-#define sdp_show_engine(engine)			\
-	__print_symbolic(engine,		\
-		{ SDP_FLOW_NONE,	"none" },	\
-		{ SDP_FLOW_CREDIT,	"credit" },	\
-		{ SDP_FLOW_RDMA,	"rdma" },	\
-		{ SDP_FLOW_NIC,		"nic" })
-
 TRACE_DEFINE_ENUM(SDP_WAIT_NONE);
 TRACE_DEFINE_ENUM(SDP_WAIT_WRITE);
 TRACE_DEFINE_ENUM(SDP_WAIT_CORK);
@@ -297,26 +285,26 @@ DEFINE_EVENT(sdp_msg, sdp_msg_in,
 
 /* Data begins to wait for the peer. */
 TRACE_EVENT(sdp_credit_stall,
-	    TP_PROTO(const struct sock *sk, u8 engine, u8 wait, u32 credits, u32 space),
+	    TP_PROTO(const struct sock *sk, const char *engine, u8 wait, u32 credits,
+		     u32 space),
 	    TP_ARGS(sk, engine, wait, credits, space),
 	    TP_STRUCT__entry(__field(const void *, skaddr)
 			     __field(u16, sport)
 			     __field(u16, dport)
 			     __field(u32, credits)
 			     __field(u32, space)
-			     __field(u8, engine)
+			     __array(char, engine, SDP_NAME_MAX)
 			     __field(u8, missing)),
 	    TP_fast_assign(__entry->skaddr = sk;
 			   __entry->sport = ntohs(sdp_base(sk)->local.port);
 			   __entry->dport = ntohs(sdp_base(sk)->peer.port);
 			   __entry->credits = credits;
 			   __entry->space = space;
-			   __entry->engine = engine;
+			   strscpy(__entry->engine, engine, SDP_NAME_MAX);
 			   __entry->missing = wait),
 	    TP_printk("sk=%p sport=%u dport=%u engine=%s missing=%s credits=%u space=%u",
 		      __entry->skaddr, __entry->sport, __entry->dport,
-		      sdp_show_engine(__entry->engine),
-		      sdp_show_wait(__entry->missing),
+		      __entry->engine, sdp_show_wait(__entry->missing),
 		      __entry->credits, __entry->space));
 
 /* Bytes are appended to a message that was not empty: it has so many now. */

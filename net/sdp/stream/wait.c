@@ -34,7 +34,7 @@ void sdp_tx_count_flush(struct sdp_stream *st, enum sdp_flush cause)
 
 static void sdp_tx_trace_stall(const struct sdp_stream *st, enum sdp_tx_wait why)
 {
-	trace_sdp_credit_stall(st->sk, st->flow->id, why,
+	trace_sdp_credit_stall(st->sk, st->flow->name, why,
 			       sdp_credit_available(&st->credit),
 			       st->tx.out.size ? sdp_outring_space(&st->tx.out) : 0);
 }
