@@ -19,23 +19,23 @@ $(TEST_GEN_PROGS) $(TEST_GEN_FILES): | $(OUTPUT)
 $(OUTPUT):
 	mkdir -p $@
 
-# The scripts expect the programs beside them.
+# The runner expects the programs beside it.
 copies: | $(OUTPUT)
 ifneq ($(abspath $(OUTPUT)),$(CURDIR))
-	cp -p run_tests.sh $(TEST_PROGS) $(TEST_FILES) $(OUTPUT)/
+	cp -p run_tests.sh $(TEST_FILES) $(OUTPUT)/
 endif
 
 run_tests: all
-	$(OUTPUT)/run_tests.sh $(notdir $(TEST_GEN_PROGS)) $(TEST_PROGS)
+	$(OUTPUT)/run_tests.sh $(notdir $(TEST_GEN_PROGS))
 
 install: all
 	@test -n "$(INSTALL_PATH)" || { echo "set INSTALL_PATH to use install" >&2; exit 1; }
 	mkdir -p $(INSTALL_PATH)
-	cp -pu $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_PROGS) $(TEST_FILES) \
-		run_tests.sh config $(INSTALL_PATH)/
+	cp -pu $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_FILES) run_tests.sh config \
+		$(INSTALL_PATH)/
 
 emit_tests:
-	@for t in $(notdir $(TEST_GEN_PROGS)) $(TEST_PROGS); do echo "sdp:$$t"; done
+	@for t in $(notdir $(TEST_GEN_PROGS)); do echo "sdp:$$t"; done
 
 clean:
 	$(RM) $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(EXTRA_CLEAN)

@@ -5,7 +5,7 @@
 # ends of a wire. Needs root, iwarp0 and iwarp1, and a kernel that has siw.
 set -euo pipefail
 cd "$(dirname "$0")"
-# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
 ours=10.0.0.1 siw=10.0.0.2

@@ -5,6 +5,7 @@
 # turn: half of all data arrives out of order, without any loss. Needs root.
 set -euo pipefail
 
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/sdp_lib.sh"
 
 a=10.78.0.1 b=10.78.0.2

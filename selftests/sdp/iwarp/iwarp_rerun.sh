@@ -5,7 +5,7 @@
 # they are joined: once more without that, and what was over the wire, joined.
 set -euo pipefail
 cd "$(dirname "$0")"
-# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
 parameter=/sys/module/iwarp/parameters/local

@@ -7,7 +7,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")"
-# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
 self=${SELF:-} other=${PEER:-}

@@ -9,7 +9,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")"
-# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
 # Two namespaces, the ends of one wire. The numbers of the interfaces differ,

@@ -6,7 +6,7 @@
 # and iwarp1.
 set -euo pipefail
 cd "$(dirname "$0")"
-# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
 devices=(/sys/class/infiniband/iwarp0 /sys/class/infiniband/iwarp1)

@@ -6,6 +6,7 @@
 # and iwarp1.
 set -euo pipefail
 
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/sdp_lib.sh"
 
 server=10.0.0.2 client=10.0.0.1

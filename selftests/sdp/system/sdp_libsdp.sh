@@ -8,7 +8,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")"
-# shellcheck source=sdp_lib.sh source-path=SCRIPTDIR
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
 server=${SDP_TEST_SERVER:-10.0.0.2}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The engines of flow control, and how two ends agree on one.
+
+TEST_GEN_PROGS += sdp_flow sdp_flow_choice
+TEST_SCRIPTS += sdp_flow_rerun.sh

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Our own software iWARP. The runner does not start these by itself.
+
+# Both ends of an iWARP connection in one process.
+WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_life iwarp_listen \
+	iwarp_local iwarp_tcp
+# And what happens on the wire between them.
+WITH_WIRE := iwarp_early iwarp_gone iwarp_tcp
+IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
+	iwarp_rerun.sh iwarp_design_rerun.sh
+IWARP_PROGRAMS := $(WITH_ENDS) iwarp_zcopy
+TEST_GEN_FILES += $(IWARP_PROGRAMS) $(IWARP_SCRIPTS)
