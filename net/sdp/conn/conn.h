@@ -21,7 +21,6 @@
 #include "cm.h"
 #include "keepalive.h"
 #include "output.h"
-#include "port.h"
 #include "siw_netns.h"
 
 struct sdp_conn;
