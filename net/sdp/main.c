@@ -46,7 +46,7 @@ static void __exit sdp_exit(void)
 {
 	sdp_family_exit_module();
 	sdp_device_exit_module();
-	sdp_watch_exit_module();
+	sdp_notifier_exit_module();
 	proto_unregister(&sdp_prot);
 	sdp_base_exit_module();
 	sdp_netns_exit_module();

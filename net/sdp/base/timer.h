@@ -29,7 +29,7 @@ enum sdp_timer {
 	SDP_TIMER_UPDATE,	/* tell the peer what was read */
 	SDP_TIMER_RELIEF,	/* make room for a peer that nobody reads from */
 	SDP_TIMER_GREETING,	/* give up a peer that has to speak first */
-	SDP_TIMER_PART,		/* stop to tell the peer that it is over */
+	SDP_TIMER_LINGER_END,	/* stop to tell the peer that it is over */
 	SDP_TIMER_ASYNC,	/* look after pages that nobody waits for */
 	SDP_TIMER_SHARE,	/* a shared port has gone with its device */
 	__SDP_TIMER_MAX

@@ -540,7 +540,7 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return sdp_cm_requested(conn, id, event);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
-		sdp_conn_told(conn);
+		sdp_conn_disconnected(conn);
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		sdp_conn_lost(conn);
 	if (test_bit(SDP_CONN_DYING, &conn->link.flags))

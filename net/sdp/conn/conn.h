@@ -93,7 +93,7 @@ struct sdp_conn_ops {
  * @retry: the peer asked us to try again later
  * @hello: sets the connection up and sends our Hello, once the route is known
  * @teardown: releases everything above, in process context
- * @farewell: releases the identifier, if that had to wait
+ * @release_id: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
  * @zcopy: transfers without a copy
  * @bound: bind() was called or a port was taken
@@ -120,7 +120,7 @@ struct sdp_conn {
 	bool retry;
 	struct work_struct hello;
 	struct work_struct teardown;
-	struct work_struct farewell;
+	struct work_struct release_id;
 	struct work_struct grow;
 	struct sdp_zcopy zcopy;
 	bool bound;
@@ -181,13 +181,13 @@ void sdp_conn_fill_param(const struct sdp_conn *conn,
 
 /* teardown.c */
 void sdp_conn_teardown(struct work_struct *work);
-void sdp_conn_farewell(struct work_struct *work);
-void sdp_conn_part(struct sdp_conn *conn);
-void sdp_conn_told(struct sdp_conn *conn);
+void sdp_conn_release_id(struct work_struct *work);
+void sdp_conn_linger_end(struct sdp_conn *conn);
+void sdp_conn_disconnected(struct sdp_conn *conn);
 void sdp_conn_lost(struct sdp_conn *conn);
 void sdp_conn_flush(struct sdp_conn *conn);
 void sdp_conn_destroy_id(struct sdp_conn *conn);
-void sdp_conn_retreat(struct sdp_conn *conn);
+void sdp_conn_rollback(struct sdp_conn *conn);
 void sdp_conn_broken(struct sock *sk);
 
 #endif /* _SDP_CONN_H */

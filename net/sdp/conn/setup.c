@@ -97,7 +97,7 @@ void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops)
 	conn->link.ops = &sdp_conn_link_ops;
 	INIT_WORK(&conn->hello, sdp_cm_hello);
 	INIT_WORK(&conn->teardown, sdp_conn_teardown);
-	INIT_WORK(&conn->farewell, sdp_conn_farewell);
+	INIT_WORK(&conn->release_id, sdp_conn_release_id);
 	INIT_LIST_HEAD(&conn->link.dev_node);
 	INIT_WORK(&conn->grow, sdp_conn_grow_work);
 	hrtimer_setup(&conn->stream.pause, sdp_tx_pause, CLOCK_MONOTONIC,

@@ -96,37 +96,37 @@ static void sdp_conn_finish(struct sdp_conn *conn)
 }
 
 /**
- * sdp_conn_farewell() - the end of a teardown that had to wait
+ * sdp_conn_release_id() - the end of a teardown that had to wait
  * @work: the connection's second work item
  */
-void sdp_conn_farewell(struct work_struct *work)
+void sdp_conn_release_id(struct work_struct *work)
 {
-	sdp_conn_finish(container_of(work, struct sdp_conn, farewell));
+	sdp_conn_finish(container_of(work, struct sdp_conn, release_id));
 }
 
 /**
- * sdp_conn_part() - wait no longer for the peer's word that it knows the end
+ * sdp_conn_linger_end() - wait no longer for the peer's word that it knows the end
  * @conn: connection; nothing happens if it does not wait
  *
  * Context: any, with or without the socket lock.
  */
-void sdp_conn_part(struct sdp_conn *conn)
+void sdp_conn_linger_end(struct sdp_conn *conn)
 {
-	if (test_and_clear_bit(SDP_CONN_PARTING, &conn->link.flags))
-		queue_work(sdp_wq, &conn->farewell);
+	if (test_and_clear_bit(SDP_CONN_LINGER, &conn->link.flags))
+		queue_work(sdp_wq, &conn->release_id);
 }
 
 /**
- * sdp_conn_told() - the peer knows the end, or the connection manager has given
+ * sdp_conn_disconnected() - the peer knows the end, or the connection manager has given
  *	up
  * @conn: connection
  */
-void sdp_conn_told(struct sdp_conn *conn)
+void sdp_conn_disconnected(struct sdp_conn *conn)
 {
-	set_bit(SDP_CONN_TOLD, &conn->link.flags);
+	set_bit(SDP_CONN_DISCONNECTED, &conn->link.flags);
 	/* Pairs with the barrier in sdp_conn_teardown(). */
 	smp_mb__after_atomic();
-	sdp_conn_part(conn);
+	sdp_conn_linger_end(conn);
 }
 
 /**
@@ -134,17 +134,17 @@ void sdp_conn_told(struct sdp_conn *conn)
  * @conn: connection, or port, with a cm_id
  *
  * The connection manager says so once, and waits for the id: who is just keeping
- * it (sdp_conn_retreat()) has to know, and no answer comes over it any more.
+ * it (sdp_conn_rollback()) has to know, and no answer comes over it any more.
  *
  * Context: handler of the id.
  */
 void sdp_conn_lost(struct sdp_conn *conn)
 {
 	set_bit(SDP_CONN_GONE, &conn->link.flags);
-	/* Pairs with those in sdp_conn_retreat() and sdp_conn_teardown(). */
+	/* Pairs with those in sdp_conn_rollback() and sdp_conn_teardown(). */
 	smp_mb__after_atomic();
 	sdp_link_end(&conn->link, -ENETDOWN);
-	sdp_conn_part(conn);
+	sdp_conn_linger_end(conn);
 }
 
 /**
@@ -159,8 +159,8 @@ void sdp_conn_flush(struct sdp_conn *conn)
 {
 	sdp_link_sync_end();
 	flush_work(&conn->teardown);
-	sdp_conn_part(conn);
-	flush_work(&conn->farewell);
+	sdp_conn_linger_end(conn);
+	flush_work(&conn->release_id);
 }
 
 /**
@@ -203,7 +203,7 @@ void sdp_conn_teardown(struct work_struct *work)
 	sdp_lock_sock(sk);
 	sdp_conn_free(conn);
 	if (tell)
-		sdp_timer_arm(&conn->sk, SDP_TIMER_PART,
+		sdp_timer_arm(&conn->sk, SDP_TIMER_LINGER_END,
 			      SDP_DISCONNECT_TIMEOUT);
 	sdp_release_sock(sk);
 	if (!tell) {
@@ -213,12 +213,12 @@ void sdp_conn_teardown(struct work_struct *work)
 
 	/* Destroying the id would end the repetition of a lost request. */
 	sock_hold(sk);
-	set_bit(SDP_CONN_PARTING, &conn->link.flags);
+	set_bit(SDP_CONN_LINGER, &conn->link.flags);
 	/* Either this sees that no answer is to be waited for, or that sees the bit. */
 	smp_mb__after_atomic();
-	if (test_bit(SDP_CONN_TOLD, &conn->link.flags) ||
+	if (test_bit(SDP_CONN_DISCONNECTED, &conn->link.flags) ||
 	    test_bit(SDP_CONN_GONE, &conn->link.flags))
-		sdp_conn_part(conn);
+		sdp_conn_linger_end(conn);
 	sock_put(sk);
 }
 
@@ -266,13 +266,13 @@ void sdp_conn_destroy_id(struct sdp_conn *conn)
 }
 
 /**
- * sdp_conn_retreat() - end what only a listener or a connection has, and keep the
+ * sdp_conn_rollback() - end what only a listener or a connection has, and keep the
  *	port
  * @conn: connection of a socket in state CLOSING, not locked
  *
  * Context: process context.
  */
-void sdp_conn_retreat(struct sdp_conn *conn)
+void sdp_conn_rollback(struct sdp_conn *conn)
 {
 	if (!sdp_conn_seize_id(conn))
 		return;

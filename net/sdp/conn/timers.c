@@ -35,7 +35,7 @@ static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
 	[SDP_TIMER_UPDATE] = sdp_conn_timer_update,
 	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
-	[SDP_TIMER_PART] = sdp_conn_part,
+	[SDP_TIMER_LINGER_END] = sdp_conn_linger_end,
 	[SDP_TIMER_ASYNC] = sdp_conn_timer_async,
 };
 

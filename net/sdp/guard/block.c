@@ -27,7 +27,7 @@
 /**
  * struct sdp_guard - memory that is being sent
  * @users: whoever waits for it, and who has it sent
- * @watch: the process
+ * @notifier: of the process
  * @list: among others of the process; empty when it is sent
  * @start: address of its first byte
  * @end: behind its last
@@ -39,7 +39,7 @@
  */
 struct sdp_guard {
 	refcount_t users;
-	struct sdp_watch *watch;
+	struct sdp_notifier *notifier;
 	struct list_head list;
 	unsigned long start;
 	unsigned long end;
@@ -54,7 +54,7 @@ static void sdp_block_put(struct sdp_guard *guard)
 {
 	if (!refcount_dec_and_test(&guard->users))
 		return;
-	sdp_watch_put(guard->watch);
+	sdp_notifier_put(guard->notifier);
 	kfree(guard);
 }
 
@@ -69,30 +69,30 @@ static bool sdp_block_is_about(const struct sdp_guard *guard,
  * there, or is about to write to all of it, has no use for that; and who has waited
  * goes on with copies (@late).
  */
-static void sdp_block_open(struct sdp_watch *watch, unsigned long start,
+static void sdp_block_open(struct sdp_notifier *notifier, unsigned long start,
 			   unsigned long end, bool late)
 {
 	struct sdp_guard *guard;
 
-	spin_lock_bh(&watch->lock);
-	list_for_each_entry(guard, &watch->guards, list) {
+	spin_lock_bh(&notifier->lock);
+	list_for_each_entry(guard, &notifier->guards, list) {
 		if (guard->open || !sdp_block_is_about(guard, start, end))
 			continue;
 		guard->late |= late;
 		WRITE_ONCE(guard->open, true);
 		wake_up_all(&guard->wake);
 	}
-	spin_unlock_bh(&watch->lock);
+	spin_unlock_bh(&notifier->lock);
 }
 
 /* What a program has to wait for before it may write there; NULL for nothing. */
-static struct sdp_guard *sdp_block_enter(struct sdp_watch *watch,
+static struct sdp_guard *sdp_block_enter(struct sdp_notifier *notifier,
 					 const struct mmu_notifier_range *range)
 {
 	struct sdp_guard *guard, *found = NULL;
 
-	spin_lock_bh(&watch->lock);
-	list_for_each_entry(guard, &watch->guards, list) {
+	spin_lock_bh(&notifier->lock);
+	list_for_each_entry(guard, &notifier->guards, list) {
 		if (guard->open ||
 		    !sdp_block_is_about(guard, range->start, range->end))
 			continue;
@@ -102,17 +102,17 @@ static struct sdp_guard *sdp_block_enter(struct sdp_watch *watch,
 		found = guard;
 		break;
 	}
-	spin_unlock_bh(&watch->lock);
+	spin_unlock_bh(&notifier->lock);
 	return found;
 }
 
 static void sdp_block_leave(struct sdp_guard *guard)
 {
-	struct sdp_watch *watch = guard->watch;
+	struct sdp_notifier *notifier = guard->notifier;
 
-	spin_lock_bh(&watch->lock);
+	spin_lock_bh(&notifier->lock);
 	guard->waiting--;
-	spin_unlock_bh(&watch->lock);
+	spin_unlock_bh(&notifier->lock);
 	sdp_block_put(guard);
 }
 
@@ -121,14 +121,14 @@ static void sdp_block_leave(struct sdp_guard *guard)
  * that is split for that.  Who is taken for it by mistake waits a little, too;
  * who frees memory is not, because memory may be short.
  */
-static bool sdp_block_is_write(const struct mmu_notifier *notifier,
+static bool sdp_block_is_write(const struct mmu_notifier *mn,
 			       const struct mmu_notifier_range *range)
 {
 	unsigned long len = range->end - range->start;
 
 	return range->event == MMU_NOTIFY_CLEAR &&
 	       mmu_notifier_range_blockable(range) &&
-	       current->mm == notifier->mm && !(current->flags & PF_MEMALLOC) &&
+	       current->mm == mn->mm && !(current->flags & PF_MEMALLOC) &&
 	       (len == PAGE_SIZE || len == PMD_SIZE);
 }
 
@@ -145,7 +145,7 @@ static bool sdp_block_may_sleep(struct mm_struct *mm)
 }
 
 /* Once for all that is being sent there, however often that is. */
-static void sdp_block_wait(struct sdp_watch *watch,
+static void sdp_block_wait(struct sdp_notifier *notifier,
 			   const struct mmu_notifier_range *range)
 {
 	const unsigned long until = jiffies + SDP_BLOCK_LIMIT;
@@ -153,7 +153,7 @@ static void sdp_block_wait(struct sdp_watch *watch,
 	long left;
 
 	while ((left = until - jiffies) > 0 &&
-	       (guard = sdp_block_enter(watch, range))) {
+	       (guard = sdp_block_enter(notifier, range))) {
 		wait_event_killable_timeout(guard->wake, READ_ONCE(guard->open),
 					    left);
 		sdp_block_leave(guard);
@@ -163,29 +163,27 @@ static void sdp_block_wait(struct sdp_watch *watch,
 		}
 	}
 	if (left <= 0)
-		sdp_block_open(watch, range->start, range->end, true);
+		sdp_block_open(notifier, range->start, range->end, true);
 }
 
 /**
  * sdp_guard_invalidate() - memory of a process is about to change
- * @notifier: of a watch
+ * @mn: part of a struct sdp_notifier
  * @range: which memory, and why
  *
  * Context: that of whoever changes it; the memory may be locked, for reading.
  * Sleeps for SDP_BLOCK_LIMIT at most, and never with mmap_lock held for writing.
  * Return: 0.
  */
-int sdp_guard_invalidate(struct mmu_notifier *notifier,
+int sdp_guard_invalidate(struct mmu_notifier *mn,
 			 const struct mmu_notifier_range *range)
 {
-	struct sdp_watch *watch = container_of(notifier, struct sdp_watch,
-					       notifier);
+	struct sdp_notifier *notifier = container_of(mn, struct sdp_notifier, mn);
 
 	if (range->event == MMU_NOTIFY_UNMAP)
-		sdp_block_open(watch, range->start, range->end, false);
-	else if (sdp_block_is_write(notifier, range) &&
-		 sdp_block_may_sleep(notifier->mm))
-		sdp_block_wait(watch, range);
+		sdp_block_open(notifier, range->start, range->end, false);
+	else if (sdp_block_is_write(mn, range) && sdp_block_may_sleep(mn->mm))
+		sdp_block_wait(notifier, range);
 	return 0;
 }
 
@@ -200,46 +198,46 @@ int sdp_guard_invalidate(struct mmu_notifier *notifier,
  */
 void sdp_guard_open(unsigned long addr, size_t len)
 {
-	struct sdp_watch *watch = sdp_watch_find_get(current->mm);
+	struct sdp_notifier *notifier = sdp_notifier_find_get(current->mm);
 
-	if (!watch)
+	if (!notifier)
 		return;
-	sdp_block_open(watch, addr, addr + len, false);
-	sdp_watch_put(watch);
+	sdp_block_open(notifier, addr, addr + len, false);
+	sdp_notifier_put(notifier);
 }
 
 static void sdp_block_end(struct sdp_guard *guard)
 {
-	struct sdp_watch *watch = guard->watch;
+	struct sdp_notifier *notifier = guard->notifier;
 
-	spin_lock_bh(&watch->lock);
+	spin_lock_bh(&notifier->lock);
 	list_del(&guard->list);
 	WRITE_ONCE(guard->open, true);
-	spin_unlock_bh(&watch->lock);
+	spin_unlock_bh(&notifier->lock);
 	wake_up_all(&guard->wake);
 	sdp_block_put(guard);
 }
 
 static struct sdp_guard *sdp_block_begin(unsigned long addr, u32 nr)
 {
-	struct sdp_watch *watch = sdp_watch_get();
+	struct sdp_notifier *notifier = sdp_notifier_get();
 	struct sdp_guard *guard;
 
-	if (IS_ERR(watch))
-		return ERR_CAST(watch);
+	if (IS_ERR(notifier))
+		return ERR_CAST(notifier);
 	guard = kzalloc(sizeof(*guard), SDP_GFP_TABLE);
 	if (!guard) {
-		sdp_watch_put(watch);
+		sdp_notifier_put(notifier);
 		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&guard->users, 1);
-	guard->watch = watch;
+	guard->notifier = notifier;
 	guard->start = addr;
 	guard->end = addr + ((size_t)nr << PAGE_SHIFT);
 	init_waitqueue_head(&guard->wake);
-	spin_lock_bh(&watch->lock);
-	list_add(&guard->list, &watch->guards);
-	spin_unlock_bh(&watch->lock);
+	spin_lock_bh(&notifier->lock);
+	list_add(&guard->list, &notifier->guards);
+	spin_unlock_bh(&notifier->lock);
 	return guard;
 }
 
@@ -254,7 +252,7 @@ static struct sdp_guard *sdp_block_protect(unsigned long addr, u32 nr,
 	guard = sdp_block_begin(addr, nr);
 	if (IS_ERR(guard))
 		return guard;
-	shared = sdp_guard_share.protect(addr, nr, pages);
+	shared = sdp_guard_cow.protect(addr, nr, pages);
 	if (IS_ERR(shared)) {
 		sdp_block_end(guard);
 		return shared;
@@ -265,21 +263,21 @@ static struct sdp_guard *sdp_block_protect(unsigned long addr, u32 nr,
 static void sdp_block_release(struct sdp_guard *guard, struct page **pages,
 			      u32 nr)
 {
-	sdp_guard_share.release(NULL, pages, nr);
+	sdp_guard_cow.release(NULL, pages, nr);
 	sdp_block_end(guard);
 }
 
 static struct sdp_guard_count sdp_block_count(struct sdp_guard *guard,
 					      struct page **pages, u32 nr)
 {
-	struct sdp_guard_count count = sdp_guard_share.count(NULL, pages, nr);
+	struct sdp_guard_count count = sdp_guard_cow.count(NULL, pages, nr);
 
-	spin_lock_bh(&guard->watch->lock);
+	spin_lock_bh(&guard->notifier->lock);
 	if (guard->late)
 		count.copied = count.touched;
 	count.touched += guard->waiting;
 	count.waited = min(guard->waits, count.touched);
-	spin_unlock_bh(&guard->watch->lock);
+	spin_unlock_bh(&guard->notifier->lock);
 	return count;
 }
 

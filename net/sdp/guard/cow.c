@@ -26,10 +26,10 @@
 #include "walk.h"
 
 /* How often what is not there is faulted in: memory may be short. */
-#define SDP_SHARE_TRIES		3
+#define SDP_COW_TRIES		3
 
 /**
- * struct sdp_share_walk - a range of memory that is being protected
+ * struct sdp_cow_walk - a range of memory that is being protected
  * @mm: whose it is
  * @vma: the part of it that is looked at
  * @pages: its pages, each with a reference; NULL for what is to be copied
@@ -43,7 +43,7 @@
  * @large: the large folio of this table that was last looked at
  * @mappings: how many entries of this table map it
  */
-struct sdp_share_walk {
+struct sdp_cow_walk {
 	struct mm_struct *mm;
 	struct vm_area_struct *vma;
 	struct page **pages;
@@ -58,7 +58,7 @@ struct sdp_share_walk {
 	int mappings;
 };
 
-static void sdp_share_put(struct page **pages, u32 nr)
+static void sdp_cow_put(struct page **pages, u32 nr)
 {
 	while (nr--)
 		if (pages[nr])
@@ -66,7 +66,7 @@ static void sdp_share_put(struct page **pages, u32 nr)
 }
 
 /* Takes references to what was protected: only now, see sdp_guard_is_used(). */
-static void sdp_share_take(struct sdp_share_walk *walk)
+static void sdp_cow_take(struct sdp_cow_walk *walk)
 {
 	u32 nr = (walk->end - walk->next) >> PAGE_SHIFT;
 	struct page *page;
@@ -84,7 +84,7 @@ static void sdp_share_take(struct sdp_share_walk *walk)
  * With the lock of a page table held, and before it is released in any case:
  * also entries that others have changed are flushed then.
  */
-static void sdp_share_flush(struct sdp_share_walk *walk, spinlock_t *ptl)
+static void sdp_cow_flush(struct sdp_cow_walk *walk, spinlock_t *ptl)
 {
 	if (walk->changed || mm_tlb_flush_pending(walk->mm))
 		sdp_guard_flush(walk->mm, ptl);
@@ -92,8 +92,8 @@ static void sdp_share_flush(struct sdp_share_walk *walk, spinlock_t *ptl)
 }
 
 /* Counted once for each large folio: the lock is held until the table is done. */
-static int sdp_share_mappings(struct sdp_share_walk *walk, pte_t *ptep,
-			      unsigned long addr, struct page *page)
+static int sdp_cow_mappings(struct sdp_cow_walk *walk, pte_t *ptep,
+			    unsigned long addr, struct page *page)
 {
 	struct folio *folio = page_folio(page);
 
@@ -106,12 +106,12 @@ static int sdp_share_mappings(struct sdp_share_walk *walk, pte_t *ptep,
 }
 
 /* A page that is the program's alone; returns whether it is protected now. */
-static bool sdp_share_exclusive(struct sdp_share_walk *walk, pte_t *ptep,
-				unsigned long addr)
+static bool sdp_cow_exclusive(struct sdp_cow_walk *walk, pte_t *ptep,
+			      unsigned long addr)
 {
 	pte_t pte = ptep_get(ptep);
 	struct page *page = pte_page(pte);
-	int mappings = sdp_share_mappings(walk, ptep, addr, page);
+	int mappings = sdp_cow_mappings(walk, ptep, addr, page);
 	struct folio *folio = page_folio(page);
 	bool shared;
 
@@ -128,8 +128,8 @@ static bool sdp_share_exclusive(struct sdp_share_walk *walk, pte_t *ptep,
 }
 
 /* One page, with the lock of its page table held. */
-static int sdp_share_pte(struct sdp_share_walk *walk, pte_t *ptep,
-			 unsigned long addr, struct page **pagep)
+static int sdp_cow_pte(struct sdp_cow_walk *walk, pte_t *ptep,
+		       unsigned long addr, struct page **pagep)
 {
 	pte_t pte = ptep_get(ptep);
 	struct page *page;
@@ -146,7 +146,7 @@ static int sdp_share_pte(struct sdp_share_walk *walk, pte_t *ptep,
 	page = pte_page(pte);
 	if (!PageAnon(page) || PageKsm(page))
 		return -EOPNOTSUPP;
-	if (PageAnonExclusive(page) && !sdp_share_exclusive(walk, ptep, addr))
+	if (PageAnonExclusive(page) && !sdp_cow_exclusive(walk, ptep, addr))
 		page = NULL;
 	*pagep = page;
 	return 0;
@@ -157,24 +157,24 @@ static int sdp_share_pte(struct sdp_share_walk *walk, pte_t *ptep,
  * held.  The rest of the range is looked at from here, so that the lock is still
  * held when all of it is known to be done.  Returns 1 when it is, to end the walk.
  */
-static int sdp_share_entries(pte_t *ptep, unsigned long addr, void *data)
+static int sdp_cow_entries(pte_t *ptep, unsigned long addr, void *data)
 {
-	struct sdp_share_walk *walk = data;
+	struct sdp_cow_walk *walk = data;
 	struct page **pagep = walk->pages + walk->nr;
 	int err = addr == walk->next ? 0 : -EAGAIN;
 
 	for (; !err && addr < walk->end; addr += PAGE_SIZE)
-		err = sdp_share_pte(walk, ptep++, addr, pagep++);
+		err = sdp_cow_pte(walk, ptep++, addr, pagep++);
 	if (!err)
-		sdp_share_take(walk);
-	sdp_share_flush(walk, pte_lockptr(walk->mm, walk->pmdp));
+		sdp_cow_take(walk);
+	sdp_cow_flush(walk, pte_lockptr(walk->mm, walk->pmdp));
 	return err ?: 1;
 }
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
-/* As sdp_share_exclusive(), for a huge page. */
-static bool sdp_share_huge_exclusive(struct sdp_share_walk *walk,
-				     struct page *head)
+/* As sdp_cow_exclusive(), for a huge page. */
+static bool sdp_cow_huge_exclusive(struct sdp_cow_walk *walk,
+				   struct page *head)
 {
 	unsigned long addr = walk->next & HPAGE_PMD_MASK;
 	struct folio *folio = page_folio(head);
@@ -194,7 +194,7 @@ static bool sdp_share_huge_exclusive(struct sdp_share_walk *walk,
 	return shared;
 }
 
-static int sdp_share_huge_entry(struct sdp_share_walk *walk)
+static int sdp_cow_huge_entry(struct sdp_cow_walk *walk)
 {
 	struct page *head = pmd_page(*walk->pmdp);
 	struct page **pages = walk->pages + walk->nr;
@@ -206,27 +206,27 @@ static int sdp_share_huge_entry(struct sdp_share_walk *walk)
 	if (!PageAnon(head))
 		return -EOPNOTSUPP;
 	shared = !PageAnonExclusive(head) ||
-		 sdp_share_huge_exclusive(walk, head);
+		 sdp_cow_huge_exclusive(walk, head);
 	for (i = 0; i < nr; i++)
 		pages[i] = shared ? head + first + i : NULL;
-	sdp_share_take(walk);
+	sdp_cow_take(walk);
 	return 0;
 }
 
 /* A transparent huge page stays one: only its entry changes. */
-static int sdp_share_huge(struct sdp_share_walk *walk)
+static int sdp_cow_huge(struct sdp_cow_walk *walk)
 {
 	spinlock_t *ptl = pmd_lock(walk->mm, walk->pmdp);
 	int err = -EAGAIN;
 
 	if (pmd_trans_huge(*walk->pmdp) && !pmd_protnone(*walk->pmdp))
-		err = sdp_share_huge_entry(walk);
-	sdp_share_flush(walk, ptl);
+		err = sdp_cow_huge_entry(walk);
+	sdp_cow_flush(walk, ptl);
 	spin_unlock(ptl);
 	return err;
 }
 #else
-static int sdp_share_huge(struct sdp_share_walk *walk)
+static int sdp_cow_huge(struct sdp_cow_walk *walk)
 {
 	return -EOPNOTSUPP;
 }
@@ -236,7 +236,7 @@ static int sdp_share_huge(struct sdp_share_walk *walk)
  * A range within one page table.  With mmap_lock held a table does not become
  * a huge page, and what is neither may become either.
  */
-static int sdp_share_table(struct sdp_share_walk *walk)
+static int sdp_cow_table(struct sdp_cow_walk *walk)
 {
 	pmd_t pmd;
 	int ret;
@@ -249,20 +249,20 @@ static int sdp_share_table(struct sdp_share_walk *walk)
 	if (!pmd_present(pmd))
 		return -EAGAIN;
 	if (pmd_trans_huge(pmd))
-		return sdp_share_huge(walk);
+		return sdp_cow_huge(walk);
 	if (pmd_leaf(pmd))
 		return -EOPNOTSUPP;
 	ret = apply_to_existing_page_range(walk->mm, walk->next,
 					   walk->end - walk->next,
-					   sdp_share_entries, walk);
+					   sdp_cow_entries, walk);
 	if (ret > 0)
 		return 0;
 	/* Empty entries are passed over without a word. */
 	return ret ?: -EAGAIN;
 }
 
-static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
-			   unsigned long end)
+static int sdp_cow_range(struct sdp_cow_walk *walk, unsigned long addr,
+			 unsigned long end)
 {
 	int err = 0;
 
@@ -272,13 +272,13 @@ static int sdp_share_range(struct sdp_share_walk *walk, unsigned long addr,
 			return -EOPNOTSUPP;
 		walk->next = addr;
 		walk->end = pmd_addr_end(addr, min(end, walk->vma->vm_end));
-		err = sdp_share_table(walk);
+		err = sdp_cow_table(walk);
 		WARN_ON_ONCE(walk->changed);
 	}
 	return err;
 }
 
-static int sdp_share_copy(struct page **pagep, unsigned long addr)
+static int sdp_cow_copy(struct page **pagep, unsigned long addr)
 {
 	*pagep = alloc_page(SDP_GFP_TABLE);
 	if (!*pagep)
@@ -290,20 +290,20 @@ static int sdp_share_copy(struct page **pagep, unsigned long addr)
 }
 
 /* Copies of the pages that somebody else uses, if they are not too many. */
-static int sdp_share_copies(struct sdp_share_walk *walk, unsigned long addr)
+static int sdp_cow_copies(struct sdp_cow_walk *walk, unsigned long addr)
 {
 	int err = walk->used > walk->nr / 2 ? -EBUSY : 0;
 	u32 i;
 
 	for (i = 0; !err && walk->used && i < walk->nr; i++)
 		if (!walk->pages[i])
-			err = sdp_share_copy(&walk->pages[i],
-					     addr + i * PAGE_SIZE);
+			err = sdp_cow_copy(&walk->pages[i],
+					   addr + i * PAGE_SIZE);
 	return err;
 }
 
-static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
-			 unsigned long end)
+static int sdp_cow_try(struct sdp_cow_walk *walk, unsigned long addr,
+		       unsigned long end)
 {
 	int err = -EOPNOTSUPP;
 
@@ -311,13 +311,13 @@ static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
 	if (mmap_read_lock_killable(walk->mm))
 		return -EINTR;
 	/* Who wants to be notified of changes begins with the lock held, too. */
-	if (!sdp_watch_is_shared(walk->mm))
-		err = sdp_share_range(walk, addr, end);
+	if (!sdp_notifier_is_shared(walk->mm))
+		err = sdp_cow_range(walk, addr, end);
 	mmap_read_unlock(walk->mm);
 	if (!err)
-		err = sdp_share_copies(walk, addr);
+		err = sdp_cow_copies(walk, addr);
 	if (err) {
-		sdp_share_put(walk->pages, walk->nr);
+		sdp_cow_put(walk->pages, walk->nr);
 		walk->nr = 0;
 		walk->used = 0;
 	}
@@ -329,29 +329,29 @@ static int sdp_share_try(struct sdp_share_walk *walk, unsigned long addr,
  * error if memory of this kind, or in this state, cannot be protected, or if it
  * does not stay in memory.
  */
-static struct sdp_guard *sdp_share_protect(unsigned long addr, u32 nr,
-					   struct page **pages)
+static struct sdp_guard *sdp_cow_protect(unsigned long addr, u32 nr,
+					 struct page **pages)
 {
-	struct sdp_share_walk walk = { .mm = current->mm, .pages = pages };
+	struct sdp_cow_walk walk = { .mm = current->mm, .pages = pages };
 	size_t len = (size_t)nr << PAGE_SHIFT;
 	int tries, err;
 
 	if (!SDP_GUARD_WORKS || !walk.mm)
 		return ERR_PTR(-EOPNOTSUPP);
-	for (tries = 0; tries < SDP_SHARE_TRIES; tries++) {
+	for (tries = 0; tries < SDP_COW_TRIES; tries++) {
 		if (tries && fault_in_readable((const char __user *)addr, len))
 			return ERR_PTR(-EFAULT);
-		err = sdp_share_try(&walk, addr, addr + len);
+		err = sdp_cow_try(&walk, addr, addr + len);
 		if (err != -EAGAIN)
 			break;
 	}
 	return ERR_PTR(err);
 }
 
-static void sdp_share_release(struct sdp_guard *guard, struct page **pages,
-			      u32 nr)
+static void sdp_cow_release(struct sdp_guard *guard, struct page **pages,
+			    u32 nr)
 {
-	sdp_share_put(pages, nr);
+	sdp_cow_put(pages, nr);
 }
 
 /*
@@ -359,7 +359,7 @@ static void sdp_share_release(struct sdp_guard *guard, struct page **pages,
  * are its only user, or nobody maps it of a large folio any more.  What we have
  * copied is our own.
  */
-static bool sdp_share_is_touched(struct page *page)
+static bool sdp_cow_is_touched(struct page *page)
 {
 	if (!PageAnon(page))
 		return false;
@@ -369,19 +369,19 @@ static bool sdp_share_is_touched(struct page *page)
 	return page_count(page) == 1;
 }
 
-static struct sdp_guard_count sdp_share_count(struct sdp_guard *guard,
-					      struct page **pages, u32 nr)
+static struct sdp_guard_count sdp_cow_count(struct sdp_guard *guard,
+					    struct page **pages, u32 nr)
 {
 	struct sdp_guard_count count = {};
 
 	while (nr--)
-		count.touched += sdp_share_is_touched(pages[nr]);
+		count.touched += sdp_cow_is_touched(pages[nr]);
 	return count;
 }
 
-const struct sdp_guard_ops sdp_guard_share = {
+const struct sdp_guard_ops sdp_guard_cow = {
 	.name = "copy",
-	.protect = sdp_share_protect,
-	.release = sdp_share_release,
-	.count = sdp_share_count,
+	.protect = sdp_cow_protect,
+	.release = sdp_cow_release,
+	.count = sdp_cow_count,
 };

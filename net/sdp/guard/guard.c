@@ -10,7 +10,7 @@
 #include "guard.h"
 
 static const struct sdp_guard_ops *const sdp_guards[] = {
-	&sdp_guard_share,
+	&sdp_guard_cow,
 #ifdef CONFIG_MMU_NOTIFIER
 	&sdp_guard_block,
 #endif

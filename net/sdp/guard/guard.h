@@ -62,15 +62,15 @@ static inline bool sdp_guard_vma_ok(struct vm_area_struct *vma,
 }
 
 /* guard.c */
-#define sdp_guard_default	(&sdp_guard_share)
+#define sdp_guard_default	(&sdp_guard_cow)
 
 const struct sdp_guard_ops *sdp_guard_find(const char *name);
 
 /* unshare.c */
-u32 sdp_guard_give(unsigned long addr, u32 len);
+u32 sdp_guard_unshare(unsigned long addr, u32 len);
 
 /* cow.c */
-extern const struct sdp_guard_ops sdp_guard_share;
+extern const struct sdp_guard_ops sdp_guard_cow;
 
 /* block.c */
 extern const struct sdp_guard_ops sdp_guard_block;

@@ -12,18 +12,18 @@
 
 #ifdef CONFIG_MMU_NOTIFIER
 /**
- * struct sdp_watch - a process that has had memory guarded for which it waits
- * @notifier: is told of all changes; belongs to the process until it ends
+ * struct sdp_notifier - a process that has had memory guarded for which it waits
+ * @mn: is told of all changes; belongs to the process until it ends
  * @probe: about memory that nobody has: alone in the tree of those who watch
  *	ranges of the process' memory, as long as nobody else does
- * @first: where @notifier hangs while it is the first in the list
- * @list: in the list of all watches
+ * @first: where @mn hangs while it is the first in the list
+ * @list: in the list of all notifiers
  * @users: its guards, and the process
  * @lock: taken in any context
  * @guards: what is being sent
  */
-struct sdp_watch {
-	struct mmu_notifier notifier;
+struct sdp_notifier {
+	struct mmu_notifier mn;
 	struct mmu_interval_notifier probe;
 	struct hlist_node **first;
 	struct list_head list;
@@ -33,23 +33,23 @@ struct sdp_watch {
 };
 
 /* notifier.c */
-bool sdp_watch_is_shared(struct mm_struct *mm);
-struct sdp_watch *sdp_watch_find_get(struct mm_struct *mm);
-struct sdp_watch *sdp_watch_get(void);
-void sdp_watch_put(struct sdp_watch *watch);
-void sdp_watch_exit_module(void);
+bool sdp_notifier_is_shared(struct mm_struct *mm);
+struct sdp_notifier *sdp_notifier_find_get(struct mm_struct *mm);
+struct sdp_notifier *sdp_notifier_get(void);
+void sdp_notifier_put(struct sdp_notifier *notifier);
+void sdp_notifier_exit_module(void);
 
 /* block.c */
-int sdp_guard_invalidate(struct mmu_notifier *notifier,
+int sdp_guard_invalidate(struct mmu_notifier *mn,
 			 const struct mmu_notifier_range *range);
 
 #else
-static inline bool sdp_watch_is_shared(struct mm_struct *mm)
+static inline bool sdp_notifier_is_shared(struct mm_struct *mm)
 {
 	return false;
 }
 
-static inline void sdp_watch_exit_module(void)
+static inline void sdp_notifier_exit_module(void)
 {
 }
 #endif

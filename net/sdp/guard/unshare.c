@@ -19,12 +19,12 @@
 #include "walk.h"
 
 /**
- * struct sdp_give_walk - a range of memory that is given back
+ * struct sdp_unshare_walk - a range of memory that is given back
  * @mm: whose it is
  * @nr: how many pages were
  * @drained: what this processor had in lists of its own is on the system's
  */
-struct sdp_give_walk {
+struct sdp_unshare_walk {
 	struct mm_struct *mm;
 	u32 nr;
 	bool drained;
@@ -35,7 +35,7 @@ struct sdp_give_walk {
  * with the page locked: who moves or merges it, or puts it into the swap cache,
  * has it locked and a reference to it.
  */
-static bool sdp_give_is_alone(struct folio *folio)
+static bool sdp_unshare_is_alone(struct folio *folio)
 {
 	return folio_ref_count(folio) == 1 && !folio_test_ksm(folio) &&
 	       !folio_test_swapcache(folio);
@@ -46,13 +46,13 @@ static bool sdp_give_is_alone(struct folio *folio)
  * not share it now, because mmap_lock is held; nor any other guard, because
  * that takes the lock of the page table.
  */
-static bool sdp_give_claim(struct folio *folio, struct page *page)
+static bool sdp_unshare_claim(struct folio *folio, struct page *page)
 {
 	bool alone;
 
-	if (!sdp_give_is_alone(folio) || !folio_trylock(folio))
+	if (!sdp_unshare_is_alone(folio) || !folio_trylock(folio))
 		return false;
-	alone = sdp_give_is_alone(folio);
+	alone = sdp_unshare_is_alone(folio);
 	/* Before the entry says so: pin_user_pages_fast() looks at it first. */
 	if (alone)
 		SetPageAnonExclusive(page);
@@ -61,7 +61,7 @@ static bool sdp_give_claim(struct folio *folio, struct page *page)
 }
 
 /* Whether an entry is one that a guard, or fork(), leaves. */
-static bool sdp_give_is_protected(pte_t pte)
+static bool sdp_unshare_is_protected(pte_t pte)
 {
 	return pte_present(pte) && !pte_protnone(pte) && !pte_write(pte) &&
 	       !pte_special(pte) && !pte_uffd_wp(pte);
@@ -73,14 +73,14 @@ static bool sdp_give_is_protected(pte_t pte)
  * more needs no flush.  It is dirty, so that MADV_FREE does not discard the page,
  * and whoever tracks writes sees one.
  */
-static int sdp_give_pte(pte_t *ptep, unsigned long addr, void *data)
+static int sdp_unshare_pte(pte_t *ptep, unsigned long addr, void *data)
 {
-	struct sdp_give_walk *walk = data;
+	struct sdp_unshare_walk *walk = data;
 	pte_t pte = ptep_get(ptep);
 	struct folio *folio;
 	struct page *page;
 
-	if (!sdp_give_is_protected(pte))
+	if (!sdp_unshare_is_protected(pte))
 		return 0;
 	page = pte_page(pte);
 	folio = page_folio(page);
@@ -88,7 +88,7 @@ static int sdp_give_pte(pte_t *ptep, unsigned long addr, void *data)
 	    PageAnonExclusive(page))
 		return 0;
 	sdp_guard_drain_for(folio, &walk->drained);
-	if (!sdp_give_claim(folio, page))
+	if (!sdp_unshare_claim(folio, page))
 		return 0;
 	/* Clean first: an entry that may be written to is dirty in one way only. */
 	pte = pte_mkwrite_novma(pte_mkclean(pte));
@@ -98,8 +98,8 @@ static int sdp_give_pte(pte_t *ptep, unsigned long addr, void *data)
 }
 
 /* A range within one page table; a huge page takes one fault, and no time. */
-static void sdp_give_table(struct sdp_give_walk *walk, unsigned long addr,
-			   unsigned long end)
+static void sdp_unshare_table(struct sdp_unshare_walk *walk, unsigned long addr,
+			      unsigned long end)
 {
 	pmd_t *pmdp = sdp_guard_pmd(walk->mm, addr);
 	pmd_t pmd;
@@ -109,18 +109,18 @@ static void sdp_give_table(struct sdp_give_walk *walk, unsigned long addr,
 	pmd = READ_ONCE(*pmdp);
 	if (pmd_present(pmd) && !pmd_leaf(pmd))
 		apply_to_existing_page_range(walk->mm, addr, end - addr,
-					     sdp_give_pte, walk);
+					     sdp_unshare_pte, walk);
 }
 
 /* Memory that the program may write to, and not by its calls only. */
-static bool sdp_give_vma_ok(struct vm_area_struct *vma, unsigned long addr)
+static bool sdp_unshare_vma_ok(struct vm_area_struct *vma, unsigned long addr)
 {
 	return sdp_guard_vma_ok(vma, addr) && (vma->vm_flags & VM_WRITE) &&
 	       !(vma->vm_flags & VM_SHADOW_STACK);
 }
 
 /**
- * sdp_guard_give() - make memory writable that was sent
+ * sdp_guard_unshare() - make memory writable that was sent
  * @addr: address in the program
  * @len: bytes that are about to be written there
  *
@@ -130,9 +130,9 @@ static bool sdp_give_vma_ok(struct vm_area_struct *vma, unsigned long addr)
  * Context: the program's.
  * Return: pages that became writable.
  */
-u32 sdp_guard_give(unsigned long addr, u32 len)
+u32 sdp_guard_unshare(unsigned long addr, u32 len)
 {
-	struct sdp_give_walk walk = { .mm = current->mm };
+	struct sdp_unshare_walk walk = { .mm = current->mm };
 	unsigned long end = PAGE_ALIGN(addr + len);
 	struct vm_area_struct *vma;
 	unsigned long next;
@@ -141,10 +141,10 @@ u32 sdp_guard_give(unsigned long addr, u32 len)
 		return 0;
 	for (addr &= PAGE_MASK; addr < end; addr = next) {
 		vma = find_vma(walk.mm, addr);
-		if (!sdp_give_vma_ok(vma, addr))
+		if (!sdp_unshare_vma_ok(vma, addr))
 			break;
 		next = pmd_addr_end(addr, min(end, vma->vm_end));
-		sdp_give_table(&walk, addr, next);
+		sdp_unshare_table(&walk, addr, next);
 	}
 	mmap_read_unlock(walk.mm);
 	return walk.nr;

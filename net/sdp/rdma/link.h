@@ -23,8 +23,8 @@ enum sdp_conn_flag {
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
 	SDP_CONN_BROKEN,	/* the queue pair is in error, post nothing */
 	SDP_CONN_DYING,		/* teardown has begun, events are ignored */
-	SDP_CONN_TOLD,		/* the peer knows that the connection is over */
-	SDP_CONN_PARTING,	/* waits for that, or for SDP_TIMER_PART */
+	SDP_CONN_DISCONNECTED,	/* the peer knows that the connection is over */
+	SDP_CONN_LINGER,	/* waits for that, or for SDP_TIMER_LINGER_END */
 	SDP_CONN_KEEPALIVE,	/* SO_KEEPALIVE has changed */
 	SDP_CONN_UNSHARED,	/* a shared port has gone with its device */
 	SDP_CONN_GONE,		/* the id's device goes, which waits for the id */

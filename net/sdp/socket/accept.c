@@ -46,8 +46,8 @@ static int sdp_listen_rdma(struct sdp_sock *ssk)
 /* One identifier of two may listen, and have children already. */
 static void sdp_listen_failed(struct sdp_sock *ssk)
 {
-	sdp_conn_retreat(&ssk->conn);
-	sdp_share_retreat(ssk);
+	sdp_conn_rollback(&ssk->conn);
+	sdp_share_rollback(ssk);
 	sdp_accept_purge(ssk);
 }
 
@@ -83,7 +83,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 		sdp_fallback_alone(&ssk->fallback) ? "TCP alone" :
 		ssk->fallback.tcp ? "RDMA and TCP" : "RDMA");
 	if (err)
-		sdp_sock_retreat(sk, sdp_listen_failed);
+		sdp_sock_rollback(sk, sdp_listen_failed);
 	return err;
 }
 
@@ -107,7 +107,7 @@ void sdp_listen_stop(struct sock *sk)
 	/* Not below: if a device goes meanwhile others may use the socket again. */
 	sdp_fallback_listen_stop(sdp_fallback(sk));
 	sdp_sock_free_port(sdp_sk(sk));
-	sdp_sock_retreat(sk, sdp_listen_over);
+	sdp_sock_rollback(sk, sdp_listen_over);
 }
 
 /* One of so many requests is let in that only pending children keep out. */

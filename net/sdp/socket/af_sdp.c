@@ -98,7 +98,7 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 	err = sdp_addr_from_user(sk->sk_family, uaddr, len, &addr, &v6);
 	if (err)
 		return err;
-	sdp_sock_settle(sk);
+	sdp_sock_wait_closed(sk);
 	sdp_lock_sock(sk);
 	err = sdp_fallback_wait_left(sdp_fallback(sk)) ?:
 		      sdp_bind_locked(sdp_sk(sk), &addr, v6);
@@ -185,7 +185,7 @@ static int sdp_connect_start(struct socket *sock,
 	err = sdp_connect_check_rdma(ssk);
 	/* What connects needs the port for itself. */
 	if (!err && ssk->share)
-		sdp_sock_retreat(sk, sdp_share_leave);
+		sdp_sock_rollback(sk, sdp_share_leave);
 	if (!err && era == ssk->era)
 		err = sdp_sock_start_connect(ssk, &era);
 	/* The lock was given up, and another thread may have begun anew. */

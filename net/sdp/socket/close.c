@@ -160,7 +160,7 @@ static void sdp_sock_become_orphan(struct sdp_sock *ssk)
 		return;
 	SDP_INC_STATS(sock_net(&ssk->sk), SDP_MIB_ORPHANDROPS);
 	sdp_dbg(&ssk->sk, "reset: more orphans than max_orphans");
-	set_bit(SDP_CONN_TOLD, &ssk->conn.link.flags);
+	set_bit(SDP_CONN_DISCONNECTED, &ssk->conn.link.flags);
 	sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 }
 
@@ -253,7 +253,7 @@ static bool sdp_sock_needs_reset(const struct sock *sk)
 static void sdp_sock_stop(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
-	bool retreats;
+	bool rollback;
 
 	if (sk->sk_state == TCP_LISTEN) {
 		sdp_listen_stop(sk);
@@ -264,10 +264,10 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	/*
 	 * A connection in this state has a device.  Without one it is somebody's who
-	 * retreats, and who has an id of it keeps that, see sdp_sock_retreat().
+	 * retreats, and who has an id of it keeps that, see sdp_sock_rollback().
 	 */
-	retreats = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.link.dev;
-	if (ssk->conn.link.id && !retreats)
+	rollback = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.link.dev;
+	if (ssk->conn.link.id && !rollback)
 		sdp_link_end(&ssk->conn.link, -ECONNABORTED);
 	else if (sdp_in_state(sk, TCPF_SYN_SENT))
 		sdp_sock_ended(ssk, -ECONNRESET);

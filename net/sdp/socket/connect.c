@@ -66,7 +66,7 @@ void sdp_sock_connect_timeout(struct sdp_sock *ssk)
 
 static void sdp_sock_keep_id(struct sdp_sock *ssk)
 {
-	sdp_conn_retreat(&ssk->conn);
+	sdp_conn_rollback(&ssk->conn);
 }
 
 static void sdp_sock_destroy_id(struct sdp_sock *ssk)
@@ -138,8 +138,8 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	sdp_timer_disarm_all(&ssk->sk);
 	*era = ssk->era;
 	/* What it has fixed, a family and a port, is not for the next attempt. */
-	sdp_sock_retreat(sk, ssk->conn.bound ? sdp_sock_keep_id :
-					       sdp_sock_destroy_id);
+	sdp_sock_rollback(sk, ssk->conn.bound ? sdp_sock_keep_id :
+						sdp_sock_destroy_id);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
 	if (*era == ssk->era && !ssk->conn.bound_addr)
 		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);

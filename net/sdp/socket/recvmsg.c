@@ -242,8 +242,8 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	ktime_t stamp = 0;
 	int ret;
 
-	tcp = sdp_fallback_settle(sdp_fallback(sk),
-				  sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
+				    sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
@@ -292,9 +292,8 @@ ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
 
-	tcp = sdp_fallback_settle(sdp_fallback(sk),
-				  sock_rcvtimeo(sk, sock->file->f_flags &
-							    O_NONBLOCK));
+	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
+				    sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)

@@ -133,8 +133,8 @@ static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 	if (!sdp_zcopy_wanted(&ssk->conn.zcopy, msg))
 		return SDP_ZCOPY_OFF;
 	if (sdp_zasync_possible(&ssk->conn.zcopy, zm))
-		return sdp_zasync_is_dear(&ssk->conn.zcopy, msg, zm) ? SDP_ZCOPY_OFF :
-							  SDP_ZCOPY_ASYNC;
+		return sdp_zasync_should_copy(&ssk->conn.zcopy, msg, zm) ?
+		       SDP_ZCOPY_OFF : SDP_ZCOPY_ASYNC;
 	return sdp_zsync_possible(&ssk->conn.zcopy, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 }
 
@@ -220,9 +220,8 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	 */
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
-	tcp = sdp_fallback_settle(sdp_fallback(sk),
-				  sock_sndtimeo(sk,
-						msg->msg_flags & MSG_DONTWAIT));
+	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
+				    sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)

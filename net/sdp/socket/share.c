@@ -25,7 +25,7 @@
  * @users: members, those who look at it without being one, and @work while that
  *	has the last of these references
  * @work: gives up the last reference for those who hold a lock
- * @retreat: undoes a vain attempt to listen, with a reference while it is pending
+ * @rollback: undoes a vain attempt to listen, with a reference while it is pending
  * @uid: whose sockets these are
  * @dual: the unspecified address stands for IPv4, too
  * @listening: the owner listens (its socket lock)
@@ -38,7 +38,7 @@ struct sdp_share {
 	spinlock_t lock; /* protects @members and @lost */
 	refcount_t users;
 	struct work_struct work;
-	struct work_struct retreat;
+	struct work_struct rollback;
 	kuid_t uid;
 	bool dual;
 	bool listening;
@@ -182,7 +182,7 @@ void sdp_share_check(struct sdp_sock *ssk)
 	/* What TCP carries needs no port of RDMA. */
 	if (sdp_fallback_tcp(&ssk->fallback))
 		return;
-	/* Another thread is ending it; the state is that one's, sdp_sock_retreat(). */
+	/* Another thread is ending it; the state is that one's, sdp_sock_rollback(). */
 	if (sdp_in_state(&ssk->sk, TCPF_CLOSING))
 		return;
 	if (!sdp_in_state(&ssk->sk, TCPF_LISTEN))
@@ -235,25 +235,25 @@ static struct sock *sdp_share_alloc_owner(const struct sdp_sock *ssk)
 
 static void sdp_share_keep_id(struct sdp_sock *owner)
 {
-	sdp_conn_retreat(&owner->conn);
+	sdp_conn_rollback(&owner->conn);
 }
 
 /* Ends an attempt of the owner to listen that was in vain. */
-static void sdp_share_retreat_owner(struct sdp_share *share)
+static void sdp_share_rollback_owner(struct sdp_share *share)
 {
 	struct sock *owner = share->owner;
 
 	sdp_lock_sock(owner);
 	if (owner->sk_state == TCP_LISTEN && !share->listening)
-		sdp_sock_retreat(owner, sdp_share_keep_id);
+		sdp_sock_rollback(owner, sdp_share_keep_id);
 	sdp_release_sock(owner);
 }
 
-static void sdp_share_retreat_work(struct work_struct *work)
+static void sdp_share_rollback_work(struct work_struct *work)
 {
-	struct sdp_share *share = container_of(work, struct sdp_share, retreat);
+	struct sdp_share *share = container_of(work, struct sdp_share, rollback);
 
-	sdp_share_retreat_owner(share);
+	sdp_share_rollback_owner(share);
 	sdp_share_put(share);
 }
 
@@ -274,7 +274,7 @@ static struct sdp_share *sdp_share_alloc(const struct sdp_sock *ssk, bool dual)
 	spin_lock_init(&share->lock);
 	refcount_set(&share->users, 1);
 	INIT_WORK(&share->work, sdp_share_work);
-	INIT_WORK(&share->retreat, sdp_share_retreat_work);
+	INIT_WORK(&share->rollback, sdp_share_rollback_work);
 	share->uid = ssk->sk.sk_uid;
 	share->dual = dual;
 	return share;
@@ -356,10 +356,10 @@ int sdp_share_bind(struct sdp_sock *ssk, bool dual)
  * Whoever has tried may be content with TCP, or hold locks.  The member that calls
  * has a reference, so that no other is the last one meanwhile.
  */
-static void sdp_share_retreat_later(struct sdp_share *share)
+static void sdp_share_rollback_later(struct sdp_share *share)
 {
 	refcount_inc(&share->users);
-	if (!queue_work(sdp_share_wq, &share->retreat))
+	if (!queue_work(sdp_share_wq, &share->rollback))
 		refcount_dec(&share->users);
 }
 
@@ -378,7 +378,7 @@ static int sdp_share_listen_owner(struct sdp_share *share)
 			sdp_set_state(owner, TCP_LISTEN);
 			err = sdp_listen_begin(sdp_conn(owner));
 			if (err)
-				sdp_share_retreat_later(share);
+				sdp_share_rollback_later(share);
 		}
 		share->listening = !err;
 	}
@@ -391,7 +391,7 @@ static int sdp_share_listen_owner(struct sdp_share *share)
  * @ssk: locked socket in state LISTEN that shares a port
  *
  * Context: process context.
- * Return: 0 or a negative errno; then sdp_share_retreat() is due.
+ * Return: 0 or a negative errno; then sdp_share_rollback() is due.
  */
 int sdp_share_listen(struct sdp_sock *ssk)
 {
@@ -421,18 +421,18 @@ static struct sdp_share *sdp_share_get(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_share_retreat() - undo a vain attempt of sdp_share_listen()
+ * sdp_share_rollback() - undo a vain attempt of sdp_share_listen()
  * @ssk: socket in state CLOSING, not locked; nothing happens if it shares no port
  *
  * Context: process context.
  */
-void sdp_share_retreat(struct sdp_sock *ssk)
+void sdp_share_rollback(struct sdp_sock *ssk)
 {
 	struct sdp_share *share = sdp_share_get(ssk);
 
 	if (!share)
 		return;
-	sdp_share_retreat_owner(share);
+	sdp_share_rollback_owner(share);
 	sdp_share_put(share);
 }
 

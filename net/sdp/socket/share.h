@@ -12,7 +12,7 @@ struct sdp_sock;
 bool sdp_share_wanted(const struct sdp_sock *ssk);
 int sdp_share_bind(struct sdp_sock *ssk, bool dual);
 int sdp_share_listen(struct sdp_sock *ssk);
-void sdp_share_retreat(struct sdp_sock *ssk);
+void sdp_share_rollback(struct sdp_sock *ssk);
 void sdp_share_leave(struct sdp_sock *ssk);
 void sdp_share_check(struct sdp_sock *ssk);
 struct sdp_sock *sdp_share_pick(struct sdp_sock *ssk, int netdev);

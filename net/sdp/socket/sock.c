@@ -352,7 +352,7 @@ void sdp_sock_closed(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sock_retreat() - go back to state CLOSE without a connection to end
+ * sdp_sock_rollback() - go back to state CLOSE without a connection to end
  * @sk: locked socket; the lock is given up for a while
  * @undo: takes back what was asked of the connection manager, for which the
  *	lock must not be held
@@ -363,7 +363,7 @@ void sdp_sock_closed(struct sdp_sock *ssk)
  *
  * Context: process context.
  */
-void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
+void sdp_sock_rollback(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 {
 	sdp_sock_owned_by_me(sk);
 	sdp_set_state(sk, TCP_CLOSING);
@@ -376,7 +376,7 @@ void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 }
 
 /**
- * sdp_sock_settle() - wait until a connection that is over has gone
+ * sdp_sock_wait_closed() - wait until a connection that is over has gone
  * @sk: socket, not locked
  *
  * The program has been told, and may use the socket for something else, which
@@ -384,7 +384,7 @@ void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
  *
  * Context: process context.
  */
-void sdp_sock_settle(struct sock *sk)
+void sdp_sock_wait_closed(struct sock *sk)
 {
 	if (sdp_in_state(sk, SDPF_TIME_WAIT))
 		sdp_conn_flush(sdp_conn(sk));

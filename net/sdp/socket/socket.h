@@ -127,8 +127,8 @@ struct sock *sdp_sock_alloc(struct net *net, struct socket *sock, gfp_t gfp,
 			    int kern);
 struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp);
 void sdp_sock_closed(struct sdp_sock *ssk);
-void sdp_sock_retreat(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
-void sdp_sock_settle(struct sock *sk);
+void sdp_sock_rollback(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
+void sdp_sock_wait_closed(struct sock *sk);
 /* connect.c */
 void sdp_sock_connected(struct sdp_sock *ssk);
 int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era);
@@ -169,7 +169,7 @@ bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb);
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 
 /* tcp_calls.c */
-struct socket *sdp_fallback_settle(struct sdp_fallback *fb, long timeo);
+struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo);
 int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
 			 struct msghdr *msg, size_t len);
 int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,

@@ -40,14 +40,14 @@ static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
 }
 
 /**
- * sdp_fallback_settle() - find out what carries the data of a socket
+ * sdp_fallback_wait_get() - find out what carries the data of a socket
  * @fb: the fallback of a socket, not locked
  * @timeo: jiffies to wait if that is being decided
  *
  * Return: the TCP socket, which one of the calls below has to give back; NULL if it
  * is RDMA, or nothing yet; an error pointer if there was no time.
  */
-struct socket *sdp_fallback_settle(struct sdp_fallback *fb, long timeo)
+struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo)
 {
 	int err;
 

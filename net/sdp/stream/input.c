@@ -285,9 +285,9 @@ int sdp_stream_control(struct sdp_stream *st, const struct sdp_msg *msg)
 	sdp_owned(st->sk);
 	switch (msg->bsdh.mid) {
 	case SDP_MID_CHRCVBUF:
-		return sdp_rx_asked(st, msg->rcv_size - SDP_BSDH_LEN);
+		return sdp_rx_handle_chrcvbuf(st, msg->rcv_size - SDP_BSDH_LEN);
 	case SDP_MID_CHRCVBUFACK:
-		return sdp_tx_acked_size(st, msg->rcv_size);
+		return sdp_tx_handle_chrcvbuf_ack(st, msg->rcv_size);
 	case SDP_MID_RINGAVAIL:
 		return sdp_tx_ring_avail(st, &msg->ravah);
 	case SDP_MID_RINGSPACE:

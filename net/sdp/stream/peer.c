@@ -164,13 +164,13 @@ void sdp_tx_set_peer(struct sdp_stream *st, u32 rcv_size)
 }
 
 /**
- * sdp_tx_acked_size() - the peer's answer to ChRcvBuf has come
+ * sdp_tx_handle_chrcvbuf_ack() - the peer's answer to ChRcvBuf has come
  * @st: stream of a locked socket (by its owner or in softirq)
  * @rcv_size: size of its buffers, header included
  *
  * Return: 0 or -EPROTO.
  */
-int sdp_tx_acked_size(struct sdp_stream *st, u32 rcv_size)
+int sdp_tx_handle_chrcvbuf_ack(struct sdp_stream *st, u32 rcv_size)
 {
 	struct sdp_tx *tx = &st->tx;
 	int err = sdp_peerbuf_acked(&tx->peer, rcv_size - SDP_BSDH_LEN);

@@ -453,13 +453,13 @@ void sdp_rx_exhausted(struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_asked() - the peer asks for larger buffers (ChRcvBuf)
+ * sdp_rx_handle_chrcvbuf() - the peer asks for larger buffers (ChRcvBuf)
  * @st: stream of a locked socket (by its owner or in softirq)
  * @wish: payload bytes
  *
  * Return: 0 or -EPROTO.
  */
-int sdp_rx_asked(struct sdp_stream *st, u32 wish)
+int sdp_rx_handle_chrcvbuf(struct sdp_stream *st, u32 wish)
 {
 	struct sdp_rcvbuf *rb = &st->rx.rb;
 	int err = sdp_rcvbuf_asked(rb, wish);

@@ -19,7 +19,7 @@ struct msghdr;
 struct sdp_tx;
 
 void sdp_tx_set_peer(struct sdp_stream *st, u32 rcv_size);
-int sdp_tx_acked_size(struct sdp_stream *st, u32 rcv_size);
+int sdp_tx_handle_chrcvbuf_ack(struct sdp_stream *st, u32 rcv_size);
 int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah);
 int sdp_tx_ring_space(struct sdp_stream *st, u32 tail);
 

@@ -20,7 +20,7 @@
 #define SDP_ZASYNC_LEAST	(2 * PAGE_SIZE)
 
 /**
- * sdp_zasync_is_dear() - whether a write had better be copied
+ * sdp_zasync_should_copy() - whether a write had better be copied
  * @z: zero copy of a locked socket; sdp_zasync_possible() said yes
  * @msg: what the program writes
  * @zm: whether that is with MSG_ZEROCOPY
@@ -29,8 +29,8 @@
  * gets copies of it in any case, each by a page fault.  And of little memory
  * there may be no whole page to protect.
  */
-bool sdp_zasync_is_dear(struct sdp_zcopy *z, const struct msghdr *msg,
-			const struct sdp_zmsg *zm)
+bool sdp_zasync_should_copy(struct sdp_zcopy *z, const struct msghdr *msg,
+			    const struct sdp_zmsg *zm)
 {
 	unsigned long addr;
 

@@ -331,7 +331,7 @@ static void sdp_zrecv_unguard(struct sdp_zcopy *z, unsigned long addr, u32 len)
 
 	if (!z->async || sdp_backoff_skips(&z->unsent))
 		return;
-	nr = sdp_guard_give(addr, len);
+	nr = sdp_guard_unshare(addr, len);
 	sdp_backoff_learn(&z->unsent,
 			  nr && nr * SDP_ZRECV_GIVEN >= len >> PAGE_SHIFT);
 }

@@ -415,8 +415,8 @@ void sdp_zdirect_prepare(struct sdp_zcopy *z);
 u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo);
 
 /* async.c */
-bool sdp_zasync_is_dear(struct sdp_zcopy *z, const struct msghdr *msg,
-			const struct sdp_zmsg *zm);
+bool sdp_zasync_should_copy(struct sdp_zcopy *z, const struct msghdr *msg,
+			    const struct sdp_zmsg *zm);
 u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo);
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);

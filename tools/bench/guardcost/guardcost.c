@@ -48,8 +48,8 @@ static int guardcost_copy(struct guardcost_file *file, struct guardcost *step)
 
 static const struct sdp_guard_ops *guardcost_find(const char *name)
 {
-	if (!strncmp(name, sdp_guard_share.name, GUARDCOST_NAME_MAX))
-		return &sdp_guard_share;
+	if (!strncmp(name, sdp_guard_cow.name, GUARDCOST_NAME_MAX))
+		return &sdp_guard_cow;
 	if (!strncmp(name, sdp_guard_block.name, GUARDCOST_NAME_MAX))
 		return &sdp_guard_block;
 	return NULL;
@@ -81,7 +81,7 @@ static int guardcost_release(struct guardcost_file *file,
 
 static int guardcost_give(struct guardcost_file *file, struct guardcost *step)
 {
-	sdp_guard_give(step->addr, GUARDCOST_PAGES * PAGE_SIZE);
+	sdp_guard_unshare(step->addr, GUARDCOST_PAGES * PAGE_SIZE);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ module_init(guardcost_init);
 static void __exit guardcost_exit(void)
 {
 	misc_deregister(&guardcost_device);
-	sdp_watch_exit_module();
+	sdp_notifier_exit_module();
 }
 module_exit(guardcost_exit);
 
