@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Block-on-write for memory that is being sent (the zero-copy paper, section
- * 4.2).  The pages are protected as for copy-on-write (cow.c).  But
- * before the kernel lets a program that writes to one go on with its copy, it
- * tells those who use the process' memory by its address that the page is about
- * to change.  We say that we do, and keep it there until the peer has read the
- * page.
+ * Block-on-write for memory that is being sent (the zero-copy paper, section 4.2).
+ * The pages are protected as for copy-on-write (cow.c).  But before a write fault
+ * installs its copy, the kernel calls the MMU notifiers of the process, and ours
+ * returns only when the peer has read the page.
  *
- * So who reads does not wait, SIGKILL ends a wait, and nothing has to be done
- * for a wait to end otherwise: that a program has its copy, which the kernel
- * has made before, is right at any time.  It does not wait for long.
+ * So readers do not wait, SIGKILL ends a wait, and a wait may end at any time: the
+ * copy, which the kernel has made before, is always right.  Waits are short.
  */
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
@@ -21,21 +18,21 @@
 #include "guard.h"
 #include "notifier.h"
 
-/* How long a program waits for its memory before it goes on with copies. */
+/* How long a writer is blocked before it goes on with copies. */
 #define SDP_BLOCK_LIMIT		max(HZ / 50, 2)
 
 /**
  * struct sdp_guard - memory that is being sent
- * @users: whoever waits for it, and who has it sent
+ * @users: references: of each waiter, and of the sender
  * @notifier: of the process
- * @list: among others of the process; empty when it is sent
+ * @list: in sdp_notifier::guards; empty once the memory is sent
  * @start: address of its first byte
  * @end: behind its last
- * @open: nobody waits for it any more: it is sent, or has taken too long
- * @late: it has taken too long
- * @waits: how often somebody waited
- * @waiting: how many do now
- * @wake: where they do
+ * @open: no longer blocks: the memory is sent, or a wait has taken too long
+ * @late: a wait has taken too long
+ * @waits: number of waits so far
+ * @waiting: number of waiters now
+ * @wake: wait queue of the waiters
  */
 struct sdp_guard {
 	refcount_t users;
@@ -65,9 +62,9 @@ static bool sdp_block_is_about(const struct sdp_guard *guard,
 }
 
 /*
- * Nobody waits for what is being sent of a range any more.  Who maps other memory
- * there, or is about to write to all of it, has no use for that; and who has waited
- * goes on with copies (@late).
+ * Opens the guards of a range.  For callers that map other memory there, or are
+ * about to overwrite all of it, and for waits that timed out (@late), which go on
+ * with copies.
  */
 static void sdp_block_open(struct sdp_notifier *notifier, unsigned long start,
 			   unsigned long end, bool late)
@@ -85,7 +82,7 @@ static void sdp_block_open(struct sdp_notifier *notifier, unsigned long start,
 	spin_unlock_bh(&notifier->lock);
 }
 
-/* What a program has to wait for before it may write there; NULL for nothing. */
+/* The guard that blocks writes to a range, with a reference; NULL if none does. */
 static struct sdp_guard *sdp_block_enter(struct sdp_notifier *notifier,
 					 const struct mmu_notifier_range *range)
 {
@@ -117,9 +114,9 @@ static void sdp_block_leave(struct sdp_guard *guard)
 }
 
 /*
- * Whether it looks as if this program was writing to a page, or to a huge one
- * that is split for that.  Who is taken for it by mistake waits a little, too;
- * who frees memory is not, because memory may be short.
+ * Whether it looks as if the current process was writing to a page, or to a huge one
+ * that is split for that.  False positives wait a little, too; reclaim is none,
+ * because memory may be short.
  */
 static bool sdp_block_is_write(const struct mmu_notifier *mn,
 			       const struct mmu_notifier_range *range)
@@ -133,8 +130,8 @@ static bool sdp_block_is_write(const struct mmu_notifier *mn,
 }
 
 /*
- * Who changes mappings has mmap_lock for writing, and all page faults of the program
- * behind it; and who waits for it has all others.  Nobody sleeps in their way.
+ * A caller that changes mappings has mmap_lock for writing, and all page faults of the
+ * process wait behind it; so do they behind a waiting writer.  Never sleep then.
  */
 static bool sdp_block_may_sleep(struct mm_struct *mm)
 {
@@ -171,7 +168,7 @@ static void sdp_block_wait(struct sdp_notifier *notifier,
  * @mn: part of a struct sdp_notifier
  * @range: which memory, and why
  *
- * Context: that of whoever changes it; the memory may be locked, for reading.
+ * Context: any that changes the mapping; mmap_lock may be held, for reading.
  * Sleeps for SDP_BLOCK_LIMIT at most, and never with mmap_lock held for writing.
  * Return: 0.
  */
@@ -188,13 +185,13 @@ int sdp_guard_invalidate(struct mmu_notifier *mn,
 }
 
 /**
- * sdp_guard_open() - let nobody wait for memory that a read is about to fill
- * @addr: address in the program
+ * sdp_guard_open() - stop blocking writes to memory that a read is about to fill
+ * @addr: user address
  * @len: bytes
  *
- * What is being sent of it goes on with copies.
+ * What is in flight of it goes on with copies.
  *
- * Context: the program's; may be called with the socket locked.
+ * Context: process context; may be called with the socket locked.
  */
 void sdp_guard_open(unsigned long addr, size_t len)
 {
@@ -248,7 +245,7 @@ static struct sdp_guard *sdp_block_protect(unsigned long addr, u32 nr,
 
 	if (!current->mm)
 		return ERR_PTR(-EOPNOTSUPP);
-	/* Before: who writes as soon as it is protected has to wait. */
+	/* Before it is protected: from then on writers have to wait. */
 	guard = sdp_block_begin(addr, nr);
 	if (IS_ERR(guard))
 		return guard;

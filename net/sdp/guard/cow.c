@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copy-on-write for memory that is being sent (the zero-copy paper, section
- * 4.2): the program's anonymous pages get into the state that fork() leaves
- * them in.  They are not exclusive any more, their page table entries do not
- * allow writing, and we hold a reference.  The kernel's own page fault then
- * gives the program a new page when it writes, while the device keeps reading
- * the old one.  Nothing ever waits, and nothing has to be undone: a page whose
- * reference was dropped becomes writable again with the next write.
+ * Copy-on-write for memory that is being sent (the zero-copy paper, section 4.2):
+ * anonymous pages of user space get into the state that fork() leaves them in.
+ * They are not exclusive any more, their page table entries do not allow writing,
+ * and we hold a reference.  The kernel's own page fault then gives a writer a new
+ * page, while the device keeps reading the old one.  Nothing ever waits, and
+ * nothing has to be undone: a page whose reference was dropped becomes writable
+ * again with the next write.
  *
- * Pages that somebody else uses, who may write to them, stay as they are, and we
- * have copies of them.  What is refused takes another path: memory of files,
- * shared, huge or special memory, what is used otherwise for the most part, what
- * userfaultfd watches, and processes whose memory other devices use by its
- * address (MMU notifiers).
+ * Pages with other users, which may write to them, stay as they are, and are
+ * copied.  What is refused takes another path: memory of files, shared, huge or
+ * special memory, ranges whose pages mostly have other users, memory armed for
+ * userfaultfd, and processes with MMU notifiers of others (devices, KVM).
  */
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
@@ -30,16 +29,16 @@
 
 /**
  * struct sdp_cow_walk - a range of memory that is being protected
- * @mm: whose it is
- * @vma: the part of it that is looked at
+ * @mm: the process' memory
+ * @vma: the current part of it
  * @pages: its pages, each with a reference; NULL for what is to be copied
  * @nr: how many there are so far
- * @used: how many of them are to be copied, because somebody else uses them
- * @pmdp: where the page table hangs that is looked at
+ * @used: how many of them are to be copied, because they have other users
+ * @pmdp: entry of the current page table
  * @next: address of the next page
  * @end: behind the last page within this table
  * @changed: processors may still know pages of this table as writable
- * @drained: what this processor had in lists of its own is on the system's
+ * @drained: this processor's per-CPU lists have been drained (users.c)
  * @large: the large folio of this table that was last looked at
  * @mappings: how many entries of this table map it
  */
@@ -105,7 +104,7 @@ static int sdp_cow_mappings(struct sdp_cow_walk *walk, pte_t *ptep,
 	return walk->mappings;
 }
 
-/* A page that is the program's alone; returns whether it is protected now. */
+/* An exclusive page; returns whether it is protected now. */
 static bool sdp_cow_exclusive(struct sdp_cow_walk *walk, pte_t *ptep,
 			      unsigned long addr)
 {
@@ -136,7 +135,7 @@ static int sdp_cow_pte(struct sdp_cow_walk *walk, pte_t *ptep,
 
 	if (!pte_present(pte) || pte_protnone(pte))
 		return -EAGAIN;
-	/* Whoever writes there gets a new page as it is. */
+	/* A write there gets a new page as it is. */
 	if (is_zero_pfn(pte_pfn(pte))) {
 		*pagep = ZERO_PAGE(addr);
 		return 0;
@@ -257,7 +256,7 @@ static int sdp_cow_table(struct sdp_cow_walk *walk)
 					   sdp_cow_entries, walk);
 	if (ret > 0)
 		return 0;
-	/* Empty entries are passed over without a word. */
+	/* Empty entries are skipped silently. */
 	return ret ?: -EAGAIN;
 }
 
@@ -289,7 +288,7 @@ static int sdp_cow_copy(struct page **pagep, unsigned long addr)
 	return 0;
 }
 
-/* Copies of the pages that somebody else uses, if they are not too many. */
+/* Copies the pages that have other users, if they are not too many. */
 static int sdp_cow_copies(struct sdp_cow_walk *walk, unsigned long addr)
 {
 	int err = walk->used > walk->nr / 2 ? -EBUSY : 0;
@@ -310,7 +309,7 @@ static int sdp_cow_try(struct sdp_cow_walk *walk, unsigned long addr,
 	walk->drained = false;
 	if (mmap_read_lock_killable(walk->mm))
 		return -EINTR;
-	/* Who wants to be notified of changes begins with the lock held, too. */
+	/* MMU notifiers are registered with mmap_lock held for writing. */
 	if (!sdp_notifier_is_shared(walk->mm))
 		err = sdp_cow_range(walk, addr, end);
 	mmap_read_unlock(walk->mm);
@@ -355,9 +354,9 @@ static void sdp_cow_release(struct sdp_guard *guard, struct page **pages,
 }
 
 /*
- * Whether the program has got a copy of the page, or has given it up: then we
- * are its only user, or nobody maps it of a large folio any more.  What we have
- * copied is our own.
+ * Whether user space has got a copy of the page, or has freed it: then we are its
+ * only user, or of a large folio nothing is mapped any more.  Our own copies are
+ * never touched.
  */
 static bool sdp_cow_is_touched(struct page *page)
 {

@@ -3,10 +3,10 @@
  * Takes away what processors know of memory that was made read only (TLB).
  *
  * A page table entry must be read only on all processors before any page fault
- * may look at it.  Otherwise one processor copies the page for its program, while
+ * may look at it.  Otherwise one processor copies the page for a writer, while
  * another goes on to store into the old one: those stores are lost once the copy
  * is in its place.  Page faults look at an entry with the page table's lock held,
- * and so does whoever changes it: that lock is not released before the flush.
+ * and changes are made with it held: that lock is not released before the flush.
  */
 #include <linux/cpumask.h>
 #include <linux/lockdep.h>
@@ -26,7 +26,7 @@ static void sdp_guard_flush_cpu(void *unused)
 }
 
 /*
- * Processors that run the program, or have run it last.  Where the kernel lets
+ * Processors that run the process, or have run it last.  Where the kernel lets
  * them flush each other's TLBs (INVLPGB) there may be more that know its memory,
  * and the generation below says nothing to them.
  */
@@ -40,12 +40,12 @@ static const struct cpumask *sdp_guard_flush_cpus(struct mm_struct *mm)
 }
 
 /**
- * sdp_guard_flush() - let processors forget how a program's memory was mapped
- * @mm: whose memory it is
+ * sdp_guard_flush() - flush stale writable entries of a process from all TLBs
+ * @mm: the process' memory
  * @ptl: lock of the page table that has changed
  *
- * To wait for other processors with @ptl held is what the kernel does, too: it
- * is never taken with interrupts off, so that those who want it answer.
+ * To wait for other processors with @ptl held is what the kernel does, too: it is
+ * never taken with interrupts off, so that processors that spin on it answer.
  *
  * Context: process context with interrupts on; @ptl is held, and was since the
  * change.
@@ -56,7 +56,7 @@ void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl)
 	lockdep_assert_irqs_enabled();
 	/* A hypervisor may have put off what was changed until now. */
 	arch_flush_lazy_mmu_mode();
-	/* Processors that begin to run the program again compare it. */
+	/* Compared by processors that switch to the process again. */
 	atomic64_inc(&mm->context.tlb_gen);
 	/* Pairs with switch_mm(), which sets the mask and then looks there. */
 	smp_mb__after_atomic();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Page protection for asynchronous zero copy (AZ-SDP): a program may write to
- * memory that is still being sent, and the peer reads what was there before.
+ * Page protection for asynchronous zero copy (AZ-SDP): user space may write to
+ * memory that is in flight, and the peer reads what was there before.
  * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_GUARD_H
@@ -17,9 +17,9 @@
 struct sdp_guard;
 
 /**
- * struct sdp_guard_count - what a program did to its memory while it was sent
+ * struct sdp_guard_count - what user space did to memory while it was in flight
  * @touched: pages that it wrote to, or wanted to use
- * @waited: of these, those that it has waited for
+ * @waited: of these, those that a writer waited for
  * @copied: of these, those that were copied because it took too long
  */
 struct sdp_guard_count {
@@ -29,14 +29,14 @@ struct sdp_guard_count {
 };
 
 /**
- * struct sdp_guard_ops - what happens to a program that writes too early
+ * struct sdp_guard_ops - what happens to a write to memory in flight
  * @name: of net.sdp.zcopy_fault and SDP_ZCOPY_FAULT
- * @protect: protects so many pages, from an address at the start of a page on,
- *	and sets @pages to them, each with a reference; in the program's context,
- *	may sleep; returns what is to be handed to the others, NULL or not, or
- *	ERR_PTR() if memory of this kind, or in this state, cannot be protected
- * @release: ends that, and drops the references; any context
- * @count: what has happened so far, to be asked before @release; any context
+ * @protect: protects so many pages, from an address at the start of a page on, and
+ *	sets @pages to them, each with a reference; in process context, may sleep;
+ *	returns what is to be handed to the others, NULL or not, or ERR_PTR() if
+ *	memory of this kind, or in this state, cannot be protected
+ * @release: unprotects them, and drops the references; any context
+ * @count: what has happened so far, to be called before @release; any context
  */
 struct sdp_guard_ops {
 	const char *name;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is told of changes to a process' memory: ourselves, so that writers can
- * be made to wait (block.c), and perhaps others, who would have to be told
- * of what guards do to it, and cannot be.
+ * MMU notifiers: ours, by which block.c makes writers wait; and whether there are
+ * others, which would have to be notified of what guards do, and cannot be.
  *
- * A process is watched from its first write with net.sdp.zcopy_fault=block on,
- * and until it ends: to begin takes all locks of its memory.
+ * A process has ours from its first write with net.sdp.zcopy_fault=block on, and
+ * until it ends: registering takes all locks of its memory.
  */
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
@@ -45,7 +44,7 @@ static struct sdp_notifier *sdp_notifier_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/* Whether nobody else is in the list of notifiers, nor in the tree of them. */
+/* Whether ours is the only one, in the list of notifiers and in the interval tree. */
 static bool sdp_notifier_is_alone(const struct sdp_notifier *notifier)
 {
 	const struct hlist_node *node = &notifier->mn.hlist;
@@ -57,10 +56,10 @@ static bool sdp_notifier_is_alone(const struct sdp_notifier *notifier)
 }
 
 /**
- * sdp_notifier_is_shared() - whether others want to be told of changes
+ * sdp_notifier_is_shared() - whether a process has notifiers other than ours
  * @mm: memory of a process, locked for reading
  *
- * Such as devices, or virtual machines, that use it by its address.
+ * Such as of devices, or virtual machines, that use the memory by its address.
  */
 bool sdp_notifier_is_shared(struct mm_struct *mm)
 {
@@ -77,7 +76,7 @@ bool sdp_notifier_is_shared(struct mm_struct *mm)
 	return shared;
 }
 
-/* Nobody has mapped the memory that this is about. */
+/* The probe's range is not mapped by anything. */
 static bool sdp_notifier_probe(struct mmu_interval_notifier *probe,
 			       const struct mmu_notifier_range *range,
 			       unsigned long seq)
@@ -110,7 +109,7 @@ static void sdp_notifier_free(struct mmu_notifier *mn)
 		wake_up_var(&sdp_notifier_count);
 }
 
-/* Of those who may end it, the one who takes it from the list does. */
+/* Called once: by the context that has removed it from the list. */
 static void sdp_notifier_end(struct sdp_notifier *notifier)
 {
 	mmu_interval_notifier_remove(&notifier->probe);
@@ -147,7 +146,7 @@ static struct sdp_notifier *sdp_notifier_begin(struct mm_struct *mm)
 	int err;
 
 	mmap_assert_write_locked(mm);
-	/* Who is there already would have to be told. */
+	/* Other notifiers would have to be called, see above. */
 	if (mm_has_notifiers(mm))
 		return ERR_PTR(-EOPNOTSUPP);
 	mn = mmu_notifier_get_locked(&sdp_notifier_ops, mm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Being told of changes to a process' memory.
+ * MMU notifiers of processes that send guarded memory.
  */
 #ifndef _SDP_GUARD_NOTIFIER_H
 #define _SDP_GUARD_NOTIFIER_H
@@ -12,15 +12,15 @@
 
 #ifdef CONFIG_MMU_NOTIFIER
 /**
- * struct sdp_notifier - a process that has had memory guarded for which it waits
- * @mn: is told of all changes; belongs to the process until it ends
- * @probe: about memory that nobody has: alone in the tree of those who watch
- *	ranges of the process' memory, as long as nobody else does
+ * struct sdp_notifier - MMU notifier of a process whose writes guards may block
+ * @mn: called for all changes; belongs to the process until it ends
+ * @probe: of no memory: alone in the interval tree of the process as long as
+ *	there are no interval notifiers of others
  * @first: where @mn hangs while it is the first in the list
  * @list: in the list of all notifiers
- * @users: its guards, and the process
+ * @users: references: of its guards, and of the process
  * @lock: taken in any context
- * @guards: what is being sent
+ * @guards: memory in flight
  */
 struct sdp_notifier {
 	struct mmu_notifier mn;

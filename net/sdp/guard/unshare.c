@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives a program back the memory that it has sent, before its next read writes
- * to it.  The pages are still as cow.c has left them: the kernel makes
- * them writable with the next write, a page fault for each.  A device that is to
- * write there takes these faults as well, in pin_user_pages().  Here is done what
- * do_wp_page() does for a page that nobody else uses, for all of them at once.
+ * Makes memory that was sent writable again, before the next read writes to it.
+ * The pages are still as cow.c has left them: the kernel makes them writable with
+ * the next write, a page fault for each.  A device that is to write there takes
+ * these faults as well, in pin_user_pages().  This does what do_wp_page() does for
+ * a page without other users, for all of them at once.
  *
- * Whatever is not as simple as that is left as it is, for the page fault: pages
- * that are still being sent, that a child has as well, that are in the swap
- * cache, merged, being moved, or in large folios, and what is not protected by
- * a guard, or by fork().
+ * What is not as simple as that is left for the page fault: pages that are in
+ * flight, that a child has as well, that are in the swap cache, merged, being
+ * moved, or in large folios, and what is not protected by a guard, or by fork().
  */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -19,10 +18,10 @@
 #include "walk.h"
 
 /**
- * struct sdp_unshare_walk - a range of memory that is given back
- * @mm: whose it is
- * @nr: how many pages were
- * @drained: what this processor had in lists of its own is on the system's
+ * struct sdp_unshare_walk - a range of memory that becomes writable
+ * @mm: the process' memory
+ * @nr: how many pages became so
+ * @drained: this processor's per-CPU lists have been drained (users.c)
  */
 struct sdp_unshare_walk {
 	struct mm_struct *mm;
@@ -31,9 +30,8 @@ struct sdp_unshare_walk {
 };
 
 /*
- * Whether a page that is mapped here has no other user.  That is for certain
- * with the page locked: who moves or merges it, or puts it into the swap cache,
- * has it locked and a reference to it.
+ * Whether a page that is mapped here has no other user.  That is reliable with the
+ * page locked: migration, KSM and the swap cache lock it and hold a reference.
  */
 static bool sdp_unshare_is_alone(struct folio *folio)
 {
@@ -42,9 +40,9 @@ static bool sdp_unshare_is_alone(struct folio *folio)
 }
 
 /*
- * Marks the page as the program's alone, and returns whether it is.  fork() may
- * not share it now, because mmap_lock is held; nor any other guard, because
- * that takes the lock of the page table.
+ * Marks the page as exclusive, and returns whether it is.  fork() cannot share it
+ * now, because mmap_lock is held; nor any other guard, because that takes the lock
+ * of the page table.
  */
 static bool sdp_unshare_claim(struct folio *folio, struct page *page)
 {
@@ -68,10 +66,10 @@ static bool sdp_unshare_is_protected(pte_t pte)
 }
 
 /*
- * One page, below the lock of its page table.  Processors that still know the
- * entry as it was take a fault there, find it as it is, and go on: what allows
- * more needs no flush.  It is dirty, so that MADV_FREE does not discard the page,
- * and whoever tracks writes sees one.
+ * One page, below the lock of its page table.  A processor that still knows the old
+ * entry takes a fault there, finds it valid, and goes on: what allows more needs no
+ * flush.  It is dirty, so that MADV_FREE does not discard the page, and soft-dirty
+ * tracking sees a write.
  */
 static int sdp_unshare_pte(pte_t *ptep, unsigned long addr, void *data)
 {
@@ -112,7 +110,7 @@ static void sdp_unshare_table(struct sdp_unshare_walk *walk, unsigned long addr,
 					     sdp_unshare_pte, walk);
 }
 
-/* Memory that the program may write to, and not by its calls only. */
+/* Memory that user space may write to directly, not by system calls only. */
 static bool sdp_unshare_vma_ok(struct vm_area_struct *vma, unsigned long addr)
 {
 	return sdp_guard_vma_ok(vma, addr) && (vma->vm_flags & VM_WRITE) &&
@@ -121,13 +119,13 @@ static bool sdp_unshare_vma_ok(struct vm_area_struct *vma, unsigned long addr)
 
 /**
  * sdp_guard_unshare() - make memory writable that was sent
- * @addr: address in the program
+ * @addr: user address
  * @len: bytes that are about to be written there
  *
- * Of what is not the program's own again, or where its memory is being changed,
- * nothing happens: then it takes the page faults that it would have taken.
+ * Pages that are not exclusive again, or whose mapping is being changed, are left
+ * alone and take the page faults that they would have taken.
  *
- * Context: the program's.
+ * Context: process context.
  * Return: pages that became writable.
  */
 u32 sdp_guard_unshare(unsigned long addr, u32 len)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who uses a page of a program beside the page table that maps it.
+ * Other users of a page beside the page table that maps it.
  *
- * Somebody who has looked up a page to write to it holds a reference until that is
+ * Code that has looked up a page to write to it holds a reference until that is
  * done: direct I/O of file systems that do not pin, ptrace(), write() to
- * /proc/PID/mem.  Were the page protected meanwhile, the program would get a copy
+ * /proc/PID/mem.  Were the page protected meanwhile, user space would get a copy
  * with its next store, and never see what is written to the old one.
  */
 #include <linux/mm.h>
@@ -13,9 +13,9 @@
 #include "walk.h"
 
 /*
- * New pages, and such as have begun to be in use, are in lists of a processor
- * first, which have a reference to each.  do_wp_page() empties those of its own,
- * too; the function for that is not exported, but this one begins with it.
+ * New pages, and such as have begun to be in use, are in per-CPU lists first, which
+ * have a reference to each.  do_wp_page() drains those of its own processor, too;
+ * the function for that is not exported, but this one begins with it.
  */
 static void sdp_guard_drain(void)
 {
@@ -49,12 +49,12 @@ static bool sdp_guard_is_mapping(pte_t pte, unsigned long pfn)
 /**
  * sdp_guard_mappings() - entries of a page table that map a folio
  * @ptep: the one for @page
- * @addr: its address in the program
+ * @addr: its user address
  * @page: page of a folio
  *
  * Each has a reference.  Those that cannot change are counted, which are these
- * ones, and only as far as they lie as the folio does: nobody can tell the
- * references of what maps it elsewhere from those of other users.
+ * ones, and only as far as they are contiguous as the folio is: the references of
+ * mappings elsewhere cannot be told from those of other users.
  *
  * Context: the page table is locked.
  */
@@ -74,14 +74,14 @@ int sdp_guard_mappings(pte_t *ptep, unsigned long addr, struct page *page)
 }
 
 /**
- * sdp_guard_is_used() - whether somebody else may write to a page
- * @folio: page that belongs to one program alone, or the large one it is part of
+ * sdp_guard_is_used() - whether other users may write to a page
+ * @folio: exclusive page, or the large folio that it is part of
  * @mappings: entries of the locked page table that map it, or did until now
  *
- * The page's own entry is cleared, so that nobody else looks it up now: who does
- * without the lock takes a reference first and then looks at the entry again, and
- * who clears it looks at the references afterwards.  Whoever maps a page, or adds it
- * to the swap cache, has a reference, too: to take him for a user costs a copy.
+ * The page's own entry is cleared, so that no new look-up finds it: lockless ones
+ * (GUP-fast) take a reference first and then look at the entry again, while its
+ * clearing precedes the look at the references here.  Mappings, and the swap cache,
+ * hold a reference, too: to take one for a user costs a copy.
  *
  * Context: the page's page table is locked.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What guards have in common that look at the page tables of a program.
+ * Page table walks, for the guards.
  */
 #ifndef _SDP_GUARD_WALK_H
 #define _SDP_GUARD_WALK_H
@@ -10,12 +10,12 @@
 #include <linux/pgtable.h>
 #include <linux/spinlock.h>
 
-/* Nobody has tried yet how a module flushes the TLB of others. */
+/* Flushing TLBs of other processors from a module has been tried on x86 only. */
 #define SDP_GUARD_WORKS		IS_ENABLED(CONFIG_X86)
 
 /**
  * sdp_guard_pmd() - find the entry of a page table, or of a huge page
- * @mm: whose memory it is, locked for reading
+ * @mm: the process' memory, locked for reading
  * @addr: address in it
  *
  * Return: the entry; NULL if there is none.
