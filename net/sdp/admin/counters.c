@@ -38,7 +38,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("PostErrors", SDP_MIB_POSTERRORS),
 	/* connections for which the device had no queue pair or domain left */
 	SNMP_MIB_ITEM("DeviceRefusals", SDP_MIB_DEVICEREFUSALS),
-	/* payload bytes that programs have read, and written */
+	/* payload bytes that user space has read, and written */
 	SNMP_MIB_ITEM("BytesIn", SDP_MIB_BYTESIN),
 	SNMP_MIB_ITEM("BytesOut", SDP_MIB_BYTESOUT),
 	/* Data messages with payload */
@@ -52,13 +52,13 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("SendWaits", SDP_MIB_SENDWAITS),
 	/* connections whose engine of flow control is not the one wanted */
 	SNMP_MIB_ITEM("FlowDowngrades", SDP_MIB_FLOWDOWNGRADES),
-	/* receive rings that peers were told of */
+	/* receive rings that were advertised to peers */
 	SNMP_MIB_ITEM("RingStarts", SDP_MIB_RINGSTARTS),
-	/* writes that joined a message that waited */
+	/* writes that were coalesced with a message that waited */
 	SNMP_MIB_ITEM("CoalescedWrites", SDP_MIB_COALESCEDWRITES),
 	/* times that what had waited for the peer's space left in a call */
 	SNMP_MIB_ITEM("FlushCalls", SDP_MIB_FLUSHCALLS),
-	/* ...: when an interrupt told of the space */
+	/* ...: when an interrupt reported the space */
 	SNMP_MIB_ITEM("FlushInterrupts", SDP_MIB_FLUSHINTERRUPTS),
 	/* ...: by a timer */
 	SNMP_MIB_ITEM("FlushTimers", SDP_MIB_FLUSHTIMERS),
@@ -69,7 +69,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ZcopyBytesOut", SDP_MIB_ZCOPYBYTESOUT),
 	/* offers of peers that came by copy because no read could take them */
 	SNMP_MIB_ITEM("ZcopyRefusals", SDP_MIB_ZCOPYREFUSALS),
-	/* offers taken back from peers that did not read them */
+	/* adverts withdrawn from peers that did not read them */
 	SNMP_MIB_ITEM("ZcopyCancels", SDP_MIB_ZCOPYCANCELS),
 	/* transfers that were too many for net.sdp.zcopy_mem */
 	SNMP_MIB_ITEM("ZcopyMemRefusals", SDP_MIB_ZCOPYMEMREFUSALS),
@@ -77,9 +77,9 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("AsyncBytesOut", SDP_MIB_ASYNCBYTESOUT),
 	/* writes that could have been such, but for the kind of memory */
 	SNMP_MIB_ITEM("GuardRefusals", SDP_MIB_GUARDREFUSALS),
-	/* pages that programs wrote to before they were sent */
+	/* pages that user space wrote to while they were in flight */
 	SNMP_MIB_ITEM("GuardFaults", SDP_MIB_GUARDFAULTS),
-	/* of these, those that programs had to wait for */
+	/* of these, those that a writer had to wait for */
 	SNMP_MIB_ITEM("GuardWaits", SDP_MIB_GUARDWAITS),
 	/* of these, those that were copied because it took too long */
 	SNMP_MIB_ITEM("GuardCopies", SDP_MIB_GUARDCOPIES),

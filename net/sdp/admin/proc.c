@@ -27,9 +27,9 @@ struct sdp_proc_iter {
 };
 
 /*
- * The first socket whose number is at least so high, held.  Whoever reads takes
- * up where he was by one look-up, however many there are, and holds no lock
- * while a line is written: everybody may read the file as often as he likes.
+ * The first socket whose number is at least so high, held.  Each read continues with
+ * one look-up, however many sockets there are, and no lock is held while a line is
+ * written: any user may read the file, as often as they like.
  */
 static struct sock *sdp_proc_get(struct sdp_net *sn, loff_t *pos)
 {

@@ -17,7 +17,7 @@ static void sdp_addr_set_v4(struct sdp_addr *addr, __be32 ip, __be16 port)
 	addr->port = port;
 }
 
-/* The shortest form that programs use ends before the scope. */
+/* The shortest form in use by user space ends before the scope. */
 static void sdp_addr_set_v6(struct sdp_addr *addr,
 			    const struct sockaddr_in6 *sin6, bool scoped)
 {
@@ -42,7 +42,7 @@ static int sdp_addr_check_family(int family,
 }
 
 /**
- * sdp_addr_from_user() - read an address that a program passed
+ * sdp_addr_from_user() - read an address that user space passed
  * @family: the socket's family
  * @uaddr: address, already in kernel memory
  * @len: its length
@@ -70,7 +70,7 @@ int sdp_addr_from_user(int family, const struct sockaddr_unsized *uaddr,
 	case AF_SDP:
 		if (len < (int)sizeof(*sin))
 			return -EINVAL;
-		/* As programs that forget the family are used to from bind(). */
+		/* bind() has always allowed user space to leave out the family. */
 		if (!uaddr->sa_family && sin->sin_addr.s_addr)
 			return -EAFNOSUPPORT;
 		sdp_addr_set_v4(addr, sin->sin_addr.s_addr, sin->sin_port);
@@ -88,7 +88,7 @@ int sdp_addr_from_user(int family, const struct sockaddr_unsized *uaddr,
 }
 
 /**
- * sdp_addr_to_user() - show an address to a program
+ * sdp_addr_to_user() - show an address to user space
  * @addr: address
  * @v6: as AF_INET6, an IPv4 address in its mapped form
  * @to: sockaddr_in or sockaddr_in6

@@ -12,7 +12,7 @@ struct workqueue_struct *sdp_share_wq;
 
 /**
  * sdp_base_init() - begin a new socket
- * @sk: socket that nobody knows yet, zeroed but for the generic part
+ * @sk: unpublished socket, zeroed but for the generic part
  * @ops: what the layers above do
  */
 void sdp_base_init(struct sock *sk, const struct sdp_base_ops *ops)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Words about decisions, for those who ask (dynamic debug).
+ * Dynamic debug messages about decisions.
  */
 #ifndef _SDP_DEBUG_H
 #define _SDP_DEBUG_H

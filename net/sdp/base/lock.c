@@ -2,15 +2,15 @@
 /*
  * The lock of a socket.
  *
- * It works as sock::sk_lock does, which would do but for one thing: the socket
- * layer copies the values of options below that one, and it is the program that
- * decides when the memory they are in is there (userfaultfd(), files that it serves
- * itself).  Work items, the connection manager's handlers and the removal of a device
- * wait for this one, under which nothing waits for a program (stream/usercopy.c).
+ * It works as sock::sk_lock does, which would do but for one thing: the socket layer
+ * copies the values of options below that one, and user space decides when the memory
+ * they are in is there (userfaultfd(), FUSE).  Work items, the connection manager's
+ * handlers and the removal of a device wait for this one, under which nothing waits
+ * for user space (stream/usercopy.c).
  *
  * sock::sk_lock is left to the socket layer, with what it protects there: sk_flags,
- * sk_userlocks, and the reserved part of the socket's memory account.  It comes
- * first: the layer's calls to us, for SO_KEEPALIVE and SO_RCVLOWAT, take this lock.
+ * sk_userlocks, and the reserved part of the socket's memory account.  It is the outer
+ * lock: the layer's calls to us, for SO_KEEPALIVE and SO_RCVLOWAT, take this one.
  */
 #include <linux/lockdep.h>
 #include <linux/mmap_lock.h>
@@ -27,7 +27,7 @@ static struct sdp_lock *sdp_lock_of(const struct sock *sk)
 
 /**
  * sdp_lock_init() - prepare the lock of a new socket
- * @lock: lock that nobody knows yet
+ * @lock: lock of an unpublished socket
  */
 void sdp_lock_init(struct sdp_lock *lock)
 {
@@ -59,7 +59,7 @@ static void sdp_lock_wait(struct sdp_lock *lock)
  * @sk: socket
  * @subclass: for lockdep: SINGLE_DEPTH_NESTING for a listener's child
  *
- * Context: process context; sleeps while somebody else owns it.
+ * Context: process context; sleeps while the socket is owned.
  */
 void sdp_lock_sock_nested(struct sock *sk, int subclass)
 {
@@ -86,17 +86,17 @@ void sdp_release_sock(struct sock *sk)
 	sdp_base(sk)->ops->catch_up(sk);
 	mutex_release(&lock->dep_map, _RET_IP_);
 	lock->owned = false;
-	/* Whoever waits has come to do so under the spinlock. */
+	/* Waiters are added under the spinlock. */
 	if (waitqueue_active(&lock->wq))
 		wake_up(&lock->wq);
 	spin_unlock_bh(&lock->slock);
 }
 
 /**
- * sdp_lock_init_module() - tell lockdep that a program's memory comes first
+ * sdp_lock_init_module() - teach lockdep that mmap_lock is outside of the socket lock
  *
- * Whoever faults memory in takes mmap_lock, and so must not own a socket.  From here
- * on lockdep reports the first who does.
+ * Faulting in user memory takes mmap_lock, and so is forbidden to owners of a socket.
+ * From here on lockdep reports the first violation.
  *
  * Context: the process that loads the module.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lock of a socket, which no program can hold.
+ * The lock of a socket, which user space cannot hold.
  */
 #ifndef _SDP_LOCK_H
 #define _SDP_LOCK_H
@@ -15,7 +15,7 @@
  * struct sdp_lock - the lock of a socket, of the same shape as sock::sk_lock
  * @slock: held by softirq while it works, and to become or cease to be the owner
  * @owned: a process has the lock, and may sleep; what softirq wants is deferred
- * @wq: those who wait for the owner
+ * @wq: waiters for the owner
  * @dep_map: the owner's part of the lock, for lockdep
  */
 struct sdp_lock {
@@ -34,7 +34,7 @@ void __init sdp_lock_init_module(void);
  * sdp_lock_sock() - become the owner of a socket
  * @sk: socket
  *
- * Context: process context; sleeps while somebody else owns it.
+ * Context: process context; sleeps while the socket is owned.
  */
 static inline void sdp_lock_sock(struct sock *sk)
 {

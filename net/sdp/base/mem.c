@@ -5,9 +5,9 @@
  * are to net.ipv4.tcp_mem.
  *
  * All calls that change a socket's account need the socket lock, and then sock::sk_lock:
- * SO_RESERVE_MEM is the socket layer's, which changes the account, too.  It may be
- * held by a program (lock.c), so that nobody waits for it.  What changes meanwhile is
- * noted, in sdp_base::mem_debt, and settled when it is released.
+ * SO_RESERVE_MEM is the socket layer's, which changes the account, too.  User space may
+ * delay the release of that lock (lock.c), so nothing waits for it: meanwhile changes
+ * are noted in sdp_base::mem_debt, and booked when it is released.
  */
 #include <linux/limits.h>
 #include <linux/memcontrol.h>
@@ -82,7 +82,7 @@ static bool sdp_mem_take(struct sock *sk, u32 bytes)
 }
 
 /**
- * sdp_mem_settle() - book what has changed while the account was not ours
+ * sdp_mem_settle() - book what has changed while sock::sk_lock was taken
  * @sk: socket whose sock::sk_lock is about to be released, or is free
  *
  * Context: softirqs disabled, slock of sock::sk_lock held.
@@ -153,8 +153,8 @@ bool sdp_mem_charge(struct sock *sk, u32 bytes)
 }
 
 /**
- * sdp_mem_uncharge() - give back what was charged
- * @sk: locked socket, or one that nobody else knows
+ * sdp_mem_uncharge() - uncharge what was charged
+ * @sk: locked or unpublished socket
  * @bytes: how much
  *
  * Context: any.
@@ -172,8 +172,8 @@ void sdp_mem_uncharge(struct sock *sk, u32 bytes)
  * sdp_mem_account_begin() - charge descriptions to a socket's control group
  * @sk: socket
  *
- * What is allocated with GFP_KERNEL_ACCOUNT until sdp_mem_account_end() is the
- * socket's, whoever works for it: a worker belongs to nobody.
+ * What is allocated with GFP_KERNEL_ACCOUNT until sdp_mem_account_end() is charged to
+ * the socket's group, also by workers, which have none.
  *
  * Return: what that function wants.
  */
@@ -187,12 +187,12 @@ struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk)
 }
 
 /**
- * sdp_mem_account_end() - charge to those who allocate again
+ * sdp_mem_account_end() - charge to the previous control group again
  * @old: from sdp_mem_account_begin()
  *
- * A group that is over memory.high has its tasks sleep for that on their way back
- * to the program.  A worker has no such way, and would do it for all of its groups
- * in one of the next allocations, where others wait for it.
+ * A group that is over memory.high has its tasks sleep for that on their return to user
+ * space.  A worker does not return there, and would sleep for all of its groups in one
+ * of the next allocations, delaying other work items.
  */
 void sdp_mem_account_end(struct mem_cgroup *old)
 {

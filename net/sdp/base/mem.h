@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of sockets: what is charged, to whom, and how much there may be.
+ * Memory of sockets: what is charged, to which socket, and how much there may be.
  */
 #ifndef _SDP_MEM_H
 #define _SDP_MEM_H
@@ -36,7 +36,7 @@ DECLARE_PER_CPU(int, sdp_memory_fw_alloc);
 extern struct percpu_counter sdp_sockets_allocated;
 extern unsigned long sdp_memory_pressure;
 extern long sdp_sysctl_mem[3];
-/* Pages of programs that transfers may use, of all sockets together. */
+/* Pages of user memory that transfers may use, of all sockets together. */
 extern unsigned int sdp_sysctl_zcopy_mem;
 
 void sdp_mem_enter_pressure(struct sock *sk);

@@ -17,7 +17,7 @@ struct sdp_flow_ops;
 struct sdp_guard_ops;
 struct sdp_mib;
 
-/* Receive buffers of a connection: a credit each, two of them kept back. */
+/* Receive buffers of a connection: a credit each, two of them reserved. */
 #define SDP_MIN_BUFFERS		4U
 #define SDP_MAX_BUFFERS		1024U
 #define SDP_DEFAULT_BUFFERS	16U
@@ -44,11 +44,11 @@ struct sdp_mib;
 #define SDP_MIN_DEVICE_SHARE	0U
 #define SDP_MAX_DEVICE_SHARE	(1024U * 1024)
 #define SDP_DEFAULT_DEVICE_SHARE	(8U * 1024)
-/* Microseconds that the others wait for company. */
+/* Microseconds that what exceeds the share is held back to coalesce. */
 #define SDP_MIN_COALESCE_TIME	1U
 #define SDP_MAX_COALESCE_TIME	10000U
 #define SDP_DEFAULT_COALESCE_TIME	100U
-/* Milliseconds that data with space waits for the program's next call. */
+/* Milliseconds that data with space waits for the next call. */
 #define SDP_MIN_FLUSH_TIME	1U
 #define SDP_MAX_FLUSH_TIME	10000U
 #define SDP_DEFAULT_FLUSH_TIME	40U
@@ -142,7 +142,7 @@ struct sdp_net {
 	struct xarray sockets;
 	u32 last_number;
 	atomic_t orphans;
-	struct mutex share_mutex; /* who shares a port with whom */
+	struct mutex share_mutex; /* shared ports and their members */
 	struct list_head shares;
 };
 

@@ -58,7 +58,7 @@ enum sdp_ip_option {
  * @flow: SDP_FLOW_CONTROL, NULL = by the sysctl
  * @ip: options of IP and IPv6
  * @inet: values of those that IP and IPv6 keep themselves
- * @inet_set: which of these the program has set, a bit each
+ * @inet_set: which of these user space has set, a bit each
  */
 struct sdp_options {
 	bool nodelay;

@@ -21,8 +21,8 @@
 
 /**
  * struct sdp_base_ops - what the layers above do for this one
- * @catch_up: do what softirq has left to the owner of the socket lock, who is about
- *	to release it; softirqs are disabled, sdp_lock::slock is held
+ * @catch_up: do what softirq has deferred to the owner of the socket lock, which is
+ *	about to be released; softirqs are disabled, sdp_lock::slock is held
  * @timer: a timer has expired; process context, the socket is locked
  */
 struct sdp_base_ops {
@@ -40,11 +40,11 @@ struct sdp_base_ops {
  * @timers: all that becomes due
  * @opt: options below SOL_SOCKET
  * @mib: counters of its namespace, which it holds
- * @mem_debt: bytes that mem.c has to charge, or to give back if negative (slock of
+ * @mem_debt: bytes that mem.c has to charge, or to uncharge if negative (slock of
  *	sock::sk_lock)
  * @local: own address, as bound or as found by the route
  * @peer: the other end's address
- * @v6: addresses are shown to the program as AF_INET6
+ * @v6: addresses are shown to user space as AF_INET6
  * @v6only: IPV6_V6ONLY
  */
 struct sdp_base {
@@ -73,7 +73,7 @@ static inline struct sdp_base *sdp_base(const struct sock *sk)
  * sdp_sock_owned_by_me() - assert that the caller owns a socket
  * @sk: socket
  *
- * For who may sleep, or give up the lock.
+ * For functions that may sleep, or release the lock.
  */
 static inline void sdp_sock_owned_by_me(const struct sock *sk)
 {
@@ -84,8 +84,8 @@ static inline void sdp_sock_owned_by_me(const struct sock *sk)
  * sdp_owned() - assert that a socket is locked, by its owner or in softirq
  * @sk: socket
  *
- * Not for what is also called with a socket that nobody else knows yet, or any more:
- * such a socket is not locked.  Without lockdep this is no code.
+ * Not for functions that are also called with an unpublished socket: that is not locked.
+ * Without lockdep this is no code.
  */
 static inline void sdp_owned(const struct sock *sk)
 {
@@ -95,7 +95,7 @@ static inline void sdp_owned(const struct sock *sk)
 
 /**
  * sdp_bh_lock_sock() - keep others from becoming the owner
- * @sk: socket; whether somebody owns it already sdp_sock_owned() tells
+ * @sk: socket; sdp_sock_owned() tells whether it is owned already
  *
  * Context: softirq, or softirqs disabled.
  */
@@ -140,7 +140,7 @@ static inline void sdp_timer_arm_once(struct sock *sk, enum sdp_timer which,
 }
 
 /**
- * sdp_timer_disarm() - take a deadline back
+ * sdp_timer_disarm() - cancel a deadline
  * @sk: locked socket (by its owner or in softirq)
  * @which: deadline
  */
@@ -151,7 +151,7 @@ static inline void sdp_timer_disarm(struct sock *sk, enum sdp_timer which)
 }
 
 /*
- * The connection is over, and what it has used is being given back.  Programs see
+ * The connection is over, and its resources are being released.  User space sees
  * TIME_WAIT.  TCP's state of that name is for sockets without a file, which the code
  * of the inet families takes for something smaller (sk_fullsock()), while ours has
  * its options.
@@ -161,16 +161,16 @@ static inline void sdp_timer_disarm(struct sock *sk, enum sdp_timer which)
 
 static_assert(SDP_TIME_WAIT >= TCP_MAX_STATES);
 
-/* The state as programs see it, one of TCP's. */
+/* The state as user space sees it, one of TCP's. */
 static inline int sdp_state_shown(int state)
 {
 	return state == SDP_TIME_WAIT ? TCP_TIME_WAIT : state;
 }
 
-/* States in which the program may still send, or receive, in order. */
+/* States in which user space may still send, or receive, in order. */
 #define SDPF_SEND	(TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 #define SDPF_CONNECTING	(TCPF_SYN_SENT | TCPF_SYN_RECV)
-/* For the program the connection is gone, if there ever was one. */
+/* For user space the connection is gone, if there ever was one. */
 #define SDPF_OVER	(TCPF_CLOSE | SDPF_TIME_WAIT)
 
 static inline bool sdp_in_state(const struct sock *sk, u32 states)

@@ -25,12 +25,12 @@ enum sdp_timer {
 	SDP_TIMER_ORPHAN,	/* look whether an orphan gets on */
 	SDP_TIMER_QUIET,	/* look whether the send ring is in use */
 	SDP_TIMER_FALLBACK,	/* stop to wait for an answer over RDMA */
-	SDP_TIMER_FLUSH,	/* send on what waits for the program's call */
-	SDP_TIMER_UPDATE,	/* tell the peer what was read */
-	SDP_TIMER_RELIEF,	/* make room for a peer that nobody reads from */
+	SDP_TIMER_FLUSH,	/* send what waits for the next call */
+	SDP_TIMER_UPDATE,	/* advertise what was read */
+	SDP_TIMER_RELIEF,	/* make room for a peer while user space does not read */
 	SDP_TIMER_GREETING,	/* give up a peer that has to speak first */
-	SDP_TIMER_LINGER_END,	/* stop to tell the peer that it is over */
-	SDP_TIMER_ASYNC,	/* look after pages that nobody waits for */
+	SDP_TIMER_LINGER_END,	/* stop to wait for the peer's answer to the end */
+	SDP_TIMER_ASYNC,	/* check pages of asynchronous zero copy */
 	SDP_TIMER_SHARE,	/* a shared port has gone with its device */
 	__SDP_TIMER_MAX
 };

@@ -6,12 +6,12 @@
 #define _SDP_WAIT_H
 
 /*
- * The reason of the first message in the send ring.  stream/wait.c decides, nobody else.
+ * Why the first message in the send ring waits, as stream/wait.c decides.
  */
 enum sdp_tx_wait {
-	SDP_WAIT_NONE,		/* it does not wait, or nobody has looked */
+	SDP_WAIT_NONE,		/* it does not wait, or is not checked yet */
 	SDP_WAIT_WRITE,		/* the write that fills it goes on */
-	/* Held back, in the hope of more to go with it. */
+	/* Held back to coalesce. */
 	SDP_WAIT_CORK,		/* TCP_CORK */
 	SDP_WAIT_MORE,		/* MSG_MORE */
 	SDP_WAIT_BURST,		/* the device has its share of the burst */

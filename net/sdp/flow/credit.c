@@ -176,12 +176,12 @@ void sdp_credit_resize(struct sdp_credit *c, u32 total)
 }
 
 /**
- * sdp_credit_want_update() - whether the peer should be told of its credits
+ * sdp_credit_want_update() - whether credits should be advertised
  * @c: credit state
  *
- * Updates are delayed until half of the credits can be returned with one.  A
- * peer without any credit could not even send us an update, and is told of the
- * first buffer.  True only until the next message, of whatever kind, is sent.
+ * Updates are delayed until half of the credits can be returned with one.  A peer
+ * without any credit could not even send us an update, and the first buffer is
+ * advertised to it.  True only until the next message, of whatever kind, is sent.
  */
 bool sdp_credit_want_update(const struct sdp_credit *c)
 {
@@ -191,12 +191,12 @@ bool sdp_credit_want_update(const struct sdp_credit *c)
 }
 
 /**
- * sdp_credit_want_relief() - whether the peer waits, and could send data if told
+ * sdp_credit_want_relief() - whether an update would allow a waiting peer to send
  * @c: credit state
  *
- * For who makes room without a program that reads.  An update gives the peer one
- * credit to return, so that with two for each the two sides do not update each
- * other for ever.
+ * For callers that make room although user space does not read.  An update gives the
+ * peer one credit to return, so that with two for each the two sides do not update
+ * each other for ever.
  */
 bool sdp_credit_want_relief(const struct sdp_credit *c)
 {
@@ -208,8 +208,8 @@ bool sdp_credit_want_relief(const struct sdp_credit *c)
  * sdp_credit_want_answer() - whether the peer may lack credits to answer with
  * @c: credit state
  *
- * For who waits for an answer that has to come though no program reads: it
- * needs two credits, unless it returns some.
+ * For callers that wait for an answer which has to come although user space does not
+ * read: it needs two credits, unless it returns some.
  */
 bool sdp_credit_want_answer(const struct sdp_credit *c)
 {

@@ -28,7 +28,7 @@
  * @tx_bufs: receive buffers the peer had posted as of @tx_acked
  * @rx_mseq: sequence number of the last message received
  * @rx_posted: receive buffers posted and not consumed by a message yet
- * @rx_advertised: of these, how many the peer has been told of
+ * @rx_advertised: of these, how many have been advertised to the peer
  * @rx_total: receive buffers in all
  *
  * A message has a sequence number; one that takes several virtual windows has as

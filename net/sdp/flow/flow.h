@@ -22,20 +22,20 @@ struct sdp_outring;
 
 /**
  * struct sdp_flow_ops - an engine of flow control
- * @name: as administrators and programs know it
- * @id: as SDP_INFO tells it
+ * @name: as administrators and user space know it
+ * @id: as SDP_INFO shows it
  * @feature: SDP_FEAT_* by which Hello offers it
- * @async: what has waited for the peer's space leaves when an interrupt tells
- *	of space; else in the program's next call
- * @tells_space: the peer is told how far the ring was read
- * @piece: how much space of a ring of so many bytes the peer is told of at least, by
- *	what the administrator wishes; NULL for an engine without rings
+ * @async: what has waited for the peer's space leaves when an interrupt reports
+ *	space; else in the next call
+ * @tells_space: the space of the ring is advertised to the peer
+ * @piece: least space of a ring of so many bytes that is advertised at once, by what
+ *	the administrator wishes; NULL for an engine without rings
  * @fit: how many of so many bytes may be written into the peer's ring; NULL for
  *	an engine without rings
- * @windows: how many credits a message takes that is written there, by what is
- *	told of at least; NULL if it is one, as for all others
+ * @windows: how many credits a message takes that is written there, by the piece of
+ *	the ring; NULL if it is one, as for all others
  * @buffers: how many receive buffers are to be posted for the ring
- * @want_update: whether the peer has to be told of the ring's space, even if
+ * @want_update: whether space of the ring has to be advertised, even if
  *	the rules of credits do not say so
  * @full: whether the peer may wait for something to be read; NULL for an engine
  *	without rings
@@ -60,8 +60,8 @@ struct sdp_flow_ops {
 extern const struct sdp_flow_ops *const sdp_flow_default;
 
 /*
- * How many credits a message takes that is written into a ring, of which the
- * other side is told so much at least; without a ring, or payload, one.
+ * How many credits a message takes that is written into a ring whose space is
+ * advertised in such pieces; without a ring, or payload, one.
  */
 static inline u32 sdp_flow_windows(const struct sdp_flow_ops *flow, u32 piece,
 				   u32 len)

@@ -2,10 +2,10 @@
 /*
  * Decisions of NIC-assisted flow control.
  *
- * A receive buffer that is posted, beyond those that the rules of credits keep
- * back, guarantees a virtual window: so many bytes of the ring, wherever they
- * are.  Because every sender counts the buffers that it was told of, it need
- * not know the ring's fill.  A message that is longer takes as many windows as it
+ * A receive buffer that is posted, beyond those that the rules of credits reserve,
+ * guarantees a virtual window: so many bytes of the ring, wherever they are.
+ * Because every sender counts the buffers that are advertised to it, it need not
+ * know the ring's fill.  A message that is longer takes as many windows as it
  * needs, but one buffer only; the others stand for the next windows.
  *
  * The device would hold back a message without a buffer by itself ("receiver
@@ -83,17 +83,16 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 }
 
 /**
- * sdp_nic_want_update() - whether the peer should be told of windows
+ * sdp_nic_want_update() - whether windows should be advertised
  * @credit: credit state
  * @in: ring
  *
- * A peer that has used up its windows is told of half of them, or of the next
- * one if it is told seldom anyway, so that the ring stays full; and of those that
- * have moved up without anything being read.  An update takes a buffer, too, and
- * gives it back at once; one for that buffer alone could be answered without
- * end.
+ * To a peer that has used up its windows half of them are advertised, or the next one
+ * if updates are rare anyway, so that the ring stays full; and those that have moved
+ * up without anything being read.  An update takes a buffer, too, and gives it back
+ * at once; one for that buffer alone could be answered without end.
  *
- * Return: SDP_UPDATE_NONE after it is told.
+ * Return: SDP_UPDATE_NONE after it is advertised.
  */
 enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 				    const struct sdp_inring *in)
@@ -114,7 +113,7 @@ enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
  * @credit: credit state
  * @in: ring
  *
- * It has no window, and none has moved up that it is about to be told of.
+ * It has no window, and none has moved up that is about to be advertised.
  */
 bool sdp_nic_full(const struct sdp_credit *credit, const struct sdp_inring *in)
 {
@@ -162,8 +161,8 @@ void sdp_burst_sent(struct sdp_burst *burst, u32 len)
  * @burst: burst
  * @held: a message is held back
  *
- * A message that is younger than that waits once more.  If waiting has brought
- * it no company, the program writes too seldom to make it worthwhile.
+ * A message that is younger than that waits once more.  If nothing was coalesced
+ * meanwhile, writes are too rare to make waiting worthwhile.
  *
  * Return: whether the message leaves now; if not and there is one,
  * sdp_burst_wait() is called next.

@@ -23,12 +23,12 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 
 /**
  * struct sdp_burst - what has been handed to the device in one go
- * @share: bytes that are handed to it as they come; those behind are held back
- *	until they make a large piece or have waited long enough; 0 = no limit
- * @bytes: handed to it since the peer has said something, or since a pause
+ * @share: bytes that are handed to it as they come; what exceeds them is held back
+ *	until it makes a large piece or has waited long enough; 0 = no limit
+ * @bytes: handed to it since the peer has sent something, or since a pause
  * @running: the time to wait is running
  * @moved: a message has left in the meantime
- * @joined: several writes are in the message that is held back
+ * @joined: several writes were coalesced in the message that is held back
  * @due: it has waited long enough
  */
 struct sdp_burst {
@@ -50,7 +50,7 @@ static inline bool sdp_burst_hold(const struct sdp_burst *burst)
 }
 
 /**
- * sdp_burst_joined() - a write has joined a message that waits
+ * sdp_burst_joined() - a write was coalesced with a message that waits
  * @burst: burst
  */
 static inline void sdp_burst_joined(struct sdp_burst *burst)
@@ -62,7 +62,7 @@ static inline void sdp_burst_joined(struct sdp_burst *burst)
  * sdp_burst_end() - what is written next is not part of the burst
  * @burst: burst
  *
- * The peer's program has answered, ours waits for it or was quiet for long.
+ * The peer's application has answered, ours waits for it or was quiet for long.
  */
 static inline void sdp_burst_end(struct sdp_burst *burst)
 {

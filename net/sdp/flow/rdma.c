@@ -2,18 +2,18 @@
 /*
  * Decisions of RDMA-based flow control.
  *
- * Data goes to consecutive positions of the ring, so that both sides know where
- * the next byte is without telling each other, and no byte of the ring is
- * wasted.  What the reader has freed is told in messages.
+ * Data goes to consecutive positions of the ring, so that both sides know where the
+ * next byte is without a message, and no byte of the ring is wasted.  Space that the
+ * reader has freed is advertised in messages.
  */
 #include <linux/errno.h>
 
 #include "rdma.h"
 
 /*
- * The reader tells when it has read this share of the ring, so that it tells
- * seldom.  Then half of a ring that was full is still to be read while the word
- * of it travels.
+ * Space is advertised when this share of the ring was read, so that updates are rare.
+ * Then half of a ring that was full is still to be read while the update is in
+ * flight.
  */
 #define RDMA_TELL	2
 
@@ -28,7 +28,7 @@ static u32 smaller(u32 a, u32 b)
 }
 
 /**
- * sdp_rdma_piece() - how much space the peer is told of at least
+ * sdp_rdma_piece() - how much space is advertised at once at least
  * @size: bytes of the ring
  * @wish: unused
  *
@@ -40,10 +40,10 @@ u32 sdp_rdma_piece(u32 size, u32 wish)
 }
 
 /**
- * sdp_outring_init() - the peer has told of its ring
+ * sdp_outring_init() - the peer has advertised its ring
  * @out: ring, of which nothing was known
  * @size: bytes
- * @piece: bytes of space that it tells of at least
+ * @piece: least bytes of space that it advertises at once
  *
  * Return: 0 or -EPROTO if there cannot be such a ring.
  */
@@ -76,7 +76,7 @@ u32 sdp_outring_contig(const struct sdp_outring *out, u32 len)
 }
 
 /**
- * sdp_outring_free() - the peer has told what it has read
+ * sdp_outring_free() - the peer has advertised space that it has freed
  * @out: ring
  * @tail: its position
  *
@@ -94,7 +94,7 @@ int sdp_outring_free(struct sdp_outring *out, u32 tail)
  * sdp_inring_init() - start with an empty ring
  * @in: ring
  * @size: bytes, a power of two, SDP_RING_MIN to SDP_RING_MAX
- * @piece: bytes of space that the peer is told of at least, at most
+ * @piece: least bytes of space that are advertised at once, at most
  *	@size / SDP_RING_PIECES
  */
 void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
@@ -146,14 +146,14 @@ static bool rdma_short(const struct sdp_inring *in)
 }
 
 /**
- * sdp_rdma_want_update() - whether the peer should be told what was read
+ * sdp_rdma_want_update() - whether space should be advertised
  * @credit: credit state
  * @in: ring
  *
- * A sender who has no room for a piece may wait for it.  Then there is something
- * to be read, or half of the ring to be told of.
+ * A sender that has no room for a piece may wait for it.  Then there is something to
+ * be read, or half of the ring to be advertised.
  *
- * Return: SDP_UPDATE_NONE after it is told.
+ * Return: SDP_UPDATE_NONE after it is advertised.
  */
 enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
 				     const struct sdp_inring *in)
@@ -170,7 +170,7 @@ enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
  * @credit: credit state
  * @in: ring
  *
- * It knows of too little space, and is not about to be told of more.
+ * It knows of too little space, and no more is about to be advertised.
  */
 bool sdp_rdma_full(const struct sdp_credit *credit, const struct sdp_inring *in)
 {
@@ -182,7 +182,7 @@ bool sdp_rdma_full(const struct sdp_credit *credit, const struct sdp_inring *in)
  * sdp_rdma_buffers() - how many receive buffers, without memory, to post
  * @in: ring
  *
- * One for each piece that may be on its way, and some for control messages.
+ * One for each piece that may be in flight, and some for control messages.
  */
 u32 sdp_rdma_buffers(const struct sdp_inring *in)
 {

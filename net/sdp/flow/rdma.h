@@ -16,7 +16,7 @@
 #define SDP_RING_MIN		4096U
 #define SDP_RING_MAX		(1024U * 1024 * 1024)
 /*
- * Space is told of in pieces, of which a ring has at least so many.  The receive
+ * Space is advertised in pieces, of which a ring has at least so many.  The receive
  * buffers that are posted when it comes into use, SDP_RCVBUF_FIRST, then have a
  * piece each.
  */
@@ -25,26 +25,26 @@
 #define SDP_RING_PIECE_MAX (128U * 1024)
 /*
  * A message has at most such a share of the ring, so that one can be written and
- * another be read while the word of space travels, and not more than a sender
- * can gather.
+ * another be read while the update is in flight, and not more than a sender can
+ * gather.
  */
 #define SDP_RING_MESSAGES	4U
 #define SDP_RING_MESSAGE_MAX	(256U * 1024)
 
-/* Whether the peer should be told of space. */
+/* Whether space should be advertised. */
 enum sdp_update {
 	SDP_UPDATE_NONE,
-	SDP_UPDATE_SELDOM,	/* if it was not told for a while */
+	SDP_UPDATE_SELDOM,	/* if it was not advertised for a while */
 	SDP_UPDATE_NOW,
 };
 
 /**
  * struct sdp_outring - what a sender knows of its peer's receive ring
  * @size: bytes, a power of two; 0 = there is none yet
- * @piece: bytes of space that the peer tells of at least
+ * @piece: least bytes of space that the peer advertises at once
  * @most: longest message that is written
  * @sent: bytes ever written
- * @freed: of these, how many the peer has said that it has read
+ * @freed: of these, how many it has advertised as read
  *
  * Positions run freely and wrap at 2^32; always @sent - @freed <= @size.
  */
@@ -59,10 +59,10 @@ struct sdp_outring {
 /**
  * struct sdp_inring - a receive ring
  * @size: bytes, a power of two; 0 = there is none yet
- * @piece: bytes of space that the peer is told of at least
+ * @piece: least bytes of space that are advertised at once
  * @head: bytes ever received
  * @tail: bytes ever read
- * @told: value of @tail that the peer knows
+ * @told: value of @tail that was advertised last
  *
  * Positions run freely and wrap at 2^32; always @told <= @tail <= @head and
  * @head - @tail <= @size in that arithmetic.
@@ -81,7 +81,7 @@ static inline u32 sdp_inring_used(const struct sdp_inring *in)
 	return in->head - in->tail;
 }
 
-/* Bytes that were read since the peer was told. */
+/* Bytes that were read and not advertised yet. */
 static inline u32 sdp_inring_untold(const struct sdp_inring *in)
 {
 	return in->tail - in->told;
@@ -124,10 +124,10 @@ static inline void sdp_outring_write(struct sdp_outring *out, u32 len)
 }
 
 /**
- * sdp_inring_tell() - the peer is about to be told what was read
+ * sdp_inring_tell() - space is about to be advertised
  * @in: ring
  *
- * Return: the position to tell.
+ * Return: the position to advertise.
  */
 static inline u32 sdp_inring_tell(struct sdp_inring *in)
 {

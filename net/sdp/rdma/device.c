@@ -76,7 +76,7 @@ void sdp_device_put(struct sdp_device *dev)
  * @link: RDMA side of the connection
  *
  * Return: false if the device is being removed and waits for this connection,
- * too, to let go of it.
+ * too, to release it.
  */
 bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link)
 {
@@ -166,10 +166,10 @@ static u16 sdp_device_flows(const struct sdp_device *dev)
 }
 
 /*
- * A completion says that TCP has the request, no more.  siw reads its memory until
- * it has been sent, whatever has completed behind it; our own device does so for
- * data only.  There is no immediate data (RFC 5040), unless both devices know it
- * (RFC 7306), which nobody but their providers can tell.
+ * A completion says that TCP has the request, no more.  siw reads its memory until it
+ * has been sent, whatever has completed behind it; our own device does so for data
+ * only.  There is no immediate data (RFC 5040), unless both devices know it (RFC
+ * 7306), which only their providers can tell.
  */
 static void sdp_device_is_iwarp(struct sdp_device *dev)
 {
@@ -195,9 +195,9 @@ static void sdp_device_is_ib(struct sdp_device *dev)
 /*
  * What a software iWARP provider can do beyond what iWARP promises; NULL if nothing.
  * SDP then leaves out what it would otherwise do itself: messages that say what a write
- * has done, and, with virtual windows, fear of a receiver that is not ready.  The
- * provider's code is there as long as its device is, and who removes that waits until
- * its connections have gone.
+ * has done, and, with virtual windows, the precaution against RNR.  The provider's code
+ * is there as long as its device is, and its removal waits until the connections are
+ * gone.
  */
 static const struct iw_ulp_ops *sdp_device_ulp(const struct ib_device *ibdev)
 {
@@ -244,9 +244,9 @@ static int sdp_device_add(struct ib_device *ibdev)
 }
 
 /*
- * Ends all connections of the device and waits until they have let go of it.
- * No new ones can come: whoever looks now finds no client data, and whoever has
- * looked before is refused when he wants to be among the connections.
+ * Ends all connections of the device and waits until they have released it.  No new
+ * ones can come: a look-up now finds no client data, and sdp_device_link() refuses
+ * those that have looked before.
  */
 static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 {

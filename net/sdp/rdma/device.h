@@ -41,8 +41,8 @@ struct sdp_link;
  * @released: completed when the last reference is gone
  * @lock: protects @conns and @removed
  * @conns: connections, by sdp_link::dev_node
- * @removed: there shall be no new ones
- * @events: tells us of ports that go down
+ * @removed: no new connections are added
+ * @events: notified of ports that go down
  */
 struct sdp_device {
 	struct ib_device *ibdev;

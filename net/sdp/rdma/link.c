@@ -6,18 +6,18 @@
 #include "device.h"
 #include "link.h"
 
-/* So that who sees a connection broken finds its teardown queued. */
+/* Held until the teardown of a connection that is marked as broken is queued. */
 static DEFINE_SPINLOCK(sdp_link_end_lock);
 
 /**
  * sdp_link_end() - begin the end of a connection
- * @link: its RDMA side, with a cm_id, which cannot go meanwhile: the caller is called
- *	by it, or holds the socket lock and has seen it
+ * @link: its RDMA side, with a cm_id, which cannot go meanwhile: the caller is its
+ *	handler, or holds the socket lock and has seen it
  * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
  *	means that this end aborts.
  *
- * The first reason counts.  Nothing is posted from now on; a work item in
- * process context does the rest and tells the socket at its end.
+ * The first reason counts.  Nothing is posted from now on; a work item in process
+ * context does the rest and notifies the socket at its end.
  *
  * Context: any, with or without the socket lock.
  */
@@ -38,7 +38,7 @@ void sdp_link_end(struct sdp_link *link, int reason)
 /**
  * sdp_link_sync_end() - wait for an sdp_link_end() that is at work
  *
- * After this who has seen SDP_CONN_BROKEN finds that ops::broken has been called.
+ * After this a caller that has seen SDP_CONN_BROKEN finds ops::broken called.
  *
  * Context: process context.
  */
@@ -53,9 +53,9 @@ void sdp_link_sync_end(void)
  * @link: RDMA side of a connection
  * @wc: work completion with an error status
  *
- * Providers differ in which status comes first, so that only the silence of
- * the peer is told apart from all else.  While the connection is being set up
- * the connection manager knows the reason and will tell.
+ * Providers differ in which status comes first, so that only the silence of the peer
+ * is distinguished from all else.  While the connection is being set up the connection
+ * manager knows the reason and reports it.
  *
  * Context: softirq, without the socket lock.
  */

@@ -16,8 +16,8 @@ struct sdp_device;
 enum sdp_conn_flag {
 	SDP_CONN_DEFERRED,	/* completions wait for the socket's owner */
 	SDP_CONN_PROBE,		/* a liveness probe waits for the owner */
-	SDP_CONN_PAUSE,		/* so does what has waited for company */
-	SDP_CONN_ASKED,		/* a program looks whether there is data */
+	SDP_CONN_PAUSE,		/* so does the end of a pause to coalesce */
+	SDP_CONN_ASKED,		/* user space polls for data */
 	SDP_CONN_ANSWERED,	/* the peer's HelloAck has come */
 	SDP_CONN_SETTLED,	/* the handshake is over for rdma_cm, too */
 	SDP_CONN_FLUSHED,	/* the queue pair failed before it was set up */
@@ -51,7 +51,7 @@ struct sdp_link_ops {
  * @dev: what we keep for the device, NULL until the route is known
  * @dev_node: place in the device's list of connections
  * @pd: protection domain of this connection alone, NULL until the route is known
- * @rdmacg: control group that is charged for it, NULL until a program has it
+ * @rdmacg: control group that is charged for it, NULL before user space has it
  * @qp: queue pair, NULL until the route is known
  * @cq: completion queue, shared with other connections
  * @flags: bits of enum sdp_conn_flag

@@ -2,8 +2,8 @@
 /*
  * The rdma control group, which limits how much of a device its processes use.
  *
- * The kernel charges the task that calls, and connections are built by workers, which
- * belong to no group.  So a connection is charged when the program gets it: by
+ * The kernel charges the current task, and connections are built by workers, which
+ * belong to no group.  So a connection is charged when user space gets it: by
  * accept(), by connect(), or, if that did not wait, by the first call that moves data.
  */
 #include <linux/cgroup_rdma.h>
@@ -20,7 +20,7 @@
  *
  * One object of the device stands for all that the connection consists of.
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 if it is charged, or there is none over RDMA; -ENOBUFS if the group has
  * as many objects as it may: then the connection is the caller's to end.
  */
@@ -41,10 +41,10 @@ int sdp_rdmacg_charge(struct sdp_link *link)
 }
 
 /**
- * sdp_rdmacg_use() - charge a connection for which nobody has waited
+ * sdp_rdmacg_use() - charge a connection that connect() has not waited for
  * @link: RDMA side of a connection, whose socket is locked
  *
- * Context: the program's, which is about to move data.
+ * Context: process context, before data is moved.
  * Return: as sdp_rdmacg_charge(); if it is refused the connection ends.
  */
 int sdp_rdmacg_use(struct sdp_link *link)

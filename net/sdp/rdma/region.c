@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that a connection's peer may use: in the protection domain of this
- * connection alone, and by a key and at an address that nobody can guess from
- * those of others.
+ * Memory that a connection's peer may use: in the protection domain of this connection
+ * alone, and by a key and at an address that cannot be guessed from those of others.
  */
 #include <linux/align.h>
 #include <linux/mm.h>

@@ -274,7 +274,7 @@ static bool sdp_flags_ok(const struct sdp_msg *msg, u8 allowed)
 {
 	if (msg->bsdh.flags & ~allowed)
 		return false;
-	/* The urgent byte is the last one of the payload, or of what is told of. */
+	/* The urgent byte is the last one of the payload, or of what is announced. */
 	return !(msg->bsdh.flags & SDP_OOB_PRES) || msg->payload_len ||
 	       msg->bsdh.mid == SDP_MID_RINGDATA;
 }

@@ -82,7 +82,7 @@ enum sdp_mid {
 
 /* Flags of the base header. */
 #define SDP_OOB_PRES		0x01	/* the last byte is urgent */
-#define SDP_OOB_PEND		0x02	/* urgent data is on its way */
+#define SDP_OOB_PEND		0x02	/* urgent data follows */
 #define SDP_REQ_PIPE		0x04	/* asks for pipelined mode */
 
 /* Capabilities in Hello and HelloAck, 4 bits. */
@@ -154,7 +154,7 @@ struct sdp_sinkah {
 /**
  * struct sdp_ravah - RingAvail: a receive ring that the peer may write to
  * @size: bytes
- * @piece: bytes of space that the peer is told of at least
+ * @piece: least bytes of space that are advertised at once
  * @rkey: key for the RDMA writes
  * @vaddr: remote address of the first byte
  */
@@ -188,7 +188,7 @@ struct sdp_mch {
  * @rdma_len: RdmaWrCompl, RdmaRdCompl: bytes transferred
  * @mch: ModeChange
  * @rcv_size: ChRcvBuf, ChRcvBufAck: receive buffer size, base header included
- * @service_id: SuspComm: where to connect anew
+ * @service_id: SuspComm: where to connect again
  * @sinkah: SinkAvail
  * @srcah: SrcAvail
  * @ravah: RingAvail
