@@ -208,7 +208,7 @@ int sdp_bind_split(struct sdp_conn *conn)
 }
 
 /**
- * sdp_bind_end_other() - give back the second identifier
+ * sdp_bind_end_other() - release the second identifier
  * @conn: connection of a socket that is not locked; nothing happens if it has only one
  *
  * Context: process context; the caller ends the connection or listener.
@@ -301,7 +301,7 @@ static void sdp_bind_source_v6(struct net *net, int oif,
  * @peer: the other end's address
  * @local: own address, whose port is left alone; unchanged without a route
  *
- * The connection manager makes the same choice by itself, and tells it late.
+ * The connection manager makes the same choice by itself, and reports it late.
  */
 void sdp_bind_source(struct net *net, int oif, const struct sdp_addr *peer,
 		     struct sdp_addr *local)
@@ -332,10 +332,10 @@ static bool sdp_bind_has_connection(struct sock *sk,
  * sdp_bind_claim() - see that no other socket has the same connection
  * @conn: connection of a locked socket in state SYN_SENT with its peer set
  *
- * Only sockets that share a port could.  The peer's program would take both for
- * one and the same.  What the others' addresses say while they change does not
- * matter: of two that connect at once the later one to get the list sees the
- * earlier one's.
+ * Only sockets that share a port could.  The peer would take both for the same
+ * connection.  What the others' addresses say while they change does not matter: of
+ * two that connect at once the later one to get the list's lock sees the earlier
+ * one's.
  *
  * Return: 0 with the socket's local address known, or -EADDRNOTAVAIL.
  */
@@ -366,10 +366,10 @@ int sdp_bind_claim(struct sdp_conn *conn)
 }
 
 /*
- * The program's backlog limits the children, and there is one as soon as a
- * request is seen.  How many requests may be on their way to us is another
- * matter and left to the connection manager: iWARP's would drop what is more
- * than that, without the word by which the client knows that it may ask again.
+ * The backlog of user space limits the children, and there is one as soon as a request
+ * is seen.  How many requests may be in flight to us is another matter and left to the
+ * connection manager: iWARP's would drop the excess, without the reject by which the
+ * client knows that it may ask again.
  */
 static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
 {

@@ -32,7 +32,7 @@ static void sdp_cm_local_addr(const struct rdma_cm_id *id,
 	sdp_addr_from_rdma(&id->route.addr.src_addr, addr);
 }
 
-/* As with TCP an address that the program has chosen stays; a port may not. */
+/* As with TCP an address that user space has chosen stays; a port may not. */
 static bool sdp_cm_has_address(const struct sdp_conn *conn)
 {
 	return conn->bound || conn->bound_addr;
@@ -67,7 +67,7 @@ static void sdp_cm_prepare_route(struct sdp_conn *conn)
 	struct rdma_cm_id *id = conn->link.id;
 	int tos = sdp_cm_service_type(conn);
 
-	/* An address that the program chose has an interface already. */
+	/* An address that user space chose has an interface already. */
 	if (!sdp_cm_has_address(conn) || sdp_addr_is_any(&conn->base.local))
 		*sdp_cm_netdev(id) = conn->sk.sk_bound_dev_if;
 	if (tos)
@@ -121,7 +121,7 @@ int sdp_cm_connect(struct sdp_conn *conn)
 	return 0;
 }
 
-/* The errno that TCP gives when it cannot find its way to the peer. */
+/* The errno that TCP gives when there is no route to the peer. */
 static int sdp_cm_addr_errno(int status)
 {
 	switch (status) {
@@ -184,9 +184,9 @@ static int sdp_cm_route_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
  * sdp_cm_hello() - the route is known: set up the connection, ask the peer
  * @work: a connection's work item, which holds the socket
  *
- * Not in the handler, nor does anything else there wait for the socket lock:
- * one worker delivers such events to all users of the connection manager, and whoever
- * owns the socket may wait for memory, or for another lock.
+ * Not in the handler, nor does anything else there wait for the socket lock: one
+ * worker delivers such events to all users of the connection manager, and the owner
+ * of the socket may wait for memory, or for another lock.
  */
 void sdp_cm_hello(struct work_struct *work)
 {
@@ -234,7 +234,7 @@ void sdp_cm_check_answered(struct sdp_conn *conn)
 
 	sdp_owned(&conn->sk);
 	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT)) {
-		/* An attempt whose time was over is withdrawn: see there. */
+		/* Too late for an attempt that has timed out: see sdp_cm_established(). */
 		if (!test_bit(SDP_CONN_ANSWERED, flags) ||
 		    test_bit(SDP_CONN_BROKEN, flags))
 			return;
@@ -251,7 +251,7 @@ void sdp_cm_check_answered(struct sdp_conn *conn)
 }
 
 /*
- * Whoever owns the socket goes on with this when he lets it go, if it is owned:
+ * If the socket is owned, its owner goes on with this when it releases the lock:
  * see sdp_cm_hello().
  */
 static int sdp_cm_established(struct sdp_conn *conn,
@@ -303,8 +303,8 @@ void sdp_cm_heard(struct sdp_conn *conn)
 }
 
 /*
- * With InfiniBand the connection manager gives up, too, but when the peer's request
- * says so, which may be in hours.  Nobody knows the child.
+ * With InfiniBand the connection manager gives up, too, but after the timeout of the
+ * peer's request, which may be hours.  The child is not accepted yet.
  */
 static void sdp_cm_await_greeting(struct sdp_conn *child)
 {
@@ -314,7 +314,7 @@ static void sdp_cm_await_greeting(struct sdp_conn *child)
 }
 
 /**
- * sdp_cm_check_greeting() - give up a peer that has asked and said nothing more
+ * sdp_cm_check_greeting() - give up a peer that sent nothing after its request
  * @conn: connection of a locked socket
  */
 void sdp_cm_check_greeting(struct sdp_conn *conn)
@@ -327,13 +327,13 @@ void sdp_cm_check_greeting(struct sdp_conn *conn)
 static int sdp_cm_rejected(struct sdp_conn *conn, struct rdma_cm_id *id,
 			   const struct rdma_cm_event *event)
 {
-	/* The listener went after its HelloAck, and before we could tell. */
+	/* The listener went after its HelloAck, and before we could send RTU. */
 	if (!sdp_in_state(&conn->sk, TCPF_SYN_SENT) ||
 	    test_bit(SDP_CONN_ANSWERED, &conn->link.flags))
 		return -ECONNRESET;
 	/*
 	 * Not by rdma_consumer_reject_data(): an iWARP provider says "reset"
-	 * of a request that the peer's program has rejected.
+	 * of a request that the peer's application has rejected.
 	 */
 	if (sdp_reject_parse(event->param.conn.private_data,
 			     event->param.conn.private_data_len) ==
@@ -358,7 +358,7 @@ static int sdp_cm_rejected(struct sdp_conn *conn, struct rdma_cm_id *id,
  * The connection manager says so of a peer that does not answer, and, of one
  * that is connected, when its neighbour entry gets another hardware address.
  * Whether packets still reach it then is for the queue pair's retries to find
- * out: the address may have been confirmed by another name, or be back already.
+ * out: the address may have been confirmed by another name, or be valid again.
  */
 static int sdp_cm_unreachable(const struct sdp_conn *conn)
 {
@@ -390,7 +390,7 @@ static int sdp_cm_event(struct sdp_conn *conn, struct rdma_cm_id *id,
 		return sdp_cm_addr_errno(event->status);
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		/*
-		 * With iWARP, whoever has that TCP port does not speak it.  With
+		 * With iWARP, the TCP port is in use and does not speak it.  With
 		 * InfiniBand the listener went between its HelloAck and our RTU.
 		 */
 		return -ECONNREFUSED;
@@ -474,7 +474,7 @@ static int sdp_cm_request(struct sdp_conn *parent, struct rdma_cm_id *id,
 	struct sdp_hello hello;
 	int err;
 
-	/* Who asks from elsewhere finds nobody. */
+	/* To requests that come by another interface the port is closed. */
 	if (!sdp_cm_on_bound_netdev(parent, id)) {
 		sdp_dbg(&parent->sk, "refused: not on the interface of SO_BINDTODEVICE");
 		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
@@ -558,8 +558,8 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  * @id: identifier
  *
  * The worker that has resolved its address may still be about to leave the handler
- * mutex, though who has waited for that has had it since: rdma_cm waits for that
- * worker only while it resolves.
+ * mutex, even if the next waiter for the mutex has had it since: rdma_cm waits for
+ * that worker only while it resolves.
  *
  * Context: process context, without the socket lock; waits for handlers of @id.
  */

@@ -26,9 +26,8 @@
 struct sdp_conn;
 
 /*
- * Who holds a reference to a socket besides its file.  Each of them holds at
- * most one at a time, so that a bit for each catches a reference taken or
- * dropped twice.
+ * References to a socket besides its file's.  There is at most one of each kind at a
+ * time, so that a bit for each catches a reference taken or dropped twice.
  */
 enum sdp_ref {
 	SDP_REF_CM,		/* the cm_id's context; dropped after its end */
@@ -38,15 +37,15 @@ enum sdp_ref {
 
 /**
  * struct sdp_conn_ops - what a connection has the layer above do
- * @listener: who gets a request that has come by an interface, held for the caller;
- *	NULL if nobody listens; handler of the listener's cm_id
+ * @listener: the socket that gets a request that has come by an interface, held for the
+ *	caller; NULL if there is none; handler of the listener's cm_id
  * @child: a connection for a request, which has the cm_id; NULL with a reason
  * @connected: the peer has accepted; the connection carries data from now on
  * @established: the same of a child, which accept() may have now
  * @first_data: something to read has come to a child that has a listener
  * @fin_received: the peer sends nothing more
  * @fin_acked: the peer has our DisConn
- * @failed: the connection is over, for which reason, though not all is given back
+ * @failed: the connection is over, for which reason, though not all is released
  * @ended: it is gone, and all that belonged to it
  *
  * From @connected on the socket is locked, by its owner or in softirq; for @failed and
@@ -97,7 +96,7 @@ struct sdp_conn_ops {
  * @grow: allocates receive buffers, in process context
  * @zcopy: transfers without a copy
  * @bound: bind() was called or a port was taken
- * @bound_addr: the program has chosen the address
+ * @bound_addr: user space has chosen the address
  * @bound_port: it has chosen the port
  * @last_bind_err: for SDP_LAST_BIND_ERR
  * @refs: bits of enum sdp_ref
@@ -155,7 +154,7 @@ static inline void sdp_conn_put(struct sdp_conn *conn, enum sdp_ref who)
 	sock_put(&conn->sk);
 }
 
-/* getsockname() shows a port that was given back, but nobody may use it. */
+/* getsockname() shows a port that was released, but it is not to be used. */
 static inline void sdp_conn_forget_port(struct sdp_conn *conn)
 {
 	if (!conn->bound)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether the peer is still there: what waits for it must not wait for ever,
- * and programs may ask for closer watch (SO_KEEPALIVE, TCP_USER_TIMEOUT).
+ * Whether the peer is still there: a wait for it must not last for ever, and user
+ * space may ask for shorter limits (SO_KEEPALIVE, TCP_USER_TIMEOUT).
  *
- * All questions are asked by sdp_tx_probe(): with a write of no bytes, or with
- * a message where the completion of a write says nothing of the peer (iWARP).
- * The device repeats either by itself and fails the connection when it had no
- * answer for long enough; what is decided here can only be sooner than that.
+ * All probes are sent by sdp_tx_probe(): as a write of no bytes, or as a message
+ * where the completion of a write says nothing of the peer (iWARP).  The device
+ * repeats either by itself and fails the connection when there was no answer for
+ * long enough; what is decided here can only be sooner than that.
  */
 #include <linux/jiffies.h>
 
@@ -24,12 +24,12 @@ static bool sdp_alive_connected(const struct sdp_conn *conn)
 }
 
 /**
- * sdp_alive_persist() - ask a peer that lets us wait
+ * sdp_alive_persist() - probe a peer that lets us wait
  * @conn: connection of a locked socket
  *
- * Data that waits for credits leaves nothing on the wire whose loss would tell
- * that the peer is gone, so it is asked from time to time, as TCP asks behind
- * a closed window.  An answer that is overdue is an answer too.
+ * Data that waits for credits leaves nothing on the wire whose loss would show that
+ * the peer is gone, so it is probed from time to time, as TCP probes a closed window.
+ * An answer that is overdue is an answer too.
  */
 void sdp_alive_persist(struct sdp_conn *conn)
 {
@@ -48,8 +48,8 @@ void sdp_alive_persist(struct sdp_conn *conn)
  * sdp_alive_user_timeout() - give up data that is not acknowledged
  * @conn: connection of a locked socket
  *
- * Completions are asked for now and then only, so that data may have arrived
- * without our knowing.  At half of the time a probe is sent: its completion
+ * Completions are requested now and then only, so that data may have arrived unnoticed.
+ * At half of the time a probe is sent: its completion
  * covers all that was posted before.
  */
 void sdp_alive_user_timeout(struct sdp_conn *conn)
@@ -104,10 +104,10 @@ static unsigned long sdp_alive_keep_probe(struct sdp_conn *conn)
 }
 
 /**
- * sdp_alive_keepalive() - ask a peer that has nothing to say
+ * sdp_alive_keepalive() - probe a peer that is idle
  * @conn: connection of a locked socket
  *
- * As with TCP, data that is on its way is watched by other timers.
+ * As with TCP, data in flight is watched by other timers.
  */
 void sdp_alive_keepalive(struct sdp_conn *conn)
 {
@@ -156,7 +156,7 @@ void sdp_alive_start(struct sdp_conn *conn)
  * @sk: socket, locked by the socket layer (sock::sk_lock)
  * @on: whether it will be on
  *
- * Context: any; programs of control groups may do so while we own the socket.
+ * Context: any; BPF programs of control groups may do so while we own the socket.
  */
 void sdp_alive_set_keepalive(struct sock *sk, int on)
 {

@@ -220,7 +220,7 @@ static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/* The socket lock is for the accounts only: nobody knows the buffers yet. */
+/* The socket lock is for the accounts only: the buffers are not published yet. */
 static int sdp_conn_alloc(struct sdp_conn *conn)
 {
 	int err;
@@ -232,7 +232,7 @@ static int sdp_conn_alloc(struct sdp_conn *conn)
 }
 
 /**
- * sdp_conn_destroy_qp() - give back the queue pair
+ * sdp_conn_destroy_qp() - release the queue pair
  * @conn: connection
  * @id: its cm_id, which stays
  *
@@ -251,8 +251,8 @@ void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 }
 
 /**
- * sdp_conn_free() - give back the memory, and last the device
- * @conn: connection of a locked socket, which keeps the program's calls away from what is freed;
+ * sdp_conn_free() - release the memory, and last the device
+ * @conn: connection of a locked socket, which keeps calls away from what is freed;
  *	its queue pair is gone; nothing happens if it was never set up
  */
 void sdp_conn_free(struct sdp_conn *conn)
@@ -278,8 +278,8 @@ static u16 sdp_flow_up_to(const struct sdp_flow_ops *flow)
 }
 
 /*
- * Decides which engines to offer the peer.  What is offered stays, because buffers
- * are made for it and the peer is told: the administrator may want another engine
+ * Decides which engines to offer the peer.  What is offered stays, because buffers are
+ * made for it and the peer learns it: the administrator may want another engine
  * before the peer has answered.
  */
 static void sdp_flow_begin(struct sdp_conn *conn)
@@ -302,7 +302,7 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
 
 /**
  * sdp_conn_setup() - create queue pair and buffers, and post the buffers
- * @conn: connection that nobody else can transmit on yet
+ * @conn: connection that nothing else can transmit on yet
  * @id: its cm_id, with a device
  *
  * Context: under the handler mutex of @id; may sleep.
@@ -348,7 +348,7 @@ static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_conn *conn,
 
 /**
  * sdp_flow_choose() - use the strongest engine that both sides offer
- * @conn: connection of a locked socket, or one that nobody else knows, after
+ * @conn: connection of a locked, or of an unpublished socket, after
  *	sdp_conn_setup()
  * @peer: SDP_FEAT_* that the peer has offered; a peer that has said nothing
  *	gets credits

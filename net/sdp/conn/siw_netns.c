@@ -21,9 +21,9 @@ static void sdp_netns_assume(struct nsproxy *proxy)
  *
  * The software iWARP provider (siw) opens its TCP sockets in the namespace of
  * whichever task calls it and not in its device's.  Connections are made by
- * the connection manager's worker, which lives in the initial namespace, so
- * that a connection would be made from there: to nobody, or to somebody else
- * who has the same address.
+ * the connection manager's worker, which lives in the initial namespace, so that a
+ * connection would be made from there: to no host, or to another one that has the
+ * same address.
  */
 void sdp_netns_enter(struct sdp_netns_visit *visit, struct net *net)
 {
@@ -48,7 +48,7 @@ void sdp_netns_leave(struct sdp_netns_visit *visit)
 	if (!visit->home)
 		return;
 	sdp_netns_assume(visit->home);
-	/* Who looked at this task's namespaces just now lets go of them soon. */
+	/* Readers of this task's nsproxy release it soon. */
 	while (nsproxy_users(&visit->proxy) != visit->users)
 		msleep(20);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How a connection ends.  Whatever the reason, it goes through one work item,
- * and a second one if the peer has to be told first.
+ * and a second one if the peer has to be notified first.
  */
 #include "rdma/rdma.h"
 #include "bind.h"
@@ -9,8 +9,8 @@
 #include "conn.h"
 
 /*
- * How long an abortive close waits for the connection manager to tell the
- * peer: enough for the disconnect request to be repeated once.
+ * How long an abortive close waits for the connection manager to notify the peer:
+ * enough for the disconnect request to be repeated once.
  */
 #define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
 
@@ -50,9 +50,9 @@ static void sdp_conn_withdraw(struct sdp_conn *conn)
 }
 
 /*
- * When this returns the device has completed all requests, and no others come: who
- * posts looks under the socket lock whether the connection has ended, and so has
- * either posted before the lock was to be had here, or does not post.
+ * When this returns the device has completed all requests, and no others come: posting
+ * checks under the socket lock whether the connection has ended, and so has either
+ * happened before the lock was acquired here, or does not happen.
  */
 static void sdp_conn_drain(struct sdp_conn *conn)
 {
@@ -64,9 +64,9 @@ static void sdp_conn_drain(struct sdp_conn *conn)
 }
 
 /*
- * This end aborts an established connection, and the peer has to learn it.  If
- * the handshake was not over for the connection manager, it has not heeded
- * rdma_disconnect(), and tells the peer when the id is destroyed.
+ * This end aborts an established connection, and the peer has to be notified.  If the
+ * handshake was not over for the connection manager, it has ignored rdma_disconnect(),
+ * and notifies the peer when the id is destroyed.
  */
 static bool sdp_conn_must_tell(const struct sdp_conn *conn)
 {
@@ -75,7 +75,7 @@ static bool sdp_conn_must_tell(const struct sdp_conn *conn)
 	       !sdp_in_state(&conn->sk, SDPF_CONNECTING);
 }
 
-/* Nothing is left but the id, which goes, and the socket, which is told. */
+/* Releases the id, which is all that is left, and notifies the socket. */
 static void sdp_conn_finish(struct sdp_conn *conn)
 {
 	struct sock *sk = &conn->sk;
@@ -88,7 +88,7 @@ static void sdp_conn_finish(struct sdp_conn *conn)
 	conn->stream.rx_closed = false;
 	WRITE_ONCE(conn->link.flags, 0);
 	sdp_conn_put(conn, SDP_REF_CM);
-	/* Whoever sees the end may connect anew, and end that connection. */
+	/* Once it sees the end, user space may connect again, and end that one. */
 	sdp_conn_unname(conn, SDP_REF_TEARDOWN);
 	conn->ops->ended(conn, conn->link.reason);
 	sdp_release_sock(sk);
@@ -96,7 +96,7 @@ static void sdp_conn_finish(struct sdp_conn *conn)
 }
 
 /**
- * sdp_conn_release_id() - the end of a teardown that had to wait
+ * sdp_conn_release_id() - the end of a teardown that had to linger
  * @work: the connection's second work item
  */
 void sdp_conn_release_id(struct work_struct *work)
@@ -105,8 +105,8 @@ void sdp_conn_release_id(struct work_struct *work)
 }
 
 /**
- * sdp_conn_linger_end() - wait no longer for the peer's word that it knows the end
- * @conn: connection; nothing happens if it does not wait
+ * sdp_conn_linger_end() - stop waiting for the peer to acknowledge the end
+ * @conn: connection; nothing happens if it does not linger
  *
  * Context: any, with or without the socket lock.
  */
@@ -117,8 +117,8 @@ void sdp_conn_linger_end(struct sdp_conn *conn)
 }
 
 /**
- * sdp_conn_disconnected() - the peer knows the end, or the connection manager has given
- *	up
+ * sdp_conn_disconnected() - the peer knows the end, or the connection manager has
+ *	given up
  * @conn: connection
  */
 void sdp_conn_disconnected(struct sdp_conn *conn)
@@ -133,8 +133,9 @@ void sdp_conn_disconnected(struct sdp_conn *conn)
  * sdp_conn_lost() - the device of a connection, or of a port, is about to go
  * @conn: connection, or port, with a cm_id
  *
- * The connection manager says so once, and waits for the id: who is just keeping
- * it (sdp_conn_rollback()) has to know, and no answer comes over it any more.
+ * The connection manager reports that once, and waits for the id: a caller of
+ * sdp_conn_rollback(), which keeps it, has to know, and no answer comes over it any
+ * more.
  *
  * Context: handler of the id.
  */
@@ -151,7 +152,7 @@ void sdp_conn_lost(struct sdp_conn *conn)
  * sdp_conn_flush() - wait until a connection that ends has gone
  * @conn: connection of a socket that is not locked, which the caller holds
  *
- * A peer that has not answered by now is told nothing more.
+ * A peer that has not answered by now is not waited for.
  *
  * Context: process context.
  */
@@ -223,8 +224,8 @@ void sdp_conn_teardown(struct work_struct *work)
 }
 
 /*
- * Whether the id is the caller's to end.  Its device may be on its way out and
- * take it; then that is over when this returns.
+ * Whether the id is the caller's to end.  Its device may be about to be removed, and
+ * the id with it; then that is over when this returns.
  */
 static bool sdp_conn_seize_id(struct sdp_conn *conn)
 {
@@ -246,8 +247,8 @@ static bool sdp_conn_seize_id(struct sdp_conn *conn)
  *
  * Returns when the port is free and no handler runs any more.
  *
- * Context: process context; nobody else can begin to use the id, because the
- * socket is in state CLOSING or has no file any more.
+ * Context: process context; nothing else can begin to use the id, because the socket
+ * is in state CLOSING or has no file any more.
  */
 void sdp_conn_destroy_id(struct sdp_conn *conn)
 {
@@ -256,7 +257,7 @@ void sdp_conn_destroy_id(struct sdp_conn *conn)
 	sdp_bind_end_other(conn);
 	sdp_cm_destroy_id(conn->link.id);
 
-	/* Who has the lock and sees the id may end it, see sdp_sock_stop(). */
+	/* With the lock held, and the id set, sdp_sock_stop() may end it. */
 	sdp_lock_sock(&conn->sk);
 	conn->link.id = NULL;
 	clear_bit(SDP_CONN_GONE, &conn->link.flags);

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "lsm.h"
 
-/* Of level SOL_TCP, that are given to TCP whether the program has set them or not. */
+/* Of level SOL_TCP, that are given to TCP whether user space has set them or not. */
 #define SDP_FALLBACK_TCP_OPTIONS	10
 
 /**
@@ -49,13 +49,13 @@ struct sdp_fallback_opts {
 /**
  * struct sdp_fallback - the fallback of a socket
  * @sk: the socket
- * @tcp: kernel TCP socket, NULL = none.  The socket lock protects it, @users
- *	those who are in it, and RCU those who look at it without; it is another
- *	one only when no attempt uses it
+ * @tcp: kernel TCP socket, NULL = none.  Protected by the socket lock, for calls in it
+ *	by @users, and for lockless readers by RCU; it is another one only when no
+ *	attempt uses it
  * @active: TCP carries the connection, or is being asked to; read without lock
- * @users: 1 for @active, and 1 for each call of the program that is in @tcp.  We
- *	lock @tcp below our own lock only while there is none: such a call may
- *	stand still with @tcp locked for as long as the program likes
+ * @users: 1 for @active, and 1 for each system call that is in @tcp.  We lock @tcp
+ *	below our own lock only while there is none: user space may delay such a
+ *	call, with @tcp locked, for as long as it likes
  * @used: @active was true at some time while this one was @tcp
  * @listens: @tcp has begun to listen; read without lock
  * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
@@ -63,10 +63,10 @@ struct sdp_fallback_opts {
  * @turn: accept() looks for a TCP connection first
  * @reason: enum sdp_fallback_reason
  * @err: error of @tcp that also was stored in our socket, 0 = none
- * @opts: options of ours when @tcp was given them last
+ * @opts: options of ours when they were copied to @tcp last
  * @given: likewise those of other levels, all 0 until @carried
  * @given_tcp: values of those of TCP among them that are always carried
- * @carried: @tcp was given options of other levels
+ * @carried: options of other levels were copied to @tcp
  * @state_change: callback of @tcp before ours took its place
  * @error_report: likewise
  */
@@ -102,7 +102,7 @@ struct sdp_fallback_view {
 	u32 unacked;
 };
 
-/* What the program wants, and what it has: mode.c */
+/* What user space wants, and what it has: mode.c */
 void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk);
 int sdp_fallback_want(struct sdp_fallback *fb, int mode);
 
@@ -174,7 +174,7 @@ void sdp_fallback_forget_given(struct sdp_fallback *fb);
 void sdp_fallback_adopt_opts(struct sdp_fallback *fb, const struct sock *tsk);
 void sdp_fallback_sync(struct sdp_fallback *fb);
 
-/* Who is in the TCP socket: users.c */
+/* Calls in the TCP socket: users.c */
 void sdp_fallback_open(struct sdp_fallback *fb);
 struct socket *sdp_fallback_get(struct sdp_fallback *fb);
 void sdp_fallback_put(struct sdp_fallback *fb);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Security modules' hooks for a TCP socket that a program uses through ours.
+ * Security modules' hooks for a TCP socket that user space uses through ours.
  *
- * The socket layer asks them when a program calls bind(), listen() or connect(),
- * about the socket that the program has.  That is not a TCP socket, and modules
- * that restrict TCP pass it over.  So they are asked about the one beside it, too,
- * as if the program had made the call there.
+ * The socket layer calls them at bind(), listen() or connect(), for the socket that
+ * user space has.  That is not a TCP socket, and modules that restrict TCP pass it
+ * over.  So they are called for the one beside it, too, as if user space had made
+ * the call there.
  *
  * The kernel does not export these three hooks, and nothing that it exports calls
  * them for its caller.  They are looked up by name, by means of a probe that is
  * never armed.  Where that does not work there is no fallback to TCP at all: a way
  * round a security policy is worse than an error.  In a kernel tree they would be
+ * exported, and the look-up be gone.
  * exported, and the search be gone.
  */
 #include <linux/kallsyms.h>
@@ -80,7 +81,7 @@ void __init sdp_lsm_init_module(void)
 }
 
 /**
- * sdp_lsm_known() - whether security modules can be asked
+ * sdp_lsm_known() - whether the hooks can be called
  *
  * Return: if not, TCP must not be used.
  */
@@ -90,12 +91,12 @@ bool sdp_lsm_known(void)
 }
 
 /**
- * sdp_lsm_bind() - ask whether the calling program may bind a TCP socket
+ * sdp_lsm_bind() - whether the caller may bind a TCP socket
  * @tcp: TCP socket
  * @addr: address
  * @len: its length
  *
- * Context: the program's, TCP's socket lock not held; may sleep.
+ * Context: process context, TCP's socket lock not held; may sleep.
  * Return: 0 or a negative errno, of a module.
  */
 int sdp_lsm_bind(struct socket *tcp, struct sockaddr_storage *addr, int len)
@@ -104,7 +105,7 @@ int sdp_lsm_bind(struct socket *tcp, struct sockaddr_storage *addr, int len)
 }
 
 /**
- * sdp_lsm_connect() - ask whether the calling program may connect a TCP socket
+ * sdp_lsm_connect() - whether the caller may connect a TCP socket
  * @tcp: TCP socket
  * @addr: address
  * @len: its length
@@ -118,7 +119,7 @@ int sdp_lsm_connect(struct socket *tcp, struct sockaddr_storage *addr, int len)
 }
 
 /**
- * sdp_lsm_listen() - ask whether the calling program may listen on a TCP socket
+ * sdp_lsm_listen() - whether the caller may listen on a TCP socket
  * @tcp: TCP socket
  * @backlog: connections that may wait
  *

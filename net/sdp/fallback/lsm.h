@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What security modules are asked before a TCP socket binds, listens or connects.
+ * LSM hooks for bind(), listen() and connect() of a TCP socket.
  */
 #ifndef _SDP_LSM_H
 #define _SDP_LSM_H

@@ -23,7 +23,7 @@ void sdp_fallback_init(struct sdp_fallback *fb, struct sock *sk)
 }
 
 /**
- * sdp_fallback_drop() - close the TCP socket if nobody but us has used it
+ * sdp_fallback_drop() - close the TCP socket if user space has not used it
  * @fb: the fallback of a locked socket
  *
  * Then it need not wait for close().
@@ -43,11 +43,11 @@ void sdp_fallback_drop(struct sdp_fallback *fb)
  * @mode: SDP_FALLBACK_OFF, SDP_FALLBACK_ON or SDP_FALLBACK_ONLY
  *
  * What bind() has reserved for a transport that is not used any more is kept or
- * given back, and what it has not reserved for the other one is made up for by
+ * released, and what it has not reserved for the other one is made up for by
  * connect() or listen().
  *
  * Return: 0; -EINVAL for another mode; -EISCONN once the transport is chosen or
- * being chosen; -EOPNOTSUPP if security modules cannot be asked about TCP.
+ * being chosen; -EOPNOTSUPP if LSM hooks cannot be called for TCP.
  */
 int sdp_fallback_want(struct sdp_fallback *fb, int mode)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options that the TCP socket of a fallback is given, as the program sets them.
+ * Options that are copied to the TCP socket of a fallback, as user space sets them.
  */
 #include <linux/net.h>
 #include <net/tcp.h>
@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "fallback.h"
 
-/* Flags of struct sock that are options of the program and mean TCP too. */
+/* Flags of struct sock that are options of user space and mean TCP too. */
 #define SDP_FALLBACK_FLAGS						\
 	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) |	\
 	 BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE) | BIT(SOCK_RCVTSTAMP) |	\
@@ -40,11 +40,11 @@ static void sdp_fallback_read_opts(const struct sock *sk,
 }
 
 /**
- * sdp_fallback_fresh_opts() - remember that a TCP socket was given nothing yet
+ * sdp_fallback_fresh_opts() - remember that no options were copied to a TCP socket yet
  * @fb: the fallback of a locked socket with a new TCP socket
  *
- * What every socket begins with is nothing to give: where the new one differs,
- * somebody wanted it to.
+ * The defaults of every socket need not be copied: where the new one differs, a BPF
+ * program or a sysctl wanted it to.
  */
 void sdp_fallback_fresh_opts(struct sdp_fallback *fb)
 {
@@ -61,8 +61,8 @@ void sdp_fallback_fresh_opts(struct sdp_fallback *fb)
 }
 
 /**
- * sdp_fallback_forget_given() - carry all options to TCP anew, when it is time
- * @fb: the fallback of a locked socket, or a new one that nobody else knows
+ * sdp_fallback_forget_given() - carry all options to TCP again, when it is time
+ * @fb: the fallback of a locked or a new, unpublished socket
  */
 void sdp_fallback_forget_given(struct sdp_fallback *fb)
 {
@@ -72,12 +72,12 @@ void sdp_fallback_forget_given(struct sdp_fallback *fb)
 
 /**
  * sdp_fallback_adopt_opts() - have the options that a connection came with
- * @fb: the fallback of a new socket that nobody else knows, with its listener's
+ * @fb: the fallback of a new, unpublished socket, with its listener's
  *	options, and with those that TCP's listener had when the connection came
  * @tsk: TCP's
  *
- * A sysctl of TCP may have given it the mark of a packet, or the interface, and a
- * program of the control group whatever it likes.  The others are the listener's.
+ * A sysctl of TCP may have set the mark of the packet, or its interface, and a BPF
+ * program of the control group any option.  The others are the listener's.
  */
 void sdp_fallback_adopt_opts(struct sdp_fallback *fb, const struct sock *tsk)
 {
@@ -132,7 +132,7 @@ static void sdp_fallback_apply_route(struct sock *tsk,
 		WRITE_ONCE(tsk->sk_priority, opts->priority);
 	if (opts->mark != old->mark)
 		WRITE_ONCE(tsk->sk_mark, opts->mark);
-	/* Somebody else's choice only the program could undo, if it may. */
+	/* A binding made by a BPF program only user space may undo, if it is allowed to. */
 	if (opts->bound_dev_if != old->bound_dev_if &&
 	    tsk->sk_bound_dev_if == old->bound_dev_if)
 		sock_bindtoindex(tsk, opts->bound_dev_if, false);
@@ -165,10 +165,10 @@ static void sdp_fallback_apply(struct sock *tsk,
  * sdp_fallback_sync() - give TCP the options of level SOL_SOCKET
  * @fb: the fallback of a socket with a TCP socket, locked or not
  *
- * The socket layer stores these options in our struct sock and tells nobody,
- * so they are compared before each call that TCP serves.  TCP is given what has
- * changed since then, and nothing else: the rest may be what a program of the
- * control group, an interface or a packet has set there.
+ * The socket layer stores these options in our struct sock without a notification,
+ * so they are compared before each call that TCP serves.  What has changed since
+ * then is copied, and nothing else: the rest may have been set by a BPF program of
+ * the control group, an interface or a packet.
  */
 void sdp_fallback_sync(struct sdp_fallback *fb)
 {
@@ -178,7 +178,7 @@ void sdp_fallback_sync(struct sdp_fallback *fb)
 	sdp_fallback_read_opts(fb->sk, &opts);
 	if (likely(!memcmp(&opts, &fb->opts, sizeof(opts))))
 		return;
-	/* The kernel stamps packets only if somebody has asked for it. */
+	/* Packets are stamped only while a socket asks for it. */
 	if (opts.flags & BIT(SOCK_RCVTSTAMP))
 		sock_enable_timestamps(tsk);
 	lock_sock(tsk);

@@ -2,13 +2,12 @@
 /*
  * The TCP socket of a fallback.
  *
- * It is an ordinary TCP socket of the program that only lacks a descriptor of
- * its own: it has the namespace, the control groups and the owner that the
- * program's own TCP sockets have.  And it sleeps and wakes on the wait queue
- * of the SDP socket, so that who waits there (poll, epoll, SIGIO, a blocked
- * call) is woken by either transport and needs no forwarding.  What TCP keeps
- * in its struct sock and others read from ours, the error, goes through two
- * callbacks.
+ * It is an ordinary TCP socket of user space that only lacks a descriptor of its own:
+ * it has the namespace, the control groups and the owner of the TCP sockets that the
+ * process creates itself.  And it sleeps and wakes on the wait queue of the SDP
+ * socket, so that waiters there (poll, epoll, SIGIO, a blocked call) are woken by
+ * either transport and need no forwarding.  What TCP keeps in its struct sock and
+ * others read from ours, the error, goes through two callbacks.
  */
 #include <linux/fcntl.h>
 #include <linux/file.h>
@@ -20,7 +19,7 @@
 #include "fallback.h"
 
 /*
- * Lets a TCP socket that nobody else knows yet act through our file: the
+ * Lets an unpublished TCP socket act through our file: the
  * descriptor's owner gets SIGURG, ss(8) finds the process by the inode, and packet
  * filters the file's credentials.
  */
@@ -40,10 +39,10 @@ static void sdp_fallback_share_tcp(struct socket *tcp, struct socket *sock)
 }
 
 /*
- * TCP faults memory in below the lock of its socket, so that lockdep would take
- * every socket lock above any of TCP's for one that waits for a program.  We take
- * that of a TCP socket which no program's call uses; lockdep knows classes only,
- * so that those who have one are of another.
+ * TCP faults user memory in below the lock of its socket, so that lockdep would take
+ * every socket lock above any of TCP's for one that waits for user space.  We take
+ * that of a TCP socket which no system call uses; lockdep knows classes only, so that
+ * sockets with one are of another class.
  */
 static struct lock_class_key sdp_fallback_lock_key;
 
@@ -63,7 +62,7 @@ void sdp_fallback_classify(struct sock *sk)
  * @fb: the fallback of a locked socket with a file and without a TCP socket
  * @family: AF_INET or AF_INET6
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 or a negative errno, as socket() gives it.
  */
 int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family)
@@ -125,7 +124,7 @@ void sdp_fallback_release_tcp(struct sdp_fallback *fb)
 		return;
 	sdp_fallback_detach_tcp(fb);
 	WRITE_ONCE(fb->tcp, NULL);
-	/* While the lock is held nobody sends signals to the file's owner. */
+	/* With the lock held no signals are sent to the file's owner. */
 	lock_sock(tcp->sk);
 	WRITE_ONCE(tcp->file, NULL);
 	release_sock(tcp->sk);
@@ -146,13 +145,13 @@ static void sdp_fallback_unshare_tcp(struct socket *tcp)
 }
 
 /**
- * sdp_fallback_discard_tcp() - have no TCP socket any more, whoever has used it
+ * sdp_fallback_discard_tcp() - drop the TCP socket, also one that has been in use
  * @fb: the fallback of a locked socket that TCP does not connect, with no call in
  *	its TCP socket
  *
- * When one that was used is closed, a protocol upon it or a map of sockets may have
- * to wait for others.  That must not be below our lock, so that it gets a file of
- * its own: the last reference to a file is dropped on the way back to the program.
+ * When one that was used is closed, a ULP or a sockmap may have to wait for others.
+ * That must not be below our lock, so that it gets a file of its own: the last
+ * reference to a file is dropped on the return to user space.
  */
 void sdp_fallback_discard_tcp(struct sdp_fallback *fb)
 {
@@ -178,7 +177,7 @@ void sdp_fallback_discard_tcp(struct sdp_fallback *fb)
 		fput(file);
 }
 
-/* The error is in both sockets, and whoever reads it first has read it. */
+/* The error is in both sockets; the first that reports it clears it in both. */
 static void sdp_fallback_post_error(struct sdp_fallback *fb,
 				    const struct sock *tsk)
 {
@@ -187,12 +186,12 @@ static void sdp_fallback_post_error(struct sdp_fallback *fb,
 	if (!err)
 		return;
 	WRITE_ONCE(fb->sk->sk_err, err);
-	/* Who sees this sees that, or that somebody has read it. */
+	/* With this, sk_err above is visible, unless it was reported already. */
 	smp_store_release(&fb->err, err);
 }
 
 /**
- * sdp_fallback_settle_error() - forget an error that somebody has read
+ * sdp_fallback_settle_error() - clear an error that was reported
  * @fb: the fallback of a socket with a TCP socket, locked or not
  *
  * SO_ERROR reads our error, TCP's calls theirs.
@@ -261,8 +260,8 @@ static void sdp_fallback_error_report(struct sock *tsk)
 /*
  * Lets errors of a connection become ours.  The callbacks' pointer holds our socket.
  * A listener has none: its children would inherit them.  Nor has a connection whose
- * pointer is in use: a program of the control group may have put it into a map of
- * sockets before it was accepted.  Its errors are TCP's alone.
+ * pointer is in use: a BPF program of the control group may have put it into a
+ * sockmap before it was accepted.  Its errors are TCP's alone.
  */
 static void sdp_fallback_attach_tcp(struct sdp_fallback *fb)
 {
@@ -322,7 +321,7 @@ void sdp_fallback_end(struct sdp_fallback *fb)
 	WRITE_ONCE(fb->reason, SDP_FALLBACK_NONE);
 	if (!fb->active)
 		return;
-	/* Of the next attempt it would be said anew. */
+	/* The next attempt must not report it. */
 	xchg(&fb->tcp->sk->sk_err, 0);
 	WRITE_ONCE(fb->active, false);
 	sdp_fallback_put(fb);
@@ -330,7 +329,7 @@ void sdp_fallback_end(struct sdp_fallback *fb)
 
 /**
  * sdp_fallback_adopt() - have a child that has come over TCP
- * @fb: the fallback of a new socket that nobody else knows, with its listener's
+ * @fb: the fallback of a new, unpublished socket, with its listener's
  *	options, and with those that TCP's listener had when the connection came
  * @tcp: the connection, accepted
  */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is in the TCP socket of a fallback.
+ * Calls in the TCP socket of a fallback.
  *
- * TCP faults a program's memory in with its socket locked, so that a call may
- * keep the lock for as long as the program likes.  As long as TCP carries the
- * connection that is the program's affair: only its own calls wait.  But an attempt
- * that has failed, or a connection that was dissolved, leaves a TCP socket that the
- * next attempt locks below our lock, and in a worker.  So nothing new begins before
- * the last call has left.
+ * TCP faults user memory in with its socket locked, so that a call may keep the lock
+ * for as long as user space likes.  As long as TCP carries the connection only calls
+ * on the same socket wait.  But an attempt that has failed, or a connection that was
+ * dissolved, leaves a TCP socket that the next attempt locks below our lock, and in a
+ * worker.  So nothing new begins before the last call has left.
  */
 #include <linux/wait_bit.h>
 
@@ -16,7 +15,7 @@
 
 /**
  * sdp_fallback_open() - let calls into the TCP socket
- * @fb: the fallback of a locked socket, or a new one that nobody else knows
+ * @fb: the fallback of a locked or a new, unpublished socket
  */
 void sdp_fallback_open(struct sdp_fallback *fb)
 {
@@ -28,7 +27,7 @@ void sdp_fallback_open(struct sdp_fallback *fb)
 	atomic_set(&fb->users, 1);
 	/* Pairs with the acquire in sdp_fallback_tcp(). */
 	smp_store_release(&fb->active, true);
-	/* Who waited for another's turn to end goes by this one. */
+	/* Waiters for the end of another attempt go by this one. */
 	smp_mb();
 	wake_up_var(&fb->users);
 }
@@ -44,7 +43,7 @@ struct socket *sdp_fallback_get(struct sdp_fallback *fb)
 {
 	if (likely(!sdp_fallback_tcp(fb)) || !atomic_inc_not_zero(&fb->users))
 		return NULL;
-	/* Who has seen it active just before it was shut is not to keep it in use. */
+	/* A caller that saw it active before sdp_fallback_end() must not keep it in use. */
 	if (READ_ONCE(fb->active))
 		return fb->tcp;
 	sdp_fallback_put(fb);
@@ -66,13 +65,13 @@ void sdp_fallback_put(struct sdp_fallback *fb)
 /**
  * sdp_fallback_wait_left() - wait until the last call has left the TCP socket of an
  *	attempt that is over
- * @fb: the fallback of a locked socket; the lock is given up meanwhile.  Nothing
+ * @fb: the fallback of a locked socket; the lock is released meanwhile.  Nothing
  *	happens while TCP carries the connection
  *
  * Like TCP, whose callers would wait for its lock here, this is not a matter of
  * O_NONBLOCK.
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 or -ERESTARTSYS.
  */
 int sdp_fallback_wait_left(struct sdp_fallback *fb)
