@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sender's side of zero copy: from the program's pages to an advertisement
+ * The sender's side of zero copy: from user pages to an advertisement
  * (SrcAvail), and back from the peer when it has read them, or refuses.
  */
 #include "rdma/rdma.h"
@@ -22,7 +22,7 @@ static u32 sdp_zsend_max_pages(const struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zsend_fit() - how much of a program's memory may be sent at once
+ * sdp_zsend_fit() - how much of user memory may be sent at once
  * @z: zero copy of a locked socket with a device
  * @addr: where it begins
  * @len: bytes
@@ -68,8 +68,8 @@ static bool sdp_zsend_map(struct sdp_zcopy *z, struct sdp_zsend *s,
 }
 
 /**
- * sdp_zsend_open() - whether the program may still write
- * @z: zero copy of a locked socket, that was connected before the lock was given up
+ * sdp_zsend_open() - whether user space may still write
+ * @z: zero copy of a locked socket, that was connected before the lock was released
  */
 bool sdp_zsend_open(const struct sdp_zcopy *z)
 {
@@ -80,10 +80,10 @@ bool sdp_zsend_open(const struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zsend_may_add() - whether pages may be sent behind those that are
+ * sdp_zsend_may_add() - whether pages may be sent behind those in flight
  * @z: zero copy of a socket; without its lock it is a hint for a caller that waits
  *
- * Not behind those of which the peer has refused some, which are sent first.
+ * Not behind pages that the peer has refused in part: the rest of these goes first.
  */
 bool sdp_zsend_may_add(const struct sdp_zcopy *z)
 {
@@ -143,7 +143,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 	struct sdp_zpages *zp = s->zp;
 
 	sdp_owned(z->st->sk);
-	/* Its key ends before memory is given back. */
+	/* Its key ends before memory is released. */
 	WARN_ON_ONCE(s->keyed);
 	if (zp->done == zp->len)
 		sdp_zpace_learn(&z->pace, jiffies - s->since);
@@ -173,7 +173,7 @@ static u32 sdp_zsend_read(const struct sdp_zcopy *z, const struct sdp_zsend *s)
 	return clamp_t(s32, z->source.done - s->start, 0, s->zp->len);
 }
 
-/* Tells the peer of the pages; returns whether the connection lives. */
+/* Advertises the pages to the peer; returns whether the connection lives. */
 static bool sdp_zsend_tell(struct sdp_zcopy *z, struct sdp_zsend *s)
 {
 	struct sdp_msg msg = {
@@ -229,7 +229,7 @@ static u32 sdp_zsend_next(const struct sdp_zcopy *z)
 
 /*
  * Data in the ring is before pages that a call waits for, and behind the others.
- * Like RingAvail, the offer waits for all that is on its way.
+ * Like RingAvail, the advert waits for all that is in flight.
  */
 static bool sdp_zsend_may_offer(struct sdp_zcopy *z, const struct sdp_zsend *s)
 {
@@ -300,7 +300,7 @@ bool sdp_zsend_push(struct sdp_zcopy *z)
 	return sdp_zsend_advertise(z) && sdp_zsend_cancel(z);
 }
 
-/* Lets go of pages that are taken back, or has the rest of them sent. */
+/* Releases pages that are taken back, or has the rest of them sent. */
 static void sdp_zsend_settle(struct sdp_zcopy *z)
 {
 	struct sdp_zsend *s;
@@ -320,11 +320,11 @@ static void sdp_zsend_settle(struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zsend_revoke() - take the pages back of which all was read, or the rest
+ * sdp_zsend_revoke() - revoke the key of pages that are read, or whose rest is
  *	refused
  * @z: zero copy of a locked socket (by its owner or in softirq) with a queue pair
  *
- * What the program has written since may be behind those that are free now.
+ * What user space has written since may be sent behind the pages that are free now.
  *
  * Return: whether the connection lives.
  */
@@ -355,8 +355,8 @@ bool sdp_zsend_revoke(struct sdp_zcopy *z)
 /**
  * sdp_zsend_key_ended() - the peer has invalidated a key
  * @z: zero copy of a locked socket (by its owner or in softirq) with a device
- * @key: any, for a peer may name what it likes: only those of pages that are
- *	offered count
+ * @key: any, for a peer may name what it likes: only those of advertised pages
+ *	count
  */
 void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key)
 {
@@ -416,7 +416,7 @@ void sdp_zsend_free(struct sdp_zcopy *z)
 	}
 }
 
-/* The device has invalidated a key, as it was asked to: the oldest of these. */
+/* The device has completed a local invalidation: of the oldest of these. */
 static void sdp_zsend_revoked(struct sdp_done *done)
 {
 	struct sdp_zcopy *z = container_of(done, struct sdp_zcopy, revoked);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asynchronous zero copy (AZ-SDP, the zero-copy paper, section 4): the program
- * goes on at once, and its memory is protected until the peer has read it.
+ * Asynchronous zero copy (AZ-SDP, the zero-copy paper, section 4): the write returns
+ * at once, and its memory is protected until the peer has read it.
  *
- * What does not fill a page is copied, so that a program may use the rest of
- * that page for something else at no cost (section 4.3).
+ * What does not fill a page is copied, so that user space may use the rest of that
+ * page for something else at no cost (section 4.3).
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -20,14 +20,14 @@
 #define SDP_ZASYNC_LEAST	(2 * PAGE_SIZE)
 
 /**
- * sdp_zasync_should_copy() - whether a write had better be copied
+ * sdp_zasync_should_copy() - whether a write is cheaper to copy
  * @z: zero copy of a locked socket; sdp_zasync_possible() said yes
- * @msg: what the program writes
+ * @msg: what user space writes
  * @zm: whether that is with MSG_ZEROCOPY
  *
- * A program that wrote to its memory too early is likely to do so again, and
- * gets copies of it in any case, each by a page fault.  And of little memory
- * there may be no whole page to protect.
+ * An application that wrote to its memory too early is likely to do so again, and gets
+ * copies of it in any case, each by a page fault.  And of little memory there may be
+ * no whole page to protect.
  */
 bool sdp_zasync_should_copy(struct sdp_zcopy *z, const struct msghdr *msg,
 			    const struct sdp_zmsg *zm)
@@ -62,8 +62,8 @@ static struct page *sdp_zasync_tail_page(struct sdp_zpages *zp, u32 head_room,
 }
 
 /*
- * Gets the pages of a range: copies of those at its ends that it does not fill,
- * and the others protected.  Returns whether it has them all.
+ * Gets the pages of a range: copies of the partial ones at its ends, and the others
+ * protected.  Returns whether it has them all.
  */
 static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 {
@@ -87,7 +87,7 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 			       end - tail, tail);
 }
 
-/* The lock is given up meanwhile. */
+/* The lock is released meanwhile. */
 static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z,
 					     unsigned long addr, u32 len)
 {
@@ -147,8 +147,8 @@ static void sdp_zasync_wait(struct sdp_zcopy *z, long *timeo)
 }
 
 /*
- * What was copied before and waits is to go first, and would be overtaken.  Asked
- * anew whenever the lock was given up: the connection may be another one.
+ * What was copied before and waits is to go first, and would be overtaken.  Checked
+ * again whenever the lock was released: the connection may be another one.
  */
 static bool sdp_zasync_may_add(const struct sdp_zcopy *z,
 			       const struct sdp_zmsg *zm)
@@ -172,7 +172,7 @@ static bool sdp_zasync_ready(struct sdp_zcopy *z, const struct sdp_zmsg *zm,
 	return sdp_zasync_may_add(z, zm);
 }
 
-/* Nobody waits for the pages, so that timers look after them. */
+/* No call waits for the pages, so that a timer checks their progress. */
 static void sdp_zasync_begin(struct sdp_zcopy *z, u32 len)
 {
 	if (sdp_tx_outstanding(z->st) == len)
@@ -187,7 +187,7 @@ static void sdp_zasync_begin(struct sdp_zcopy *z, u32 len)
 /**
  * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
  * @z: zero copy of a locked socket, connected; the lock may be given up meanwhile
- * @msg: what the program writes; advanced by what is sent
+ * @msg: what user space writes; advanced by what is sent
  * @zm: whether that is with MSG_ZEROCOPY
  * @timeo: how long to wait for room; less by what it took
  *
@@ -243,12 +243,12 @@ static void sdp_zasync_cancel(struct sdp_zcopy *z, struct sdp_zsend *s)
 }
 
 /**
- * sdp_zasync_watch() - look after pages that nobody waits for
+ * sdp_zasync_watch() - check the progress of pages that no call waits for
  * @z: zero copy of a locked socket
  *
  * The handler of SDP_TIMER_ASYNC.  A peer that has read nothing for too long
  * gets the rest by copy, as far as it has buffers for that; so do those to which
- * the pages could not even be offered.
+ * the pages could not even be advertised.
  */
 void sdp_zasync_watch(struct sdp_zcopy *z)
 {
@@ -267,7 +267,7 @@ void sdp_zasync_watch(struct sdp_zcopy *z)
 	z->st->ops->push(z->st->sk);
 }
 
-/* Counts what the program did to its memory; returns pages that it touched. */
+/* Counts what user space did to its memory; returns pages that it touched. */
 static u32 sdp_zasync_count(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	struct sdp_conn_stats *stats = &z->st->stats;
@@ -285,7 +285,7 @@ static u32 sdp_zasync_count(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	return count.touched;
 }
 
-/* Whether the program is better off with copies. */
+/* Whether user space is better off with copies. */
 static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(z->st->sk));
@@ -302,7 +302,7 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
  * @z: zero copy of a locked socket (by its owner or in softirq)
  * @zp: its pages, which are freed
  *
- * A program that writes to its memory too early too often is better off if that
+ * An application that writes to its memory too early too often is better off if that
  * is copied: each page costs it a fault and a copy.
  */
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp)

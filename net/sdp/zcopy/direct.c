@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the peer does not want to read (SendSm), of pages whose writer has gone
- * on: sent as messages, straight from the pages.
+ * What the peer does not want to read (SendSm), of pages whose write has returned:
+ * sent as messages, straight from the pages.
  */
 #include "rdma/rdma.h"
 #include "zcopy.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MSG_ZEROCOPY: the program leaves its memory alone until the socket's error
+ * MSG_ZEROCOPY: user space leaves its memory alone until the socket's error
  * queue says that it is free, so that it needs no protection.
  *
- * The word is the kernel's own (msg_zerocopy), so that its numbers, how words
- * are joined, and what they count against are those of TCP; io_uring has one of
- * its own kind.
+ * The notifications are the kernel's own (msg_zerocopy), so that their numbers, how
+ * they are coalesced, and what they count against are those of TCP; io_uring has
+ * notifications of its own kind.
  */
 #include <linux/errqueue.h>
 #include <linux/mm.h>
@@ -19,7 +19,7 @@
  * sdp_zmsg_begin() - see whether a write is one of these
  * @zm: to fill; @uarg is NULL if it is not
  * @sk: locked socket
- * @msg: what the program writes
+ * @msg: what user space writes
  * @len: bytes
  *
  * Return: 0, or -ENOBUFS: too many words have not been read, or RLIMIT_MEMLOCK
@@ -42,7 +42,7 @@ int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
 	return 0;
 }
 
-/* What holds a word back until it is freed, whatever kind of word. */
+/* An skb that delays a notification until it is freed, of whatever kind. */
 static struct sk_buff *sdp_zmsg_hold(struct ubuf_info *uarg)
 {
 	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
@@ -51,7 +51,7 @@ static struct sk_buff *sdp_zmsg_hold(struct ubuf_info *uarg)
 	return skb;
 }
 
-/* Without memory for this the word is only less exact. */
+/* Without memory for this the notification is only less exact. */
 static void sdp_zmsg_copied(struct ubuf_info *uarg)
 {
 	struct sk_buff *skb = sdp_zmsg_hold(uarg);
@@ -86,15 +86,15 @@ void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done)
 /**
  * sdp_zmsg_pin() - keep the pages of such a write
  * @zm: the write
- * @z: zero copy of a locked socket with a device; the lock is given up meanwhile
- * @addr: address in the program
+ * @z: zero copy of a locked socket with a device; the lock is released meanwhile
+ * @addr: user address
  * @len: bytes
  *
- * They are charged to the user with the word.
+ * They are charged to the user with the notification.
  *
- * Context: the program's.
- * Return: the pages, which tell the program when they are freed; NULL if that
- * cannot be done.
+ * Context: process context.
+ * Return: the pages, whose release sends the notification; NULL if that cannot be
+ * done.
  */
 struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_zcopy *z,
 				unsigned long addr, u32 len)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The receiver's side of zero copy: RDMA reads from the peer's pages into the
- * program's, or word that a copy is wanted.
+ * The receiver's side of zero copy: RDMA reads from the peer's pages into user
+ * memory, or a request for a copy.
  */
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
@@ -63,7 +63,7 @@ static void sdp_zrecv_end(struct sdp_zcopy *z)
 	complete_all(&read->zp->over);
 }
 
-/* The next bytes of the stream are in the program's memory. */
+/* The next bytes of the stream are in user memory. */
 static void sdp_zrecv_took(struct sdp_zcopy *z, u32 len)
 {
 	WRITE_ONCE(z->st->rx.copied, z->st->rx.copied + len);
@@ -103,7 +103,7 @@ void sdp_zrecv_reap(struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zrecv_unmap_all() - give back what the reads had of the queue pair
+ * sdp_zrecv_unmap_all() - release what the reads had of the queue pair
  * @z: zero copy of a locked socket with a queue pair that is drained; nothing happens if
  *	nothing is being read
  *
@@ -123,15 +123,15 @@ void sdp_zrecv_unmap_all(struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zrecv_free() - let the reader have pages that were being read into
+ * sdp_zrecv_free() - release the pages that were being read into
  * @z: zero copy of a locked socket whose queue pair is gone
  *
- * It may free them as soon as the lock is given up.
+ * It may free them as soon as the lock is released.
  */
 void sdp_zrecv_free(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
-	/* The keys end before memory is given back. */
+	/* The keys end before memory is released. */
 	WARN_ON_ONCE(sdp_zrecv_busy(z) && z->st->link->id->qp);
 	while (sdp_zrecv_busy(z))
 		complete_all(&z->reads[z->read_tail++ %
@@ -151,9 +151,9 @@ static void sdp_zrecv_refuse(struct sdp_zcopy *z, enum sdp_trace_refusal why)
 }
 
 /*
- * Whether nobody sleeps but a read for which there is something already, so that
- * it will not come to what is offered: the program's next call says what it
- * wants.  Who begins to sleep now looks at the offer himself.
+ * Whether the only sleeper is a read for which there is something already, so that it
+ * will not take the advert: the next call decides.  A call that begins to sleep now
+ * checks for adverts itself.
  */
 static bool sdp_zrecv_is_served(const struct sdp_zcopy *z)
 {
@@ -171,10 +171,9 @@ static bool sdp_zrecv_is_served(const struct sdp_zcopy *z)
  * sdp_zrecv_offered() - the peer lets us read its pages
  * @z: zero copy of a locked socket (by its owner or in softirq)
  *
- * A reader that sleeps takes them.  Whoever sleeps otherwise, in poll() or in a
- * write, would wait for bytes that only a read brings; and who has offered
- * pages himself waits for a peer that may do the same.  A program that is busy
- * elsewhere may come and read.
+ * A reader that sleeps takes them.  Other sleepers, in poll() or in a write, would wait
+ * for bytes that only a read brings; and if this end has advertised pages itself it
+ * waits for a peer that may do the same.  Otherwise user space may come and read.
  */
 void sdp_zrecv_offered(struct sdp_zcopy *z)
 {
@@ -188,8 +187,8 @@ void sdp_zrecv_offered(struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zrecv_asked() - a program asks whether there is something to read
- * @z: zero copy of a socket, locked or not; for poll() the program is among its sleepers
+ * sdp_zrecv_asked() - user space polls for something to read
+ * @z: zero copy of a socket, locked or not; poll() has queued itself already
  *
  * It may wait for that before it reads, so that it gets a copy.
  *
@@ -288,10 +287,10 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 }
 
 /*
- * A provider that finds the peer in this kernel copies straight from its
- * program to ours, which takes neither a registration nor a completion.  Returns
- * whether something was read, or may be next time: if the program's memory was
- * not there the lock was given up to get it.
+ * A provider that finds the peer in this kernel copies straight from its user memory to
+ * ours, which takes neither a registration nor a completion.  Returns whether
+ * something was read, or may be next time: if user memory was not there the lock was
+ * released to get it.
  */
 static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 {
@@ -320,10 +319,9 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 }
 
 /*
- * Memory that was sent from is as it was protected for that until it is written
- * to, so that whoever writes, we or the device, would take a page fault for each
- * page.  What finds no such pages is left alone for a while: a look at a page
- * takes a tenth of a fault.
+ * Memory that was sent from stays protected until it is written to, so that a write,
+ * ours or the device's, would take a page fault for each page.  Memory without such
+ * pages is skipped for a while: a look at a page takes a tenth of a fault.
  */
 static void sdp_zrecv_unguard(struct sdp_zcopy *z, unsigned long addr, u32 len)
 {
@@ -338,7 +336,7 @@ static void sdp_zrecv_unguard(struct sdp_zcopy *z, unsigned long addr, u32 len)
 
 /*
  * Begins another read; returns whether there was one to begin.  The lock is given
- * up to get the program's memory.
+ * up to get user memory.
  */
 static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 {
@@ -405,10 +403,10 @@ static void sdp_zrecv_run(struct sdp_zrecv_call *call, u32 want)
 }
 
 /**
- * sdp_zrecv() - read what the peer offers straight into the program's memory
- * @z: zero copy of a locked socket without unread data; the lock is given up meanwhile
+ * sdp_zrecv() - read what the peer advertises straight into user memory
+ * @z: zero copy of a locked socket without unread data; the lock is released meanwhile
  * @iter: where to; advanced by what was read
- * @may: the program's call is one that can do so
+ * @may: the call is one that can do so
  * @want: how many bytes it waits for
  *
  * What cannot be read this way is refused, and comes by copy.
@@ -444,7 +442,7 @@ u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want)
 }
 
 /**
- * sdp_zrecv_push() - tell the peer what was read, or is refused
+ * sdp_zrecv_push() - report to the peer what was read, or is refused
  * @z: zero copy of a locked socket (by its owner or in softirq)
  *
  * Return: whether the connection lives.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Zero copy: the program's pages, and what a connection has for transfers.
+ * Zero copy: user pages, and what a connection has for transfers.
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 #include "stream/stream.h"
 #include "zcopy.h"
 
-/* How often who waits looks whether it is killed. */
+/* How often a waiter checks for a fatal signal. */
 #define SDP_ZPAGES_NAP		max(HZ / 20, 2)
 /* How long it then goes on to wait, so that the stream stays whole. */
 #define SDP_ZPAGES_GRACE	(HZ / 2)
@@ -28,7 +28,7 @@ static const char *const sdp_zcopy_names[] = {
 };
 
 /**
- * sdp_zcopy_mode_name() - as administrators and programs know it
+ * sdp_zcopy_mode_name() - the mode's name in settings and statistics
  * @mode: mode
  *
  * Return: its name.
@@ -69,7 +69,7 @@ static bool sdp_zcopy_device(const struct sdp_device *dev)
 
 /**
  * sdp_zcopy_begin() - decide whether a connection takes part in zero copy
- * @z: zero copy of a socket that nobody else can transmit on yet, whose device is known
+ * @z: zero copy of a socket that nothing else can transmit on yet, whose device is known
  */
 void sdp_zcopy_begin(struct sdp_zcopy *z)
 {
@@ -123,11 +123,11 @@ u32 sdp_zcopy_thresh(const struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zcopy_segment() - memory of the program that lies together
- * @iter: what the program reads or writes
+ * sdp_zcopy_segment() - user memory that is contiguous
+ * @iter: what user space reads or writes
  * @addr: set to the address of its next byte
  *
- * Return: bytes; 0 if it is none of the program's memory.
+ * Return: bytes; 0 if it is none of user memory.
  */
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
 {
@@ -148,7 +148,7 @@ u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
 /**
  * sdp_zcopy_wanted() - whether a write is to be tried without a copy
  * @z: zero copy of a locked socket that is connected
- * @msg: what the program writes
+ * @msg: what user space writes
  */
 bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 {
@@ -161,7 +161,7 @@ bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 	return !sdp_backoff_skips(&z->unread);
 }
 
-/* Lets go of copies, and of pages that are protected. */
+/* Releases copies, and of pages that are protected. */
 static void sdp_zpages_release(struct sdp_zpages *zp)
 {
 	u32 i;
@@ -217,7 +217,7 @@ void sdp_zmem_show(struct seq_file *seq)
 /**
  * sdp_zpages_alloc() - begin with a transfer
  * @z: zero copy of a socket
- * @addr: address in the program
+ * @addr: user address
  * @len: bytes
  *
  * Return: a description of the pages, which it does not have yet; NULL if there
@@ -246,7 +246,7 @@ struct sdp_zpages *sdp_zpages_alloc(struct sdp_zcopy *z, unsigned long addr,
  * sdp_zpages_list() - describe the pages as the device sees them
  * @z: zero copy of a locked socket, whose connection may be over
  * @zp: pages, all of them there
- * @addr: address in the program
+ * @addr: user address
  *
  * Return: whether there was memory for that, and a device.
  */
@@ -264,8 +264,8 @@ bool sdp_zpages_list(const struct sdp_zcopy *z, struct sdp_zpages *zp,
 }
 
 /*
- * Whether the program may have pages back that the peer says it has read.  Those
- * that are protected stay as they were until the device lets go of them, too.
+ * Whether user space may have pages back that the peer says it has read.  Protected
+ * ones stay as they were until the device releases them, too.
  */
 static bool sdp_zpages_may_pin(const struct sdp_zcopy *z,
 			       enum sdp_zpages_use use)
@@ -286,18 +286,18 @@ static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
 }
 
 /**
- * sdp_zpages_pin() - keep a program's pages where they are
- * @z: zero copy of a locked socket with the device that is to use them; the lock is given up
+ * sdp_zpages_pin() - keep user pages where they are
+ * @z: zero copy of a locked socket with the device that is to use them; the lock is released
  *	meanwhile
- * @addr: address in the program
+ * @addr: user address
  * @len: bytes
  * @use: what they are for
  *
  * Pinned as for direct I/O and not for long: how long it takes is limited by
- * the device's retries, or by what the program is ready to wait.
+ * the device's retries, or by what user space is ready to wait.
  *
- * Context: the program's.
- * Return: the pages, which are the caller's; NULL if the program has no such
+ * Context: process context.
+ * Return: the pages, which are the caller's; NULL if user space has no such
  * memory, may not have it pinned, or there is no memory; or if the device sends
  * from pages that it does not use any more.
  */
@@ -335,13 +335,13 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 
 /**
  * sdp_zpages_wait() - wait until the device does not use pages any more
- * @z: zero copy of a locked socket; the lock is given up meanwhile
+ * @z: zero copy of a locked socket; the lock is released meanwhile
  * @zp: pages that it uses
  * @limit: how long that may take, jiffies
  *
- * Needs no program at the peer.  If it takes too long, or if the caller is
- * killed, the connection ends: that ends all that the device does, and takes no
- * peer.  So the memory is the program's own when this returns.
+ * Needs no application at the peer.  If it takes too long, or if the caller is killed,
+ * the connection ends: that ends all that the device does, and needs no peer.  So the
+ * device does not use the memory any more when this returns.
  */
 void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long limit)
@@ -370,7 +370,7 @@ void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 }
 
 /**
- * sdp_zpages_free() - let go of a program's pages
+ * sdp_zpages_free() - release user pages
  * @zp: pages that no device uses
  *
  * Context: process context; any, if they were not written to.
@@ -381,19 +381,19 @@ void sdp_zpages_free(struct sdp_zpages *zp)
 	sg_free_table(&zp->sgt);
 	mm_unaccount_pinned_pages(&zp->mmp);
 	sdp_zmem_uncharge(zp->charged);
-	/* The program hears of it last, when all of it is true. */
+	/* User space hears of it last, when all of it is true. */
 	consume_skb(zp->msg);
 	kvfree(zp);
 }
 
 /**
- * sdp_zpages_drop() - let go of pages that a program reads into
- * @z: zero copy of a locked socket; the lock is given up meanwhile
+ * sdp_zpages_drop() - release pages that were read into
+ * @z: zero copy of a locked socket; the lock is released meanwhile
  * @zp: pages that no device uses
  *
- * Pages of files are locked for that, by a file system that may be a program's.
+ * Pages of files are locked for that, by a file system that may be in user space.
  *
- * Context: the program's.
+ * Context: process context.
  */
 void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {

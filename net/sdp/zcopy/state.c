@@ -100,7 +100,7 @@ void sdp_zsource_advertise(struct sdp_zsource *z, u32 mseq, u32 len)
 	};
 }
 
-/* What is outstanding has ended, and what was asked for it with it. */
+/* What is outstanding has ended, and a request to cancel it with it. */
 static void sdp_zsource_settle(struct sdp_zsource *z)
 {
 	if (sdp_zsource_busy(z))
@@ -197,8 +197,8 @@ void sdp_zsource_cancel_sent(struct sdp_zsource *z)
  * @mid: kind of message
  * @payload_len: bytes of payload
  *
- * As long as memory is outstanding, what SrcAvailCancel needs is kept for it:
- * the memory must come back though neither program reads what returns credits.
+ * As long as memory is outstanding, what SrcAvailCancel needs is reserved: the memory
+ * must come back even if no application reads, at either end, and returns credits.
  */
 bool sdp_zsource_may_send(const struct sdp_zsource *z,
 			  const struct sdp_credit *credit, enum sdp_mid mid,
@@ -349,7 +349,7 @@ void sdp_zsink_refuse(struct sdp_zsink *z)
 }
 
 /**
- * sdp_zsink_due() - what the peer is to be told
+ * sdp_zsink_due() - which message to the peer is due
  * @z: sink
  *
  * Return: SDP_MID_RDMARDCOMPL, for as many bytes as @unreported says;
@@ -384,7 +384,7 @@ bool sdp_zsink_spent(const struct sdp_zsink *z, u32 *rkey)
 }
 
 /**
- * sdp_zsink_told() - the peer is told what was due
+ * sdp_zsink_told() - the message that was due is sent
  * @z: sink
  * @mid: what sdp_zsink_due() said
  * @mseq: the message's sequence number

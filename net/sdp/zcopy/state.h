@@ -64,7 +64,7 @@ struct sdp_zsource {
  * @fifo: what may be read
  * @max: how many of these the peer may have outstanding
  * @reading: bytes that the device is reading, from the oldest on
- * @unreported: bytes that were read and the peer was not told of
+ * @unreported: bytes that were read and not reported to the peer yet
  * @spent: with these, an advertisement was read to its end
  * @spent_rkey: its key
  * @refusing: SendSm is to be sent, unless all is read before

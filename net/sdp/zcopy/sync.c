@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Synchronous zero copy (ZSDP): the program waits until the peer has read its
+ * Synchronous zero copy (ZSDP): user space waits until the peer has read its
  * pages, or wants the bytes by copy.
  */
 #include <linux/sched/signal.h>
@@ -12,12 +12,12 @@
 #include "zcopy.h"
 
 /*
- * How long it may take to answer SrcAvailCancel, which needs no program, but
- * has to wait for what the peer's device is reading.
+ * How long it may take to answer SrcAvailCancel, which needs no application, but has to
+ * wait for what the peer's device is reading.
  */
 #define SDP_ZSYNC_ANSWER	(40 * HZ)
 
-/* Asked anew whenever the lock was given up: the connection may be another one. */
+/* Checked again whenever the lock was released: the connection may be another one. */
 static bool sdp_zsync_may_add(const struct sdp_zcopy *z)
 {
 	return !sdp_zsend_busy(z) && sdp_zsend_may_add(z) &&
@@ -78,7 +78,7 @@ static bool sdp_zsync_wait_read(struct sdp_zcopy *z, struct sdp_zpages *zp,
 	return false;
 }
 
-/* As with TCP the program may limit how long nothing is acknowledged. */
+/* As with TCP user space may limit how long nothing is acknowledged. */
 static unsigned long sdp_zsync_answer(const struct sdp_zcopy *z)
 {
 	unsigned long user = msecs_to_jiffies(sdp_base(z->st->sk)->opt.user_timeout);
@@ -110,11 +110,11 @@ static void sdp_zsync_take_back(struct sdp_zcopy *z, struct sdp_zpages *zp)
 
 /**
  * sdp_zsync_send() - send the next bytes of a write without a copy
- * @z: zero copy of a locked socket, connected; the lock is given up meanwhile
- * @msg: what the program writes; advanced by what was sent
+ * @z: zero copy of a locked socket, connected; the lock is released meanwhile
+ * @msg: what user space writes; advanced by what was sent
  * @timeo: how long to wait; less by what it took
  *
- * Nobody reads the program's memory any more when this returns.
+ * The peer does not read user memory any more when this returns.
  *
  * Return: bytes; if they are fewer than a write of the threshold, the rest is
  * to be copied.

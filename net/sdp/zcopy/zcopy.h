@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Zero copy: the sender lets the peer read the program's pages, the receiver
- * reads them straight into those of its own program.  The sender's call waits
- * for that (ZSDP), or returns at once (AZ-SDP).
+ * Zero copy: the sender lets the peer read user pages, the receiver reads them straight
+ * into those of its own user space.  The sender's call waits for that (ZSDP), or returns
+ * at once (AZ-SDP).
  * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_ZCOPY_H
@@ -33,23 +33,22 @@ struct ubuf_info;
 /* Bytes that are offered at once, and that one read brings. */
 #define SDP_ZCOPY_BYTES		SZ_1M
 #define SDP_ZCOPY_READ_BYTES	SZ_256K
-/* Pages that they may lie in: programs' memory seldom begins with one. */
+/* Pages that they may lie in: user memory seldom begins with one. */
 #define SDP_ZCOPY_PAGES		(SDP_ZCOPY_BYTES / PAGE_SIZE + 1)
 #define SDP_ZCOPY_READ_PAGES	(SDP_ZCOPY_READ_BYTES / PAGE_SIZE + 1)
-/* Reads that are under way at once. */
+/* Reads that are in flight at once. */
 #define SDP_ZCOPY_READS		4U
 /* Work requests for each, even if each page has a place of its own. */
 #define SDP_ZCOPY_READ_WRS	12U
 /* Pieces that one of them has where devices allow it: four do for a read then. */
 #define SDP_ZCOPY_READ_SGE	17U
-/* Those that register the memory to read to, where devices need that. */
+/* Work requests that register the memory to read to, where devices need that. */
 #define SDP_ZCOPY_REG_WRS	3U
 
 /*
- * How long a peer may take to read some of what it is offered.  A program that
- * is not there costs its peer this once; then writes are copied for a while.
- * One that has taken longer, because it or its host has much else to do, gets
- * more time, up to a limit.
+ * How long a peer may take to read some of what is advertised to it.  An application
+ * that does not read costs its peer this once; then writes are copied for a while.  One
+ * that has taken longer, because it or its host is busy, gets more time, up to a limit.
  */
 #define SDP_ZCOPY_PATIENCE	max(HZ / 20, 2)
 #define SDP_ZCOPY_PATIENCE_MAX	(10 * SDP_ZCOPY_PATIENCE)
@@ -99,16 +98,16 @@ enum sdp_zpages_use {
 };
 
 /**
- * struct sdp_zpages - a program's pages that a transfer uses
+ * struct sdp_zpages - user pages that a transfer uses
  * @over: completed when the device does not use them any more; the call that
  *	has pinned them waits for it, and frees them; not if they are @async
  * @len: bytes
  * @done: bytes that were transferred, valid once it is over
  * @sent: bytes that were read, or sent as messages
  * @write: the device writes to them
- * @async: nobody waits for them: the connection frees them
- * @msg: of MSG_ZEROCOPY, whose program is told by its end; NULL for others,
- *	which are protected and not pinned if they are @async
+ * @async: no call waits for them: the connection frees them
+ * @msg: of MSG_ZEROCOPY, whose end notifies user space; NULL for others, which are
+ *	protected and not pinned if they are @async
  * @guard_ops: what protects those pages of @pages that are protected
  * @guard: what it needs for that
  * @first: how many are before them, which are copies
@@ -155,7 +154,7 @@ enum sdp_zsend_state {
  * @state: how far they have come
  * @keyed: the peer's key is registered, and not known to have ended
  * @start: value of the source's counter before their first byte
- * @since: when the program has written them, jiffies
+ * @since: when user space has written them, jiffies
  */
 struct sdp_zsend {
 	struct sdp_zpages *zp;
@@ -190,7 +189,7 @@ struct sdp_zread {
  * @epoch: counts the connections of the socket, wraps; likewise
  * @reading: a call reads without a copy, or gets the memory for it; likewise
  * @on: this end takes part
- * @ends_keys: the peer wants its keys invalidated by who has read
+ * @ends_keys: the peer wants the reader to invalidate its keys
  * @source: what is advertised
  * @sink: what the peer advertises
  * @sends: pages that are sent, in the order of the stream; @send_head and
@@ -205,9 +204,9 @@ struct sdp_zread {
  * @pace: how long the peer took to read pages, jiffies
  * @unread: large writes that are copied, because the peer did not read one
  * @async: large writes return at once
- * @watched: how far pages that nobody waits for had come at the last look
+ * @watched: how far pages that no call waits for had come at the last check
  * @watched_at: when they were first seen there, jiffies
- * @touched: those that are copied, because the program has written to its
+ * @touched: those that are copied, because user space has written to its
  *	memory before it was sent
  * @unsent: reads to memory that is not looked at, because it was not sent before
  */
@@ -276,15 +275,15 @@ static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
 }
 
 /*
- * Whether so many have left that a writer who waits for room is woken.  For each
- * of them he would be woken, and the reader have to wait for him, in turns.
+ * Whether so many have left that a waiting writer is woken.  One wake-up for each would
+ * have writer and reader wait for each other in turns.
  */
 static inline bool sdp_zsend_has_drained(const struct sdp_zcopy *z)
 {
 	return z->send_head - z->send_tail <= z->source.max / 2;
 }
 
-/* How long the peer may read nothing before it is asked to give up. */
+/* How long the peer may read nothing before the advert is cancelled. */
 static inline u32 sdp_zsend_patience(const struct sdp_zcopy *z)
 {
 	return clamp_t(u32, sdp_zpace_bound(&z->pace), SDP_ZCOPY_PATIENCE,
@@ -299,7 +298,7 @@ static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
 
 /**
  * struct sdp_zmsg - a write that may be one with MSG_ZEROCOPY
- * @uarg: what tells the program when its memory is free; NULL if it is none
+ * @uarg: notifies user space when its memory is free; NULL if it is none
  * @borrowed: that is the caller's
  * @sent: bytes that were sent without a copy
  */
@@ -337,8 +336,7 @@ static inline u8 sdp_zcopy_cap(const struct sdp_zcopy *z)
  * @z: zero copy of a locked socket; sdp_zcopy_wanted() said yes
  * @timeo: how long it may wait
  *
- * Who may not wait cannot: the pages are the program's until the peer has read
- * them.
+ * A non-blocking write cannot: the pages are in use until the peer has read them.
  */
 static inline bool sdp_zsync_possible(const struct sdp_zcopy *z, long timeo)
 {
