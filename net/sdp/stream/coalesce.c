@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Small writes of a burst: all but the first join a message that waits, and
- * leave with it.
+ * Small writes of a burst: all but the first are coalesced with a message that waits,
+ * and leave with it.
  */
 #include <linux/net.h>
 #include <linux/uio.h>
@@ -12,7 +12,7 @@
 #define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
 
 /**
- * sdp_tx_count_joined() - a write joins a message that waits
+ * sdp_tx_count_joined() - a write is coalesced with a message that waits
  * @st: stream of a locked socket
  */
 void sdp_tx_count_joined(struct sdp_stream *st)
@@ -23,7 +23,7 @@ void sdp_tx_count_joined(struct sdp_stream *st)
 	sdp_burst_joined(&st->tx.burst);
 }
 
-/* Whether no limit that the program or the system has set is near. */
+/* Whether no limit that user space or the system has set is near. */
 static bool sdp_tx_join_fits(const struct sdp_stream *st, u32 len)
 {
 	const struct sdp_ring *ring = &st->tx.ring;
@@ -35,17 +35,17 @@ static bool sdp_tx_join_fits(const struct sdp_stream *st, u32 len)
 }
 
 /**
- * sdp_tx_join() - add a write to a message that goes on waiting
- * @st: stream of a locked socket whose program may write
- * @msg: what the program writes
+ * sdp_tx_join() - coalesce a write with a message that goes on waiting
+ * @st: stream of a locked socket that may be written to
+ * @msg: what user space writes
  * @len: bytes
  *
- * This is what sdp_send_locked() comes to for a few bytes behind others in the
- * ring's memory, when none of what that takes care of has to be: neither is the
- * message full afterwards nor is there anything to look for or to wait for.
- * Then two thirds of its instructions are questions whose answer is known.
+ * The fast path of sdp_send_locked(), for a few bytes behind others in the ring's
+ * memory, when none of what that takes care of has to be: neither is the message full
+ * afterwards nor is there anything to look for or to wait for.  It saves two thirds
+ * of the instructions.
  *
- * Context: process context; does not wait for the program's memory.
+ * Context: process context; does not wait for user memory.
  * Return: whether the bytes were taken; if not, nothing has happened.
  */
 bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len)

@@ -2,10 +2,10 @@
 /*
  * Data messages whose header travels as immediate data.
  *
- * Programs like to write whole pages, and so many packets' worth of payload.  A
- * header before it takes a packet more, which costs a packet's time at both
- * ends: a quarter of the time of 4 KiB with Soft-RoCE.  Immediate data has room
- * for what the header of a Data message says, and all packets have room for that.
+ * Applications like to write whole pages, and so many packets' worth of payload.  A
+ * header before it takes a packet more, which costs a packet's time at both ends: a
+ * quarter of the time of 4 KiB with Soft-RoCE.  Immediate data has room for what the
+ * header of a Data message says, and all packets have room for that.
  *
  * The receiver has posted room for a header and room for payload, and does not
  * know what comes.  So the last bytes of the payload are sent first, where a

@@ -43,8 +43,8 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
  * sdp_rx_full() - whether the peer has to wait until something is read
  * @st: stream of a socket, locked or not
  *
- * It then has no credits, or no space, to send more data, and nobody is about
- * to make or to tell of some.
+ * It then has no credits, or no space, to send more data, and none is about to be
+ * made or advertised.
  */
 bool sdp_rx_full(const struct sdp_stream *st)
 {
@@ -74,7 +74,7 @@ bool sdp_rx_readable(const struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_unwanted() - whether nobody will read what arrives
+ * sdp_rx_unwanted() - whether what arrives will never be read
  * @sk: locked socket (by its owner or in softirq)
  *
  * As TCP does, the caller resets the connection rather than pretend.
@@ -115,7 +115,7 @@ static int sdp_rx_take(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	int err;
 
 	if (!buf->written) {
-		/* Who has begun to write does not go back. */
+		/* A peer that writes to the ring does not return to messages. */
 		if (!buf->page || st->rx.ring.pos.head)
 			return -EPROTO;
 		sdp_rx_queue_buf(st, buf, msg);
@@ -185,7 +185,7 @@ static void sdp_rx_note_question(struct sdp_stream *st, const struct sdp_msg *ms
 		st->tx.empty_due = true;
 }
 
-/* What was written into the ring, and is told of by a message behind it. */
+/* What was written into the ring, and is announced by a message behind it. */
 static void sdp_rx_was_written(struct sdp_rx_buf *buf, struct sdp_msg *msg)
 {
 	buf->written = true;

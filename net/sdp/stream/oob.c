@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Urgent data (MSG_OOB), as TCP shows it to programs.  On the wire the last
- * byte of a message with OOB_PRES is urgent, and OOB_PEND tells that such a
- * byte is on its way (IBTA annex A4, out-of-band data).
+ * Urgent data (MSG_OOB), as TCP shows it to user space.  On the wire the last byte of a
+ * message with OOB_PRES is urgent, and OOB_PEND announces that such a byte follows
+ * (IBTA annex A4, out-of-band data).
  *
  * The urgent byte stays in the stream at the mark; readers pass over it unless
  * SO_OOBINLINE is set.  There is one mark, and a new urgent byte moves it.
@@ -94,12 +94,12 @@ void sdp_oob_passed(struct sdp_stream *st)
 }
 
 /**
- * sdp_oob_announced() - a message said that urgent data is on its way
+ * sdp_oob_announced() - a message said that urgent data follows
  * @st: stream of a locked socket (by its owner or in softirq)
  *
  * An earlier urgent byte becomes a byte like any other; but if it is the next
- * one it is dropped, as TCP does, because programs read to the mark and take
- * the urgent byte for read.
+ * one it is dropped, as TCP does, because applications read to the mark and take the
+ * urgent byte for read.
  */
 void sdp_oob_announced(struct sdp_stream *st)
 {
@@ -159,7 +159,7 @@ static int sdp_oob_take(struct sdp_stream *st, int flags, u8 *byte)
  * @len: room there
  * @flags: MSG_PEEK, MSG_TRUNC
  *
- * Never waits but for the program's memory.  As with TCP the byte is read even
+ * Never waits but for user memory.  As with TCP the byte is read even
  * if it cannot be delivered.
  *
  * Return: as TCP: 1, or 0 if there was no room; -EINVAL if there is no urgent
@@ -206,7 +206,7 @@ u8 sdp_oob_flags(struct sdp_tx *tx, bool urgent)
 }
 
 /**
- * sdp_oob_want_announce() - whether an empty message should tell of a byte
+ * sdp_oob_want_announce() - whether an empty message should announce a byte
  * @tx: send side, of which all was sent that could be
  */
 bool sdp_oob_want_announce(const struct sdp_tx *tx)

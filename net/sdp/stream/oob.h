@@ -13,7 +13,7 @@ struct sdp_tx;
 struct sdp_stream;
 
 /* Bits of sdp_oob::data; the low byte is the urgent byte itself. */
-#define SDP_OOB_VALID	0x0100	/* it is there and nobody has read it */
+#define SDP_OOB_VALID	0x0100	/* it is there and unread */
 #define SDP_OOB_NOTYET	0x0200	/* it is announced, its position is unknown */
 #define SDP_OOB_READ	0x0400	/* it was read with MSG_OOB */
 

@@ -41,10 +41,10 @@ bool sdp_tx_waiting(const struct sdp_stream *st)
  * sdp_tx_heard() - a message has come from the peer
  * @st: stream of a locked socket (by its owner or in softirq)
  *
- * Where a completion does not tell this answers a probe, and says that DisConn
- * has arrived.
- * Otherwise it gives a probe more time, which may be slow because much data is
- * on its way before it.
+ * Where a completion does not say so this answers a probe, and says that DisConn has
+ * arrived.
+ * Otherwise it gives a probe more time, which may be slow because much data is in
+ * flight before it.
  */
 bool sdp_tx_heard(struct sdp_stream *st)
 {
@@ -59,10 +59,10 @@ bool sdp_tx_heard(struct sdp_stream *st)
 }
 
 /**
- * sdp_tx_silent() - whether no completion will tell that the ring has room
+ * sdp_tx_silent() - whether no completion is requested that frees room in the ring
  * @st: stream of a locked socket
  *
- * What waits for credits will ask for one when it is posted.
+ * What waits for credits will request one when it is posted.
  */
 bool sdp_tx_silent(const struct sdp_stream *st)
 {
@@ -74,11 +74,11 @@ bool sdp_tx_silent(const struct sdp_stream *st)
 }
 
 /**
- * sdp_tx_ask_for_room() - have a completion tell of room, if somebody waits for it
+ * sdp_tx_ask_for_room() - request a completion that frees room, if a writer waits for it
  * @st: stream of a locked socket (by its owner or in softirq) with a connection
  *
- * What was posted before that, by a writer who had room enough, may not have
- * asked for its completion.
+ * What was posted before that, by a writer with room enough, may not have requested
+ * its completion.
  */
 void sdp_tx_ask_for_room(struct sdp_stream *st)
 {
@@ -105,7 +105,7 @@ bool sdp_tx_probe_overdue(const struct sdp_stream *st)
 }
 
 /**
- * sdp_tx_ring_avail() - the peer tells of its ring (RingAvail)
+ * sdp_tx_ring_avail() - the peer advertises its ring (RingAvail)
  * @st: stream of a locked socket (by its owner or in softirq)
  * @ravah: what it said
  *
@@ -130,7 +130,7 @@ int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah)
 }
 
 /**
- * sdp_tx_ring_space() - the peer tells what it has read (RingSpace)
+ * sdp_tx_ring_space() - the peer advertises space that it has read (RingSpace)
  * @st: stream of a locked socket (by its owner or in softirq)
  * @tail: position in its ring
  *
@@ -148,7 +148,7 @@ int sdp_tx_ring_space(struct sdp_stream *st, u32 tail)
 
 /**
  * sdp_tx_set_peer() - the connection is set up, the peer's buffers are known
- * @st: stream of a socket that nobody else can transmit on yet
+ * @st: stream of a socket that nothing else can transmit on yet
  * @rcv_size: size of the peer's buffers as it said, header included
  *
  * The send ring's pieces limit what a message can have: one piece of the work
@@ -211,7 +211,7 @@ unsigned long sdp_alive_user_limit(const struct sdp_stream *st)
 }
 
 /**
- * sdp_alive_written() - the program has written something
+ * sdp_alive_written() - user space has written something
  * @st: stream of a locked socket, with something outstanding
  */
 void sdp_alive_written(struct sdp_stream *st)

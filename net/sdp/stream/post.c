@@ -33,8 +33,8 @@ static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
  * @reading: the device reads memory of the peer
  *
  * With some devices a registration must not share the send queue with what may
- * have to be sent again (SDP_QUIRK_REG_ALONE).  Then nothing is on its way if this
- * says yes; if not, a completion or the read's end tells when to ask again.
+ * have to be sent again (SDP_QUIRK_REG_ALONE).  Then nothing is in flight if this says
+ * yes; if not, check again at a completion or at the end of the read.
  */
 bool sdp_tx_idle(struct sdp_stream *st, bool reading)
 {
@@ -56,7 +56,7 @@ static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 
 	if (len ? st->link->dev->data_in_place : st->link->dev->all_in_place)
 		return true;
-	/* Nagle's rule waits for the completion of what is on its way. */
+	/* Nagle's rule waits for the completion of what is in flight. */
 	if (len && !sdp_nodelay(st->sk) && len < tx->max_payload)
 		return true;
 	if (st->sk->sk_socket &&
@@ -67,7 +67,7 @@ static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 			sdp_tx_limit(st) / SDP_TX_SIGNAL_SHARE;
 }
 
-/* Notes a work request in the queue of those that wait for completion. */
+/* Adds a work request to the queue of outstanding ones. */
 static struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool signal)
 {
 	struct sdp_tx *tx = &st->tx;
@@ -86,7 +86,7 @@ static struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool sig
 
 /*
  * Takes the payload from where it is.  All requests for what is not in the ring are
- * signaled, for nothing else tells when that memory is free.
+ * signaled: only their completion says when that memory is free.
  */
 static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_how *how)
 {
@@ -175,8 +175,8 @@ static void sdp_tx_build_write(struct sdp_stream *st, const struct sdp_msg *msg,
 
 /*
  * Most iWARP writes carry no immediate data (RFC 5040): a message behind them
- * tells of what was written, and how long it is.  It is delivered after
- * all that was sent before it has been placed.
+ * announces what was written, and how long it is.  It is delivered after all that
+ * was sent before it has been placed.
  */
 static bool sdp_tx_submit_ring_data(struct sdp_stream *st,
 				    const struct sdp_msg *msg,
@@ -329,7 +329,8 @@ bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payl
  * sdp_tx_post_empty() - send a message for what its header says
  * @st: stream of a locked socket, credits and a work request are available
  *
- * Who needs to know of the ring's space is told in place of an empty Data.
+ * To a peer that needs to know of the ring's space RingSpace is sent in place of an
+ * empty Data.
  *
  * Return: as sdp_tx_post_msg().
  */
@@ -407,8 +408,8 @@ void sdp_tx_nudge(struct sdp_stream *st)
  * after the usual retries.  Standard SDP uses it for keepalive.  Its completion
  * also says that everything sent before has arrived.
  *
- * With iWARP a write completes when the local device has taken it, and the
- * peer is asked by a message.
+ * With iWARP a write completes when the local device has taken it, and a message is
+ * sent instead.
  */
 void sdp_tx_probe(struct sdp_stream *st)
 {
@@ -431,7 +432,7 @@ void sdp_tx_probe(struct sdp_stream *st)
 }
 
 /**
- * sdp_tx_add_reg_mr() - let the peer use memory, of which the next message tells
+ * sdp_tx_add_reg_mr() - register memory that the next message advertises
  * @st: stream of a locked socket, a work request is available beside the message's
  * @reg: to fill; it stays until the message is posted, with which it leaves
  * @mr: the memory
@@ -529,7 +530,7 @@ void sdp_tx_prepare(struct sdp_stream *st)
 }
 
 /**
- * sdp_tx_reap() - give back the room of messages that have arrived
+ * sdp_tx_reap() - release the room of messages that have arrived
  * @st: stream of a locked socket (by its owner or in softirq)
  *
  * A completion also stands for the unsignaled work requests before it.
@@ -544,7 +545,7 @@ void sdp_tx_reap(struct sdp_stream *st)
 	sdp_owned(st->sk);
 	if (tx->signaled_seen == done)
 		return;
-	/* As with TCP, what arrives releases what the program held back. */
+	/* As with TCP, what arrives releases what user space held back. */
 	if (tx->intent == SDP_INTENT_MORE)
 		tx->intent = SDP_INTENT_NONE;
 	st->stats.last_heard = jiffies;

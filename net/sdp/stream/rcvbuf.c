@@ -112,9 +112,9 @@ void sdp_rcvbuf_consumed(struct sdp_rcvbuf *rb, u32 size)
  * @limit: payload bytes that all may have
  * @pressure: memory is short
  *
- * This is for buffers whose payload the program has read.  Those of messages
- * without payload must always be posted again: they are the credits by which
- * the two sides tell each other of credits.
+ * This is for buffers whose payload user space has read.  Those of messages without
+ * payload must always be posted again: they are the credits by which the two sides
+ * advertise credits.
  *
  * Return: true if it is; false if it is freed.  At least SDP_CREDIT_BUFS_MIN
  * buffers stay.
@@ -122,7 +122,7 @@ void sdp_rcvbuf_consumed(struct sdp_rcvbuf *rb, u32 size)
 bool sdp_rcvbuf_keep(const struct sdp_rcvbuf *rb, u32 size, u32 limit,
 		     bool pressure)
 {
-	/* A message of the size that the peer was told would not fit in. */
+	/* A message of the size that was advertised to the peer would not fit in. */
 	if (size < rb->size)
 		return false;
 	return rb->fit <= BUFS_MIN || (!pressure && rb->bytes <= limit);
@@ -194,7 +194,7 @@ void sdp_rcvbuf_resize(struct sdp_rcvbuf *rb, u32 size, u32 posted)
 }
 
 /**
- * sdp_rcvbuf_ack_due() - whether the peer is to be told the size now
+ * sdp_rcvbuf_ack_due() - whether ChRcvBufAck is to be sent now
  * @rb: buffers
  *
  * The answer (ChRcvBufAck) is @size, larger than it was or not; once it is
@@ -236,7 +236,7 @@ void sdp_peerbuf_want(struct sdp_peerbuf *pb, u32 len)
 {
 	u32 want = pb->size;
 
-	/* Step by step, lest each write a little longer asks anew. */
+	/* Step by step, lest each write a little longer asks again. */
 	while (want < len && want < pb->most)
 		want *= 2;
 	want = smaller(want, pb->most);
@@ -274,8 +274,8 @@ void sdp_peerbuf_asked(struct sdp_peerbuf *pb, u32 wish)
  * @pb: what the sender knows
  * @size: payload bytes that it said
  *
- * Return: 0; -EPROTO if nobody has asked, or buffers would have shrunk under
- * messages that are on their way.
+ * Return: 0; -EPROTO if ChRcvBuf was not sent, or buffers would have shrunk under
+ * messages that are in flight.
  */
 int sdp_peerbuf_acked(struct sdp_peerbuf *pb, u32 size)
 {

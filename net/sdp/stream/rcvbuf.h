@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Decisions about receive buffers: how many there are and how large they are,
- * and when the peer is asked for larger ones or is told of ours (ChRcvBuf and
+ * and when the peer is asked for larger ones or ours are advertised (ChRcvBuf and
  * ChRcvBufAck).
  *
  * Pure: also compiled in user space by the unit tests.
@@ -14,9 +14,9 @@
 /* Buffers of a new connection, unless fewer are allowed. */
 #define SDP_RCVBUF_FIRST	8U
 /*
- * Buffers of a connection whose data nobody reads: one whose first bytes were
- * read, one that is full, and four by which the peer fills it and learns that
- * they are posted again, two at a time.
+ * Buffers of a connection whose data is not read: one whose first bytes were read, one
+ * that is full, and four by which the peer fills it and learns that they are posted
+ * again, two at a time.
  */
 #define SDP_RCVBUF_UNREAD	6U
 
@@ -33,7 +33,7 @@
  *	take the place of smaller ones
  * @wish: payload bytes that the peer has asked for and waits for an answer to,
  *	0 = none
- * @growing: somebody is busy allocating more
+ * @growing: more are being allocated
  *
  * What the peer knows is @size, unless @wish is set: then it will only know
  * @size once @small is 0, because buffers are consumed in the order in which

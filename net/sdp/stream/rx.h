@@ -79,7 +79,7 @@ void sdp_rx_ring_purge(struct sdp_stream *st);
  * @done: bytes delivered
  * @pos: stream position of the next byte
  * @offset: unread bytes to pass over before the first one (SO_PEEK_OFF)
- * @stamp: when the last of the bytes arrived, 0 if nobody has looked
+ * @stamp: when the last of the bytes arrived, 0 if not recorded
  * @missing: bytes of @msg that were not there to be copied to
  * @peek: leave the data in the queue
  * @discard: count the data, but copy none (MSG_TRUNC)

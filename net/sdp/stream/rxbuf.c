@@ -7,7 +7,7 @@
 
 #include "stream.h"
 
-/* What all buffers may have: the program's wish if it stated one. */
+/* What all buffers may have: as user space has set it, else the sysctl. */
 static u32 sdp_rx_limit(const struct sdp_stream *st)
 {
 	const struct sdp_rcvbuf *rb = &st->rx.rb;
@@ -28,7 +28,7 @@ static int sdp_rx_map_buf(struct sdp_stream *st, struct sdp_rx_buf *buf)
 
 /*
  * What a message has put there was synchronised when it came, and may have been
- * changed by the processor since; what the device has sees nobody.
+ * changed by the processor since; buffers that the device still has are not read.
  */
 static void sdp_rx_unmap_buf(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
@@ -51,8 +51,8 @@ static void sdp_rx_free_buf(struct sdp_stream *st, struct sdp_rx_buf *buf)
 }
 
 /*
- * Gives memory to a buffer that has none, charged already.  Pieces larger than
- * a page are a luxury, which nobody shall wait for.
+ * Gives memory to a buffer that has none, charged already.  Pieces larger than a page
+ * are a luxury: their allocation must not wait.
  */
 static struct sdp_rx_buf *sdp_rx_alloc_buf(struct sdp_stream *st, u32 size)
 {
@@ -98,7 +98,7 @@ static int sdp_rx_alloc_tables(struct sdp_stream *st)
  * sdp_rx_size() - decide how many receive buffers there are, and may be
  * @st: stream of a locked socket without any
  *
- * The program's wish counts if it stated one, else the sysctls.
+ * The size that user space has set counts, else the sysctls.
  *
  * Return: bytes that the first ones take.
  */
@@ -186,7 +186,7 @@ int sdp_rx_post(struct sdp_stream *st, struct sdp_rx_buf *buf)
 
 /**
  * sdp_rx_post_all() - give the first receive buffers to the queue pair
- * @st: stream of a socket with a queue pair in state INIT, known to nobody else yet
+ * @st: stream of an unpublished socket with a queue pair in state INIT
  *
  * Return: 0 or the provider's errno.
  */
@@ -383,7 +383,7 @@ void sdp_rx_add_spare(struct sdp_stream *st)
  * sdp_rx_grow() - get more or larger receive buffers
  * @st: stream of a locked socket; sdp_stream_ops::grow was called
  *
- * The caller pushes, for the peer is to be told.
+ * The caller pushes, for ChRcvBufAck or credits may be due.
  *
  * Context: process context, where memory can be waited for.
  */
@@ -405,7 +405,7 @@ void sdp_rx_grow(struct sdp_stream *st)
 	sdp_mem_account_end(old);
 	WRITE_ONCE(rb->growing, false);
 	sdp_rx_relieve_later(st);
-	/* Those who waited for more than fits have waited in vain. */
+	/* Readers that wait for more than fits would wait for ever. */
 	if (sdp_rx_readable(st))
 		sk->sk_data_ready(sk);
 }
@@ -438,7 +438,7 @@ static bool sdp_rx_may_grow(const struct sdp_stream *st, bool more)
  * @st: stream of a locked socket (by its owner or in softirq), a message has come
  *
  * A peer that has no credits for data left gets more, if there may be more; if
- * not, it is looked after when the program has had time to read.
+ * not, it is looked after when user space has had time to read.
  */
 void sdp_rx_exhausted(struct sdp_stream *st)
 {
@@ -476,7 +476,7 @@ int sdp_rx_handle_chrcvbuf(struct sdp_stream *st, u32 wish)
  * sdp_rx_unmap() - end the device's access to the receive buffers
  * @st: stream of a locked socket whose queue pair is gone
  *
- * Frees all buffers but those with unread data, which the program may still
+ * Frees all buffers but those with unread data, which user space may still
  * read after the connection ended.
  *
  * Context: process context.
@@ -504,7 +504,7 @@ void sdp_rx_unmap(struct sdp_stream *st)
 
 /**
  * sdp_rx_purge() - drop unread data and the last memory of the receive side
- * @st: stream of a socket without connection, locked or known to nobody else
+ * @st: stream of an unpublished socket, or of a locked one without connection
  */
 void sdp_rx_purge(struct sdp_stream *st)
 {
@@ -514,7 +514,7 @@ void sdp_rx_purge(struct sdp_stream *st)
 	for (i = 0; i < rx->first.count; i++)
 		if (rx->first.bufs[i].page)
 			sdp_rx_free_buf(st, &rx->first.bufs[i]);
-	/* The list of those without memory goes through both. */
+	/* The list of buffers without memory contains those of both. */
 	sdp_rx_ring_purge(st);
 	sdp_rx_slots_free(&rx->first);
 	memset(rx, 0, sizeof(*rx));

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Room for a peer whose data nobody reads.
+ * Room for a peer whose data is not read.
  *
- * A message takes a buffer, however short it is, so that a few short ones take
- * them all.  A program that reads gives the buffers back.  One that waits for
- * more to come before it reads (SO_RCVLOWAT, MSG_PEEK, FIONREAD) would wait for
- * ever; for it payloads move together, so that all buffers but one are full, and
- * the others are posted again.
+ * A message takes a buffer, however short it is, so that a few short ones take them
+ * all.  A reader releases the buffers.  But one that waits for more to come before it
+ * reads (SO_RCVLOWAT, MSG_PEEK, FIONREAD) would wait for ever; for it payloads are
+ * packed, so that all buffers but one are full, and the others are posted again.
  *
- * A byte moves twice at most: into a buffer that is full afterwards, or to the
- * start of its own, which is filled next.  Nothing of this happens as long as the program reads.
+ * A byte moves twice at most: into a buffer that is full afterwards, or to the start of
+ * its own, which is filled next.  Nothing of this happens as long as user space reads.
  */
 #include "stream.h"
 
-/* A program that reads nothing for so long does not read. */
+/* If nothing is read for so long, user space does not read. */
 #define SDP_RX_PATIENCE		(HZ / 100)
 
 static u32 sdp_rx_tail_room(const struct sdp_rx_buf *buf)
@@ -50,7 +49,7 @@ static void sdp_rx_pack_pair(struct sdp_stream *st, struct sdp_rx_buf *to,
 }
 
 /**
- * sdp_rx_pack_last() - a payload has come that nobody is about to read
+ * sdp_rx_pack_last() - a payload has come that no reader is about to take
  * @st: stream of a locked socket (by its owner or in softirq) with unread data
  *
  * It is moved as a whole or not at all: no time is spent on what frees nothing.
@@ -87,7 +86,7 @@ static bool sdp_rx_may_pack(const struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_relieve_later() - the peer may wait, see whether somebody reads
+ * sdp_rx_relieve_later() - the peer may wait: check later whether user space reads
  * @st: stream of a locked socket (by its owner or in softirq)
  */
 void sdp_rx_relieve_later(struct sdp_stream *st)
@@ -119,13 +118,12 @@ static void sdp_rx_make_room(struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_relieve() - the peer has waited, and the program had time to read
+ * sdp_rx_relieve() - the peer has waited, and user space had time to read
  * @st: stream of a locked socket
  *
  * Context: process context, may sleep for memory.
  * Return: whether it is about to have room, as far as there is any to be made: the
- * caller pushes, and looks whether those who wait for more data than there is have
- * waited in vain.
+ * caller pushes, and checks for readers that wait for more data than there can be.
  */
 bool sdp_rx_relieve(struct sdp_stream *st)
 {
@@ -147,7 +145,7 @@ bool sdp_rx_relieve(struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_was_read() - the program has read
+ * sdp_rx_was_read() - user space has read
  * @st: stream of a locked socket
  */
 void sdp_rx_was_read(struct sdp_stream *st)

@@ -24,7 +24,7 @@
  * sdp_rx_ring_size() - decide how large a ring would be
  * @st: stream of a locked socket without any receive buffers
  *
- * The program's wish counts if it stated one, else the sysctl.  Either may
+ * The size that user space has set counts, else the sysctl.  Either may
  * change later, when the queue pair has room only for what was decided now.
  *
  * Return: how many receive buffers the ring may need.
@@ -55,7 +55,7 @@ void sdp_rx_ring_want(struct sdp_stream *st)
 	st->rx.ring.wanted = st->flow->fit;
 }
 
-/* How much space the peer is told of at least. */
+/* How much space is advertised at once at least. */
 static u32 sdp_rx_ring_piece(const struct sdp_stream *st, u32 size)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
@@ -191,7 +191,7 @@ static bool sdp_rx_ring_try(struct sdp_stream *st, u32 size)
  * credits in this direction.
  *
  * Context: process context, may sleep.
- * Return: whether there is a ring now, of which the peer is to be told.
+ * Return: whether there is a ring now, which is to be advertised.
  */
 bool sdp_rx_ring_alloc(struct sdp_stream *st)
 {
@@ -247,13 +247,13 @@ static void sdp_rx_ring_refill(struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_ring_start() - the peer is about to be told of the ring
+ * sdp_rx_ring_start() - the ring is about to be advertised
  * @st: stream of a locked socket whose ring has its memory
- * @ravah: set to what to tell
+ * @ravah: set to what to advertise
  *
- * From the next message on that it sends after it was told, the peer writes.
- * Receive buffers without memory are not posted before, because messages that
- * need some are posted for take them in turn.
+ * The peer writes from the first message on that it sends after it has the advert.
+ * Receive buffers without memory are not posted before, because they would be taken
+ * in turn by messages that need some.
  */
 void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
 {
@@ -326,7 +326,7 @@ static void sdp_rx_ring_stamp(struct sdp_rx_ring *ring, ktime_t time)
  * sdp_rx_ring_receive() - the peer has written to the ring
  * @st: stream of a locked socket (by its owner or in softirq)
  * @len: bytes
- * @time: when, 0 if nobody wants to know
+ * @time: when, 0 if not to be recorded
  *
  * Return: 0; -EPROTO if the peer may not have done that.
  */
@@ -360,7 +360,7 @@ u8 sdp_rx_ring_last(const struct sdp_rx *rx)
 }
 
 /**
- * sdp_rx_ring_peek() - unread bytes that lie together
+ * sdp_rx_ring_peek() - unread bytes that are contiguous
  * @st: stream of a locked socket
  * @skip: unread bytes of the ring to pass over
  * @from: set to where they are
@@ -438,10 +438,10 @@ void sdp_rx_ring_read(struct sdp_stream *st, u32 len)
 }
 
 /**
- * sdp_rx_ring_tell() - the peer is about to be told what was read
+ * sdp_rx_ring_tell() - space that was read is about to be advertised
  * @st: stream of a locked socket (by its owner or in softirq)
  *
- * Return: the position to tell.
+ * Return: the position to advertise.
  */
 u32 sdp_rx_ring_tell(struct sdp_stream *st)
 {
@@ -479,7 +479,7 @@ void sdp_rx_ring_unmap(struct sdp_stream *st)
 
 /**
  * sdp_rx_ring_purge() - drop the ring and what is in it
- * @st: stream of a socket without connection, locked or known to nobody else
+ * @st: stream of an unpublished socket, or of a locked one without connection
  */
 void sdp_rx_ring_purge(struct sdp_stream *st)
 {

@@ -132,7 +132,7 @@ void sdp_tx_free(struct sdp_stream *st)
 }
 
 /**
- * sdp_tx_trim() - give back the memory of a ring that nobody uses
+ * sdp_tx_trim() - release the memory of a ring that is not in use
  * @st: stream of a locked socket
  *
  * The handler of SDP_TIMER_QUIET, which is armed as long as there is some.
@@ -149,7 +149,7 @@ void sdp_tx_trim(struct sdp_stream *st)
 		return;
 	}
 	tx->quiet_head = tx->ring.head;
-	/* What was posted last may never have asked for its completion. */
+	/* What was posted last may not have requested its completion. */
 	if (sdp_tx_silent(st))
 		sdp_tx_probe(st);
 	sdp_timer_arm(st->sk, SDP_TIMER_QUIET, SDP_TX_QUIET);
@@ -215,10 +215,10 @@ static struct page *sdp_tx_alloc_pages(gfp_t gfp, u32 n)
 }
 
 /*
- * Memory for so many pieces that lie together, or for fewer; only for the last
- * other memory is moved or written away.  It goes back as a whole when the last
- * of them does: freed in parts, it would reach programs in parts, and what they
- * send without a copy would lie in more places.
+ * Memory for so many contiguous pieces, or for fewer; only for the last other memory is
+ * reclaimed or compacted.  It is freed as a whole when the last of them is: freed in
+ * parts, it would reach user space in parts, and what is sent from there without a
+ * copy would be less contiguous.
  */
 static void *sdp_tx_alloc_run(const struct sdp_stream *st, u32 *n)
 {
@@ -241,10 +241,10 @@ static void *sdp_tx_alloc_run(const struct sdp_stream *st, u32 *n)
  * sdp_tx_alloc_chunks() - give a piece of the ring its memory
  * @st: stream of a locked socket with a device
  * @index: piece without memory
- * @len: bytes that the program writes
+ * @len: bytes that user space writes
  *
- * For a long write those behind it get theirs as well, if there is as much in one
- * piece, so that it takes fewer copies and the device fewer addresses.
+ * For a long write the pieces behind it get theirs as well, if there is as much
+ * contiguous memory, so that it takes fewer copies and the device fewer addresses.
  *
  * Context: process context, may sleep for memory.
  * Return: 0, -ENOMEM or -ENOBUFS.

@@ -35,7 +35,7 @@ static int sdp_stream_alloc_charged(struct sdp_stream *st)
 
 /**
  * sdp_stream_alloc() - allocate what a connection needs before the first byte
- * @st: stream of a locked socket that nobody else can transmit on yet, whose device is
+ * @st: stream of a locked socket that nothing else can transmit on yet, whose device is
  *	known
  *
  * What a connection keeps under all circumstances is charged as one piece.
@@ -72,7 +72,7 @@ void sdp_stream_choose(struct sdp_stream *st, u32 rcv_size, u32 bufs)
 }
 
 /**
- * sdp_stream_free() - give back what a connection had, but for what is to be read
+ * sdp_stream_free() - release what a connection had, but for what is to be read
  * @st: stream of a locked socket; its queue pair is gone
  */
 void sdp_stream_free(struct sdp_stream *st)

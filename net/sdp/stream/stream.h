@@ -53,7 +53,7 @@
  * @written: its payload was written into the ring
  * @ended_key: a key that the device has invalidated with the message
  * @ends_key: there is one
- * @stamp: when it arrived, 0 unless the program wants to know
+ * @stamp: when it arrived, 0 unless user space wants to know
  * @off: where in @page the unread payload starts
  * @len: bytes of unread payload
  */
@@ -104,9 +104,9 @@ struct sdp_rx_stamp {
 
 /**
  * struct sdp_rx_ring - the ring that the peer writes to
- * @pos: positions; its size is 0 until the peer is told of the ring
+ * @pos: positions; its size is 0 until the ring is advertised
  * @size: bytes of the memory, or of what is wanted if there is no @mr
- * @told_at: when the peer was told of what was read
+ * @told_at: when space was advertised last
  * @spare: receive buffers posted for which there is no window, because messages
  *	took several
  * @wanted: it is to be allocated when the first buffers do not suffice
@@ -115,7 +115,7 @@ struct sdp_rx_stamp {
  * @nr_sg: their number
  * @mr: allows the peer to write to them
  * @slots: receive buffers beyond a connection's first ones
- * @stamps: arrivals, if programs want to know
+ * @stamps: arrivals, if user space wants to know
  * @stamp_head: count of these ever noted
  * @stamp_tail: count of these that are over
  */
@@ -153,7 +153,7 @@ struct sdp_rx_ring {
  * @copied: stream position of the first unread byte, wraps
  * @relief: SDP_TIMER_RELIEF is about to look whether the peer has room
  * @relief_copied: @copied when it was armed
- * @packing: nobody reads, and payloads share buffers
+ * @packing: user space does not read, and payloads share buffers
  * @oob: urgent data
  */
 struct sdp_rx {
@@ -194,7 +194,7 @@ struct sdp_stream;
  * struct sdp_done - what is to be done when a work request has completed
  * @done: called with the socket locked, by its owner or in softirq
  *
- * It is part of a structure of whoever posts, as ib_cqe is.
+ * It is part of a structure of the poster, as ib_cqe is.
  */
 struct sdp_done {
 	void (*done)(struct sdp_done *done);
@@ -227,7 +227,7 @@ struct sdp_tx_wr {
 };
 
 /**
- * enum sdp_tx_intent - what the program has said about what it writes next
+ * enum sdp_tx_intent - what user space has said about what it writes next
  * @SDP_INTENT_NONE: nothing
  * @SDP_INTENT_WRITE: a write goes on, and appends to the last message
  * @SDP_INTENT_MORE: it has promised more (MSG_MORE), and nothing has happened since that
@@ -256,12 +256,12 @@ enum sdp_tx_intent {
  * @hdr: headers, one for each element of @wr
  * @hdr_dma: DMA address of @hdr
  * @peer: the peer's receive buffers
- * @out: the peer's receive ring, size 0 until it has told of it
+ * @out: the peer's receive ring, size 0 until it is advertised
  * @out_addr: remote address of its first byte
  * @out_rkey: key to it
  * @burst: what the device has been given in one go
  * @waits_for: why the first message that waits does
- * @intent: what the program has said about what it writes next
+ * @intent: what user space has said about what it writes next
  * @pushing: sdp_output() is at work
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
@@ -274,7 +274,7 @@ enum sdp_tx_intent {
  * @empty_due: the peer waits for a message, be it an empty one
  * @last_seq: sequence number of the last message that has to arrive: one with
  *	payload, or DisConn
- * @probing: a probe is on its way, see sdp_tx_probe()
+ * @probing: a probe is in flight, see sdp_tx_probe()
  * @probe_at: jiffies when it was posted
  * @since: jiffies when the oldest byte in @ring was written, or @ring's tail
  *	moved
@@ -337,7 +337,7 @@ struct sdp_tx {
  * @credit_stalls: times that data had to wait for credits, or for space
  * @send_waits: times that a writer had to wait for room
  * @probes: zero-byte writes posted
- * @coalesced: writes that joined a message that waited
+ * @coalesced: writes that were coalesced with a message that waited
  * @zcopy_out: payload written without a copy
  * @zcopy_in: payload read without a copy
  * @zcopy_refusals: offers of the peer that came by copy
@@ -345,7 +345,7 @@ struct sdp_tx {
  * @async_out: payload written without a copy or a wait
  * @guard_refusals: writes whose memory could not be protected
  * @guard_faults: pages that were written to before they were sent
- * @guard_waits: of these, those that the program had to wait for
+ * @guard_waits: of these, those that a writer had to wait for
  * @guard_copies: of these, those that were copied because it took too long
  * @flushes: what has waited for the peer's space has left, by its cause
  * @fill: how full the receive buffers were when data came, in eighths
@@ -387,7 +387,7 @@ struct sdp_conn_stats {
  * @may_send: whether the credits allow a message, beside what is kept for others
  * @push: post all that credits and the send queue allow; for entries, which have done
  *	all else
- * @flush: likewise, whatever waits for company
+ * @flush: likewise, also what is held back to coalesce
  * @grow: call sdp_rx_grow() in process context; called in any
  */
 struct sdp_stream_ops {
@@ -405,7 +405,7 @@ struct sdp_stream_ops {
  * @rx_cqe: completion entry of all receive work requests
  * @tx_cqe: completion entry of all send work requests
  * @probed: what ends a probe that is a work request
- * @pause: sends what waits for company; holds the socket while it is pending
+ * @pause: sends what is held back to coalesce; holds the socket while it is pending
  * @features: what this side's Hello offers, and once the peer's has come, what
  *	both do, SDP_FEAT_*
  * @flow: engine of flow control; before the peer's Hello the one that is wanted
@@ -421,7 +421,7 @@ struct sdp_stream_ops {
  * @done: the stream's end has been received, and is there to be read
  * @read_turn: reads that wait for their memory, see usercopy.c
  * @write_turn: likewise writes
- * @async_out: pieces of a program's memory that are sent without a copy, and that no
+ * @async_out: pieces of user memory that are sent without a copy, and that no
  *	call waits for
  * @async_bytes: bytes of these that the peer has not read
  */

@@ -36,7 +36,7 @@ static void sdp_timestamp_put_us(struct msghdr *msg, bool new,
 }
 
 /**
- * sdp_timestamp_put() - tell the program when its data arrived
+ * sdp_timestamp_put() - report to user space when its data arrived
  * @msg: message that is being received, whose control data this becomes
  * @sk: socket, not locked, whose options say whether, and in which form
  * @stamp: wall clock time

@@ -11,7 +11,7 @@
 
 struct msghdr;
 
-/* The clock is read only where somebody wants to know. */
+/* The clock is read only if a socket wants timestamps. */
 static inline ktime_t sdp_timestamp_now(const struct sock *sk)
 {
 	bool wanted = sock_flag(sk, SOCK_RCVTSTAMP) ||

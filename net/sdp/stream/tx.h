@@ -40,7 +40,7 @@ void sdp_tx_probe(struct sdp_stream *st);
 void sdp_tx_nudge(struct sdp_stream *st);
 
 /* peer.c */
-/* How often a peer that grants no credits is asked whether it is there. */
+/* How often a peer that grants no credits is probed. */
 #define SDP_PERSIST_PERIOD	(5 * HZ)
 
 unsigned long sdp_alive_user_limit(const struct sdp_stream *st);
@@ -90,7 +90,7 @@ static inline bool sdp_tx_is_empty(const struct sdp_tx *tx)
 	return tx->wait_head == tx->wait_tail;
 }
 
-/* Whether what is written joins a message that waits. */
+/* Whether what is written is coalesced with a message that waits. */
 static inline bool sdp_tx_may_append(const struct sdp_stream *st)
 {
 	const struct sdp_tx *tx = &st->tx;

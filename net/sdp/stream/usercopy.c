@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies between a program and a locked socket.
+ * Copies between user space and a locked socket.
  *
- * A program decides when its memory is there (userfaultfd(), files of a file
- * system that it serves itself), and so would decide for how long a lock is held
- * under which the kernel waits for that memory.  The socket lock is waited for by
- * work items, by the connection manager's handlers, and by whoever removes a
- * device.  So nothing waits for a program's memory under it: a copy of what is not
- * there fails, the lock is given up, the memory is got, and the caller looks anew.
+ * User space decides when its memory is there (userfaultfd(), FUSE), and so would decide
+ * for how long a lock is held under which the kernel waits for that memory.  The socket
+ * lock is waited for by work items, by the connection manager's handlers, and by the
+ * removal of a device.  So nothing waits for user memory under it: a copy of what is not
+ * there fails, the lock is released, the memory is faulted in, and the caller checks all
+ * state again.
  *
- * What one call writes, or reads, without having to wait for the peer lies together
- * in the stream, as with TCP, whose calls keep the lock: programs whose threads share
- * a socket count on it.  So other calls of the same direction, and nobody else, wait
- * for one that waits for its memory.
+ * What one call writes, or reads, without having to wait for the peer is contiguous in
+ * the stream, as with TCP, whose calls keep the lock: applications whose threads share a
+ * socket count on it.  So other calls of the same direction, and nothing else, wait for
+ * one that waits for its memory.
  */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
@@ -24,12 +24,12 @@
 #include "stream.h"
 
 /**
- * sdp_copy_in() - copy what a program writes
+ * sdp_copy_in() - copy what user space writes
  * @to: where to
  * @len: bytes
- * @from: the program's memory; advanced by @len if it succeeds
+ * @from: user memory; advanced by @len if it succeeds
  *
- * Context: any that may sleep; does not wait for the program's memory.
+ * Context: any that may sleep; does not wait for user memory.
  * Return: whether all of it was copied; if not, sdp_fault_in() tells whether it
  * is worth another attempt.
  */
@@ -44,14 +44,14 @@ bool sdp_copy_in(void *to, size_t len, struct iov_iter *from)
 }
 
 /**
- * sdp_copy_out() - copy what a program reads
+ * sdp_copy_out() - copy what user space reads
  * @from: where from
  * @len: bytes
- * @to: the program's memory; advanced by what was copied
+ * @to: user memory; advanced by what was copied
  *
  * As with TCP all of it or nothing; but a pipe may be nearly full.
  *
- * Context: any that may sleep; does not wait for the program's memory.
+ * Context: any that may sleep; does not wait for user memory.
  * Return: bytes; if there are none, sdp_fault_in() tells whether it is worth
  * another attempt.
  */
@@ -69,14 +69,14 @@ size_t sdp_copy_out(const void *from, size_t len, struct iov_iter *to)
 }
 
 /**
- * sdp_turn_leave() - give up the socket lock amid what a call moves
+ * sdp_turn_leave() - release the socket lock amid what a call moves
  * @sk: locked socket
  * @turn: counts calls of this direction that do so; NULL for one that leaves the
  *	stream as it is
  *
- * Not to wait for the peer, but for the program's memory: sdp_turn_enter() follows.
+ * Not to wait for the peer, but for user memory: sdp_turn_enter() follows.
  *
- * Context: the program's.
+ * Context: process context.
  */
 void sdp_turn_leave(struct sock *sk, unsigned int *turn)
 {
@@ -87,11 +87,11 @@ void sdp_turn_leave(struct sock *sk, unsigned int *turn)
 }
 
 /**
- * sdp_turn_enter() - go on with a call that gave up the socket lock
+ * sdp_turn_enter() - go on with a call that released the socket lock
  * @sk: socket, which is locked again
- * @turn: as sdp_turn_leave() was told
+ * @turn: as given to sdp_turn_leave()
  *
- * Context: the program's.
+ * Context: process context.
  */
 void sdp_turn_enter(struct sock *sk, unsigned int *turn)
 {
@@ -99,7 +99,7 @@ void sdp_turn_enter(struct sock *sk, unsigned int *turn)
 	if (!turn)
 		return;
 	WRITE_ONCE(*turn, *turn - 1);
-	/* The other condition of who waits is the lock. */
+	/* The waiters' other condition is the lock. */
 	if (*turn)
 		return;
 	/* Pairs with the barrier in prepare_to_wait_event(): see wake_up_bit(). */
@@ -108,9 +108,9 @@ void sdp_turn_enter(struct sock *sk, unsigned int *turn)
 }
 
 /**
- * sdp_fault_in() - wait for memory of the program that was not there
- * @sk: locked socket; the lock is given up meanwhile
- * @iter: where the program reads or writes
+ * sdp_fault_in() - wait for user memory that was not there
+ * @sk: locked socket; the lock is released meanwhile
+ * @iter: where user space reads or writes
  * @len: bytes that are to be copied
  * @turn: counts calls of this direction that wait so; NULL for one that leaves the
  *	stream as it is
@@ -118,8 +118,8 @@ void sdp_turn_enter(struct sock *sk, unsigned int *turn)
  * It may be gone again when this returns, so that the caller has to repeat this,
  * and whatever the lock protects may be different.
  *
- * Context: the program's.
- * Return: 0 if all of it was there; -EFAULT if the program has no such memory,
+ * Context: process context.
+ * Return: 0 if all of it was there; -EFAULT if user space has no such memory,
  * or is killed.
  */
 int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len,
@@ -141,13 +141,13 @@ int sdp_fault_in(struct sock *sk, const struct iov_iter *iter, size_t len,
 
 /**
  * sdp_turn_wait() - wait until no other call waits for its memory amid its bytes
- * @sk: locked socket; the lock is given up meanwhile
+ * @sk: locked socket; the lock is released meanwhile
  * @turn: counts those calls
  *
  * As with TCP, where it would be the lock that is waited for, this is not a matter of
  * O_NONBLOCK.
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 or -ERESTARTSYS.
  */
 int sdp_turn_wait(struct sock *sk, unsigned int *turn)

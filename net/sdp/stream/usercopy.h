@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Copies between a program and a locked socket.
+ * Copies between user space and a locked socket.
  */
 #ifndef _SDP_USERCOPY_H
 #define _SDP_USERCOPY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Zero copy: the sender lets the peer read user pages, the receiver reads them straight
- * into those of its own user space.  The sender's call waits for that (ZSDP), or returns
- * at once (AZ-SDP).
+ * into user pages of its own.  The sender's call waits for that (ZSDP), or returns at
+ * once (AZ-SDP).
  * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_ZCOPY_H
