@@ -6,9 +6,9 @@
  * connected, then on the ready list until accept() takes it.  The list owns
  * the reference that will be the accepted socket's.
  *
- * The program's backlog limits the ready list, as with TCP.  Pending children
- * have a limit of their own: a peer that asks for a connection and then says
- * nothing must not keep others out.
+ * The backlog of user space limits the ready list, as with TCP.  Pending children have a
+ * limit of their own: a peer that asks for a connection and then sends nothing must not
+ * keep others out.
  */
 #include <linux/net.h>
 #include <linux/sched/signal.h>
@@ -21,7 +21,7 @@
 
 static int sdp_listen_bind(struct sdp_sock *ssk)
 {
-	/* An AF_SDP socket that nobody has bound listens to IPv4 and IPv6. */
+	/* An unbound AF_SDP socket listens to IPv4 and IPv6. */
 	bool dual = sdp_is_dual(&ssk->sk) ||
 		    (!ssk->conn.bound && ssk->sk.sk_family == AF_SDP);
 
@@ -53,7 +53,7 @@ static void sdp_listen_failed(struct sdp_sock *ssk)
 
 /**
  * sdp_listen_start() - make a socket a listener, or change its backlog
- * @sk: locked socket; the lock is given up for a while if this fails
+ * @sk: locked socket; the lock is released for a while if this fails
  * @backlog: connections that may wait for accept(), TCP's rule: one more
  *
  * Return: 0 or a negative errno.
@@ -96,10 +96,10 @@ static void sdp_listen_over(struct sdp_sock *ssk)
 
 /**
  * sdp_listen_stop() - end a listener
- * @sk: locked socket in state LISTEN; the lock is given up for a while
+ * @sk: locked socket in state LISTEN; the lock is released for a while
  *
- * The port is free and all children that nobody has accepted are reset when
- * this returns.
+ * The port is free and all children that were not accepted are reset when this
+ * returns.
  */
 void sdp_listen_stop(struct sock *sk)
 {
@@ -237,7 +237,7 @@ void sdp_accept_unlink(struct sdp_sock *child)
 	sdp_owned(&child->sk);
 	if (!listener)
 		return;
-	/* Nobody will accept it any more. */
+	/* It will not be accepted any more. */
 	sock_set_flag(&child->sk, SOCK_DEAD);
 	if (sdp_accept_remove(sdp_sk(listener), child))
 		sock_put(&child->sk);
@@ -245,7 +245,7 @@ void sdp_accept_unlink(struct sdp_sock *child)
 	sock_put(listener);
 }
 
-/* Resets a child that nobody will accept; the caller holds it. */
+/* Resets a child that will not be accepted; the caller holds it. */
 static void sdp_accept_drop(struct sdp_sock *parent, struct sdp_sock *child)
 {
 	struct sock *sk = &child->sk;
@@ -270,7 +270,7 @@ static void sdp_accept_drop(struct sdp_sock *parent, struct sdp_sock *child)
  * Another child whose peer has been silent may have to end for it.
  *
  * Context: handler of the listener's cm_id, under the handler mutex of @id.
- * Return: the child on the pending list, where anybody may end it; or NULL.
+ * Return: the child on the pending list, where other contexts may end it; or NULL.
  */
 struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 				  struct rdma_cm_id *id,
@@ -309,7 +309,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	list_add_tail(&child->accept_node, &parent->accept_pending);
 	late = !sdp_in_state(&parent->sk, TCPF_LISTEN);
 	spin_unlock_bh(&parent->accept_lock);
-	/* Whoever has closed it may have looked at the list before. */
+	/* sdp_accept_purge() may have run before it was on the list. */
 	if (late)
 		sdp_accept_drop(parent, child);
 	return child;
@@ -400,7 +400,7 @@ static struct sdp_sock *sdp_accept_first(struct sdp_sock *parent)
 }
 
 /**
- * sdp_accept_purge() - reset all children that nobody has accepted
+ * sdp_accept_purge() - reset all children that were not accepted
  * @parent: socket that does not listen any more, locked or not
  */
 void sdp_accept_purge(struct sdp_sock *parent)
@@ -424,8 +424,8 @@ bool sdp_accept_waiting(const struct sock *sk)
 }
 
 /*
- * Somebody else may have ended the TCP socket of a listener, below its own lock
- * alone (ss --kill).  To the program its listener is one: it ends as a whole.
+ * The TCP socket of a listener may have been ended below its own lock alone (ss --kill).
+ * For user space there is one listener: it ends as a whole.
  */
 static int sdp_accept_check(struct sock *sk)
 {
@@ -480,9 +480,9 @@ static struct sock *sdp_accept_take_rdma(struct sdp_sock *parent)
 }
 
 /*
- * Only a listener's owner takes, but what was seen need not be there any more:
- * TCP's queue is under TCP's lock, and is emptied when somebody ends that socket.
- * If connections have come over RDMA and over TCP they are taken by turns.
+ * Only a listener's owner takes, but what was seen need not be there any more: TCP's
+ * queue is under TCP's lock, and is emptied when that socket is ended (ss --kill).  If
+ * connections have come over RDMA and over TCP they are taken by turns.
  */
 static struct sock *sdp_accept_take(struct sdp_sock *parent, int *err)
 {

@@ -123,7 +123,7 @@ static long sdp_wait_for_connect(struct sock *sk, long timeo)
 	return timeo;
 }
 
-/* Everybody's address on some network: rdma_cm would ask the network who has it. */
+/* A broadcast address: rdma_cm would try to resolve it by ARP. */
 static bool sdp_connect_is_broadcast(const struct sdp_sock *ssk)
 {
 	const struct sdp_addr *peer = &ssk->base.peer;
@@ -188,7 +188,7 @@ static int sdp_connect_start(struct socket *sock,
 		sdp_sock_rollback(sk, sdp_share_leave);
 	if (!err && era == ssk->era)
 		err = sdp_sock_start_connect(ssk, &era);
-	/* The lock was given up, and another thread may have begun anew. */
+	/* The lock was released, and another thread may have begun again. */
 	if (era != ssk->era)
 		return -EALREADY;
 	if (err && sdp_fallback_connect(ssk, &err))
@@ -323,7 +323,7 @@ static int sdp_listen(struct socket *sock, int backlog)
 	return err;
 }
 
-/* A child whose file's program may have no more connections is reset. */
+/* A child that exceeds the control group's limit is reset. */
 static int sdp_accept_charge(struct sock *child)
 {
 	int err;
@@ -449,7 +449,7 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	return mask;
 }
 
-/* Who waits for the peer's data, or its end, and sees none of it. */
+/* A sleeper for the peer's data, or its end, for which there is none of it. */
 static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
 {
 	__poll_t in = poll_requested_events(wait) &

@@ -28,9 +28,9 @@ int sdp_sock_bind(struct sdp_sock *ssk, bool dual)
  * sdp_sock_keep_port() - hold on to a port when the connection that used it is over
  * @ssk: locked socket
  *
- * As with TCP a port that the program has chosen is its own until close().  The
- * identifier that had it is gone, so that somebody may have been quicker; then
- * whoever needs the port next says so.
+ * As with TCP a port that user space has chosen stays reserved until close().  The
+ * identifier that had it is gone, so that another socket may have taken it; then the
+ * next call that needs the port reports that.
  *
  * Context: process context.
  */

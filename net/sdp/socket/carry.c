@@ -81,7 +81,7 @@ static void sdp_fallback_carry_ip(struct sdp_sock *ssk)
 					       ip[options[i].which]);
 }
 
-/* Whose defaults are sysctls of TCP, and that are carried if the program set them. */
+/* Whose defaults are sysctls of TCP, and that are carried if user space set them. */
 static void sdp_fallback_carry_set(struct sdp_sock *ssk)
 {
 	struct socket *tcp = ssk->fallback.tcp;
@@ -106,14 +106,14 @@ static void sdp_fallback_carry_set(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_fallback_carry() - give TCP the options that we keep ourselves
+ * sdp_fallback_carry() - copy the options that we keep ourselves to TCP
  * @ssk: locked socket with a TCP socket that no call is in
  *
- * They are carried before anybody is asked about binding, listening or connecting,
- * and those that have changed since then once more when TCP begins: the others may
- * be what a program of the control group has set when it was asked.  Of the options
- * of level SOL_SOCKET IP_TOS changes one, so that sdp_fallback_sync() comes behind.
- * From then on they are set and read there.
+ * They are copied before the hooks of bind(), listen() and connect() run, and those that
+ * have changed since then once more when TCP begins: the others may have been set by a
+ * BPF program of the control group in its hook.  IP_TOS changes an option of level
+ * SOL_SOCKET, so that sdp_fallback_sync() comes behind.  From then on they are set and
+ * read there.
  */
 void sdp_fallback_carry(struct sdp_sock *ssk)
 {
@@ -134,7 +134,7 @@ void sdp_fallback_carry(struct sdp_sock *ssk)
  * @ssk: locked socket with a TCP socket that no call is in
  *
  * Both sides are to have one port, so that TCP chooses it at once, whatever
- * IP_BIND_ADDRESS_NO_PORT says: TCP is told when it listens or connects.
+ * IP_BIND_ADDRESS_NO_PORT says: TCP gets that when it listens or connects.
  */
 void sdp_fallback_carry_to_bind(struct sdp_sock *ssk)
 {

@@ -126,11 +126,11 @@ static void sdp_sock_queue_fin(struct sdp_sock *ssk)
 }
 
 /**
- * sdp_sock_check_orphan() - give up an orphan that does not get on
+ * sdp_sock_check_orphan() - give up an orphan that makes no progress
  * @ssk: locked socket
  *
- * Whoever closed it has gone, so that nobody else would notice.  A peer that
- * reads on, however slowly, gets all data.
+ * It has no file any more, so that no caller would notice.  A peer that reads on, however
+ * slowly, gets all data.
  */
 void sdp_sock_check_orphan(struct sdp_sock *ssk)
 {
@@ -146,8 +146,8 @@ void sdp_sock_check_orphan(struct sdp_sock *ssk)
 }
 
 /*
- * No limit of the program counts it from now on.  One too many is reset, and its
- * peer is told once.
+ * Limits on open files do not count it from now on.  One too many is reset, and its peer
+ * is notified once.
  */
 static void sdp_sock_become_orphan(struct sdp_sock *ssk)
 {
@@ -238,7 +238,7 @@ void sdp_sock_close(struct sock *sk)
 	sdp_share_leave(ssk);
 	if (idle && ssk->conn.link.id)
 		sdp_conn_destroy_id(&ssk->conn);
-	/* As with TCP no request is on its way any more after close(). */
+	/* As with TCP no request is in flight any more after close(). */
 	if (connecting)
 		sdp_conn_flush(&ssk->conn);
 }
@@ -263,8 +263,8 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
 	/* An attempt to connect that is just failing is not to be repeated. */
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	/*
-	 * A connection in this state has a device.  Without one it is somebody's who
-	 * retreats, and who has an id of it keeps that, see sdp_sock_rollback().
+	 * A connection in this state has a device.  Without one another thread is in
+	 * sdp_sock_rollback(), and keeps the id, if there is one.
 	 */
 	rollback = sdp_in_state(sk, TCPF_CLOSING) && !ssk->conn.link.dev;
 	if (ssk->conn.link.id && !rollback)
@@ -280,7 +280,7 @@ static void sdp_sock_stop(struct sdp_sock *ssk)
  * sdp_sock_forget() - prepare a socket without connection for another one
  * @ssk: locked socket in state CLOSE
  *
- * What the program has chosen, options and a bound address, stays.  There is no
+ * What user space has chosen, options and a bound address, stays.  There is no
  * peer any more.
  */
 void sdp_sock_forget(struct sdp_sock *ssk)
@@ -361,7 +361,7 @@ int sdp_shutdown(struct socket *sock, int how)
 	sdp_lock_sock(sk);
 	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
 	err = sdp_shutdown_locked(sock, how + 1);
-	/* Wake whoever sleeps in poll(). */
+	/* Wake sleepers in poll(). */
 	sk->sk_state_change(sk);
 	sdp_release_sock(sk);
 	return err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a connection begins, and how the program learns of its end.
+ * How a connection begins, and how user space learns of its end.
  */
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
@@ -20,7 +20,7 @@ void sdp_sock_connected(struct sdp_sock *ssk)
 	struct sock *sk = &ssk->sk;
 
 	sdp_owned(sk);
-	/* A quick peer may have said all it has to say before that. */
+	/* The peer may have sent its DisConn before that. */
 	sdp_set_state(sk, ssk->conn.stream.fin_received ? TCP_CLOSE_WAIT :
 							  TCP_ESTABLISHED);
 	sdp_timer_disarm(&ssk->sk, SDP_TIMER_SYN);
@@ -97,10 +97,10 @@ static unsigned long sdp_sock_connect_time(const struct sock *sk)
 
 /**
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
- * @ssk: locked socket with its peer set; the lock is given up for a while if
+ * @ssk: locked socket with its peer set; the lock is released for a while if
  *	this fails
- * @era: set to the socket's when this fails: if that is another one by now, what the
- *	socket does is somebody else's
+ * @era: set to the socket's when this fails: if that has changed, another thread has
+ *	begun something new with the socket
  *
  * Return: 0 when the connection manager is at work, or a negative errno.
  */
@@ -146,7 +146,7 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	return err;
 }
 
-/* Whether a full listener is to be asked again, and if so, when. */
+/* Whether a full listener is to be tried again, and if so, when. */
 static bool sdp_sock_retry(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
@@ -184,7 +184,7 @@ static void sdp_sock_count_end(const struct sdp_sock *ssk, int reason)
 		SDP_INC_STATS(net, SDP_MIB_RESETS);
 }
 
-/* The errno that the program sees, which is the one that TCP would give. */
+/* The errno that user space sees, which is the one that TCP would give. */
 static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
 {
 	if (ssk->conn.stream.fin_sent && ssk->conn.stream.fin_received)
@@ -195,18 +195,18 @@ static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
 }
 
 /**
- * sdp_sock_failed() - tell the program that its connection is over
+ * sdp_sock_failed() - report to user space that its connection is over
  * @ssk: locked socket that was connected
  * @reason: why, as given to sdp_link_end()
  *
- * Giving back what the connection has used may take the provider a while, and
- * the program need not wait for that.
+ * Releasing what the connection has used may take the provider a while, and
+ * user space need not wait for that.
  */
 void sdp_sock_failed(struct sdp_sock *ssk, int reason)
 {
 	struct sock *sk = &ssk->sk;
 
-	/* After an orderly end all have been told: nothing changes for them. */
+	/* After an orderly end all waiters were woken: nothing changes for them. */
 	bool told = sdp_in_state(sk, SDPF_TIME_WAIT) &&
 		    sk->sk_shutdown == SHUTDOWN_MASK;
 
@@ -236,8 +236,7 @@ static bool sdp_sock_fall_back(struct sdp_sock *ssk, int *reason)
  * @ssk: locked socket, which the caller holds
  * @reason: why, as given to sdp_link_end()
  *
- * Whoever finds a socket in state CLOSE therefore finds no device, queue pair
- * or teardown any more.
+ * In state CLOSE a socket therefore has no device, queue pair or teardown any more.
  */
 void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 {
@@ -255,14 +254,14 @@ void sdp_sock_ended(struct sdp_sock *ssk, int reason)
 	sdp_timer_disarm_all(&ssk->sk);
 	if (old == TCP_SYN_SENT && !full && sdp_sock_fall_back(ssk, &reason))
 		return;
-	/* The program has given up before the network did. */
+	/* User space has given up before the network did. */
 	if (old == TCP_SYN_SENT && sk->sk_shutdown)
 		reason = -ECONNRESET;
 	sdp_sock_closed(ssk);
 	if (old == TCP_LISTEN)
 		sdp_accept_purge(ssk);
 	sdp_accept_unlink(ssk);
-	/* The others have been told by sdp_sock_failed(). */
+	/* In other states sdp_sock_failed() was called before. */
 	if (old == TCP_LISTEN || ((1 << old) & SDPF_CONNECTING))
 		sdp_sock_failed(ssk, reason);
 	else if (old != SDP_TIME_WAIT)
@@ -276,7 +275,7 @@ static bool sdp_wait_is_connected(const struct sock *sk)
 
 /**
  * sdp_wait_connect() - wait until an attempt to connect is over
- * @sk: locked socket; the lock is given up meanwhile
+ * @sk: locked socket; the lock is released meanwhile
  * @timeo: jiffies to wait; what is left of them is written back
  *
  * Return: 0 if the socket can send; the errno that TCP gives to a writer if not.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is asked before a socket binds or connects, besides the network: programs
- * of the control group (BPF), and security modules where TCP may be used.
+ * Hooks before a socket binds or connects: BPF programs of the control group, and
+ * security modules where TCP may be used.
  *
- * Programs of a control group are written for TCP sockets, and may do with them
- * what cannot be done with ours: bind them, set their options.  So they are shown a
- * TCP socket: the one of the fallback, or one that is closed again.  All of them
- * are asked in the context of the program that calls, since they may judge by who
- * that is, and never again by whoever goes on with the call.
+ * BPF programs of a control group are written for TCP sockets, and may do with them what
+ * cannot be done with ours: bind them, set their options.  So they are shown a TCP
+ * socket: the one of the fallback, or one that is closed again.  All hooks run in the
+ * context of the calling process, since they may judge by that, and never again in a
+ * worker that goes on with the call.
  */
 #include <linux/bpf-cgroup.h>
 #include <linux/net.h>
@@ -22,7 +22,7 @@
 /**
  * sdp_gate_inherit() - make a socket one of the control group and the security
  *	label that another one has
- * @child: socket that nobody else knows yet
+ * @child: unpublished socket
  * @parent: the other one
  *
  * A socket has those of the task that creates it, which may be a worker.
@@ -42,7 +42,7 @@ void sdp_gate_inherit(struct sock *child, const struct sock *parent)
 	security_sk_clone(parent, child);
 }
 
-/* A socket of the kernel's own, so that nothing else is asked about it. */
+/* A socket of the kernel's own, so that no other hooks run for it. */
 static struct socket *sdp_gate_stand_in(struct sock *sk, int family)
 {
 	struct socket *tcp;
@@ -75,12 +75,12 @@ static int sdp_gate_run_bind(struct sock *tsk, struct sockaddr_storage *addr,
 }
 
 /**
- * sdp_gate_bind() - ask the control group's programs before bind()
+ * sdp_gate_bind() - run the control group's BPF programs before bind()
  * @sk: locked socket
  * @addr: address, which they may change
  * @v6: it came as AF_INET6
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 or a negative errno.
  */
 int sdp_gate_bind(struct sock *sk, struct sdp_addr *addr, bool v6)
@@ -131,12 +131,12 @@ static int sdp_gate_ask_lsm(struct socket *tcp, const struct sdp_addr *peer)
 }
 
 /**
- * sdp_gate_connect() - ask security modules and the control group's programs
- *	before connect()
- * @fb: the fallback of a locked socket with its peer set, which the programs may
+ * sdp_gate_connect() - run the hooks of security modules and the control group's BPF
+ *	programs before connect()
+ * @fb: the fallback of a locked socket with its peer set, which BPF programs may
  *	change, and with a TCP socket if TCP may go on with this
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 or a negative errno.
  */
 int sdp_gate_connect(struct sdp_fallback *fb)

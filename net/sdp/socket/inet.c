@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The second door: sockets of AF_INET and AF_INET6 with protocol IPPROTO_SDP.
- * Programs that cannot name another family, or that cannot be made to, reach
- * the same sockets through it.
+ * Applications that cannot name another family reach the same sockets through it.
  */
 #include <linux/build_bug.h>
 #include <linux/in.h>
@@ -67,7 +66,7 @@ int __init sdp_inet_init_module(void)
 }
 
 /**
- * sdp_inet_exit_module() - close it; returns when nobody is in it any more
+ * sdp_inet_exit_module() - close it; returns when no call is in it any more
  */
 void sdp_inet_exit_module(void)
 {

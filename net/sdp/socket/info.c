@@ -12,7 +12,7 @@
 #include "stream/stream.h"
 #include "socket.h"
 
-/* Programs are built with the layout: fields are added at the end only. */
+/* User space is built with the layout: fields are added at the end only. */
 #define SDP_INFO_AT(field, at) \
 	static_assert(offsetof(struct sdp_info, sdpi_##field) == (at))
 
@@ -33,7 +33,7 @@ static u32 sdp_info_ms_since(unsigned long then)
 	return jiffies_to_msecs(jiffies - then);
 }
 
-/* As with TCP, a listener's queue takes the place of what is on its way. */
+/* As with TCP, a listener's queue takes the place of what is in flight. */
 static void sdp_info_tcp_listener(const struct sock *sk, struct tcp_info *info)
 {
 	info->tcpi_unacked = READ_ONCE(sk->sk_ack_backlog);
@@ -92,7 +92,7 @@ static void sdp_info_tcp(struct sdp_sock *ssk, struct tcp_info *info)
 	struct sock *sk = &ssk->sk;
 
 	info->tcpi_state = sdp_state_shown(sk->sk_state);
-	/* Nobody paces an adapter. */
+	/* An adapter is not paced. */
 	info->tcpi_pacing_rate = ~0ULL;
 	info->tcpi_max_pacing_rate = ~0ULL;
 	if (sk->sk_state == TCP_LISTEN)
@@ -200,7 +200,7 @@ static int sdp_info_answer(const void *info, size_t size, int len,
  * @optval: where to put it
  * @optlen: set to what was written
  *
- * What an adapter does not tell, round trip times first of all, is 0.
+ * What an adapter does not report, round trip times first of all, is 0.
  *
  * Return: 0 or -EFAULT.
  */

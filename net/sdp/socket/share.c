@@ -2,10 +2,10 @@
 /*
  * SO_REUSEPORT: sockets of one user that share an address and a port.
  *
- * The connection manager has one listener for each.  So the port belongs to a
- * socket that no program has, the owner, which binds and listens as others do;
- * each request to it is handed to the next member that listens and has room.  A
- * member has no identifier, and may come and go; the owner goes with the last.
+ * The connection manager has one listener for each port.  So the port belongs to a
+ * socket without a file, the owner, which binds and listens as others do; each request
+ * to it is handed to the next member that listens and has room.  A member has no
+ * identifier, and may come and go; the owner goes with the last.
  */
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -22,14 +22,14 @@
  * @owner: the socket that has the port; its own @share points here
  * @members: by share_node, first the one whose turn it is
  * @lock: protects @members and @lost
- * @users: members, those who look at it without being one, and @work while that
- *	has the last of these references
- * @work: gives up the last reference for those who hold a lock
- * @rollback: undoes a vain attempt to listen, with a reference while it is pending
+ * @users: members, readers that are none, and @work while it has the last of these
+ *	references
+ * @work: drops the last reference for callers that hold a lock
+ * @rollback: undoes a failed attempt to listen, with a reference while it is pending
  * @uid: whose sockets these are
  * @dual: the unspecified address stands for IPv4, too
  * @listening: the owner listens (its socket lock)
- * @lost: a device has taken the port with it; nobody joins any more
+ * @lost: a device has taken the port with it; no members are added any more
  */
 struct sdp_share {
 	struct list_head node;
@@ -61,7 +61,7 @@ static bool sdp_share_is_member(const struct sdp_sock *ssk)
 	return ssk->share && ssk->share->owner != &ssk->sk;
 }
 
-/* No request is on its way to the owner, and its port is free, after this. */
+/* After this no request is in flight to the owner, and its port is free. */
 static void sdp_share_put(struct sdp_share *share)
 {
 	struct sock *owner = share->owner;
@@ -84,8 +84,8 @@ static void sdp_share_work(struct work_struct *work)
 }
 
 /*
- * For who holds a socket lock or the mutex.  While the work item has a reference
- * nobody else finds his own to be the last, so that it is queued only once.
+ * For callers that hold a socket lock or the mutex.  While the work item has a reference
+ * no other one can be the last, so that it is queued only once.
  */
 static void sdp_share_put_later(struct sdp_share *share)
 {
@@ -93,7 +93,7 @@ static void sdp_share_put_later(struct sdp_share *share)
 		queue_work(sdp_share_wq, &share->work);
 }
 
-/* The member's own timer does the rest: nobody else waits for its lock. */
+/* The member's own timer does the rest: this does not wait for its lock. */
 static void sdp_share_tell(struct sdp_sock *ssk)
 {
 	set_bit(SDP_CONN_UNSHARED, &ssk->conn.link.flags);
@@ -168,7 +168,7 @@ void sdp_share_leave(struct sdp_sock *ssk)
  * sdp_share_check() - end a socket whose shared port a device has taken with it
  * @ssk: locked socket; nothing happens if it has none, or another one by now
  *
- * To the program it is as if the identifier had been the socket's own.
+ * For user space it is as if the identifier had been the socket's own.
  */
 void sdp_share_check(struct sdp_sock *ssk)
 {
@@ -238,7 +238,7 @@ static void sdp_share_keep_id(struct sdp_sock *owner)
 	sdp_conn_rollback(&owner->conn);
 }
 
-/* Ends an attempt of the owner to listen that was in vain. */
+/* Ends a failed attempt of the owner to listen. */
 static void sdp_share_rollback_owner(struct sdp_share *share)
 {
 	struct sock *owner = share->owner;
@@ -316,7 +316,7 @@ bool sdp_share_wanted(const struct sdp_sock *ssk)
 	return ssk->sk.sk_reuseport && ssk->sk.sk_state != TCP_SYN_SENT;
 }
 
-/* The connection manager has asked the first one, as TCP asks each. */
+/* The connection manager has checked the first one, as TCP checks each. */
 static bool sdp_share_may_join(const struct sdp_share *share)
 {
 	return ntohs(sdp_sk(share->owner)->base.local.port) >= PROT_SOCK ||
@@ -353,8 +353,8 @@ int sdp_share_bind(struct sdp_sock *ssk, bool dual)
 }
 
 /*
- * Whoever has tried may be content with TCP, or hold locks.  The member that calls
- * has a reference, so that no other is the last one meanwhile.
+ * For callers that may fall back to TCP, or hold locks.  The calling member has a
+ * reference, so that no other is the last one meanwhile.
  */
 static void sdp_share_rollback_later(struct sdp_share *share)
 {
@@ -421,7 +421,7 @@ static struct sdp_share *sdp_share_get(const struct sdp_sock *ssk)
 }
 
 /**
- * sdp_share_rollback() - undo a vain attempt of sdp_share_listen()
+ * sdp_share_rollback() - undo a failed attempt of sdp_share_listen()
  * @ssk: socket in state CLOSING, not locked; nothing happens if it shares no port
  *
  * Context: process context.
@@ -445,12 +445,11 @@ static bool sdp_share_listens(const struct sdp_sock *member, int netdev)
 }
 
 /**
- * sdp_share_pick() - who gets a connection request
+ * sdp_share_pick() - choose the socket that gets a connection request
  * @ssk: socket that the request came to
  * @netdev: interface that it came by
  *
- * The members' locks are not asked for, so that one that stands still is in
- * nobody's way.
+ * The members' locks are not taken, so that one that is held for long delays no others.
  *
  * Context: handler of its cm_id.
  * Return: @ssk, or the member whose turn it is if it owns a shared port, held for

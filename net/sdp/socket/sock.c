@@ -171,7 +171,7 @@ static int sdp_sock_init(struct sock *sk)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* Where older kernels, which are not told the offset, look for it. */
+/* Where older kernels, which do not get the offset, look for it. */
 static_assert(offsetofend(struct sdp_sock, inet6) == sizeof(struct sdp_sock));
 #endif
 
@@ -294,8 +294,8 @@ static void sdp_sock_inherit_inet(struct sdp_sock *child,
 }
 
 /*
- * Has a child's memory charged where its listener's is.  Nothing was yet; it is
- * created by a worker, which belongs to nobody.
+ * Has a child's memory charged where its listener's is.  Nothing was yet; it is created
+ * by a worker, which belongs to no control group.
  */
 static void sdp_sock_join_cgroup(struct sock *child, const struct sock *parent)
 {
@@ -353,13 +353,13 @@ void sdp_sock_closed(struct sdp_sock *ssk)
 
 /**
  * sdp_sock_rollback() - go back to state CLOSE without a connection to end
- * @sk: locked socket; the lock is given up for a while
+ * @sk: locked socket; the lock is released for a while
  * @undo: takes back what was asked of the connection manager, for which the
  *	lock must not be held
  *
- * Meanwhile state CLOSING keeps others away; who came nevertheless waits for it
- * to change.  It may have changed already, if a device has taken the socket's
- * identifier with it, and may then be that of something new.
+ * Meanwhile state CLOSING keeps others away; callers that come nevertheless wait for it
+ * to change.  It may have changed already, if a device has taken the socket's identifier
+ * with it, and may then be that of something new.
  *
  * Context: process context.
  */
@@ -376,11 +376,11 @@ void sdp_sock_rollback(struct sock *sk, void (*undo)(struct sdp_sock *ssk))
 }
 
 /**
- * sdp_sock_wait_closed() - wait until a connection that is over has gone
+ * sdp_sock_wait_closed() - wait until the teardown of a connection is complete
  * @sk: socket, not locked
  *
- * The program has been told, and may use the socket for something else, which
- * must find what the connection has used free.
+ * User space knows that the connection is over, and may use the socket for something
+ * else, which must find the resources of the connection free.
  *
  * Context: process context.
  */

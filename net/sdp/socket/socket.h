@@ -32,8 +32,8 @@ struct pipe_inode_info;
  * @conn: the same as the connection sees it
  * @destruct: what the creating family wants done when the socket dies
  * @orphan: it counts among its namespace's orphans
- * @era: counts connections, listeners and ports that have ended, wraps: who has given
- *	up the lock learns whether what he had is gone
+ * @era: counts connections, listeners and ports that have ended, wraps: shows a caller
+ *	that has released the lock whether what it had is gone
  * @deadline: jiffies when connect() stops to ask a busy listener again, when
  *	a pending child is old, or when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time

@@ -294,8 +294,8 @@ int sdp_set_rcvlowat(struct sock *sk, int val)
 }
 
 /*
- * Bytes not acknowledged, which asks the peer if its answer may be late.  The
- * end of the stream counts for one, as with TCP: who waits for zero knows then
+ * Bytes not acknowledged, which probes the peer if its acknowledgment may be late.  The
+ * end of the stream counts for one, as with TCP: a caller that waits for zero knows then
  * that the peer has all of it.
  */
 static int sdp_ioctl_outq(struct sock *sk)

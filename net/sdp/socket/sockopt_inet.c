@@ -3,9 +3,9 @@
  * Options that IP and IPv6 themselves keep for the sockets of their families.
  *
  * They do nothing to an RDMA connection, nor to a TCP stream in most cases, but
- * programs that set them on any socket end if they cannot.  Their values, rules
- * and errors are left to the code that has them for TCP.  What was set is remembered
- * beside, for the TCP socket of a fallback.
+ * applications that set them on any socket fail if they cannot.  Their values, rules and
+ * errors are left to the code that has them for TCP.  What was set is remembered beside,
+ * for the TCP socket of a fallback.
  */
 #include <linux/net.h>
 #include <net/ip.h>
@@ -199,7 +199,7 @@ void sdp_inet_carry(const struct sdp_sock *ssk, const struct sdp_options *given,
 int sdp_inet_getsockopt(struct sock *sk, int level, int optname,
 			char __user *optval, int __user *optlen)
 {
-	/* Programs look here for source routes. */
+	/* Applications look here for source routes. */
 	if (sdp_inet_is_header(level, optname))
 		return put_user(0, optlen);
 	if (sdp_inet_find(sk, level, optname) < 0)
@@ -244,7 +244,7 @@ static int sdp_inet_way_mtu_v6(struct net *net, int oif,
 	return mtu;
 }
 
-/* Bytes of the longest IP packet on the way to a peer, or -ENOTCONN. */
+/* Bytes of the longest IP packet on the path to a peer, or -ENOTCONN. */
 static int sdp_inet_way_mtu(struct net *net, int oif,
 			    const struct sdp_addr *peer)
 {

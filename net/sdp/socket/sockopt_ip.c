@@ -2,11 +2,11 @@
 /*
  * Socket options at levels SOL_IP and SOL_IPV6.
  *
- * A socket speaks both, so that it has the options of both, unless it is one of
- * AF_INET.  Programs set them without a thought, on whatever stream socket they
- * get, and some end if they cannot.  What does no harm without effect is therefore
- * kept and given back; what would deceive (source routes, multicast, transparent
- * proxies, a minimum for the packets' TTL) is not there.
+ * A socket speaks both, so that it has the options of both, unless it is one of AF_INET.
+ * Applications set them as a matter of routine, on whatever stream socket they get, and
+ * some fail if they cannot.  What does no harm without effect is therefore kept and
+ * returned; what would deceive (source routes, multicast, transparent proxies, a minimum
+ * for the packets' TTL) is not there.
  */
 #include <net/inet_ecn.h>
 #include <net/route.h>
@@ -96,7 +96,7 @@ int sdp_ip_read(int level, sockptr_t optval, unsigned int optlen, int *val)
 	return 0;
 }
 
-/* A stream's explicit congestion notification is not the program's. */
+/* A stream's explicit congestion notification is TCP's, user space must not set it. */
 static void sdp_ip_set_tos(struct sdp_sock *ssk, int val)
 {
 	u8 tos = val & ~INET_ECN_MASK;

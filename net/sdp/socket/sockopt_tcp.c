@@ -17,7 +17,7 @@
 /* TCP doubles its retransmission timeout, a second at first, up to this. */
 #define SDP_RTO_MAX_SECS	120U
 
-/* Limits that programs know of SDP_ZCOPY_THRESH. */
+/* Limits of SDP_ZCOPY_THRESH that user space relies on. */
 #define SDP_ZCOPY_THRESH_MAX	(1024 * 1024)
 
 static bool sdp_in_range(int val, int min, int max)

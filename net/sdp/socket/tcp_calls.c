@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket calls on a connection that TCP carries.  None of them takes our
- * socket lock: they may wait for the program, with the TCP socket locked.  Each
- * is given the TCP socket by sdp_fallback_get(), and gives it back.
+ * Socket calls on a connection that TCP carries.  None of them takes our socket lock:
+ * they may wait for user space, with the TCP socket locked.  Each gets the TCP socket
+ * from sdp_fallback_get(), and releases it.
  */
 #include <linux/net.h>
 #include <linux/sched/signal.h>
@@ -40,12 +40,12 @@ static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
 }
 
 /**
- * sdp_fallback_wait_get() - find out what carries the data of a socket
+ * sdp_fallback_wait_get() - wait until it is decided what carries a socket's data
  * @fb: the fallback of a socket, not locked
- * @timeo: jiffies to wait if that is being decided
+ * @timeo: jiffies to wait for the decision
  *
- * Return: the TCP socket, which one of the calls below has to give back; NULL if it
- * is RDMA, or nothing yet; an error pointer if there was no time.
+ * Return: the TCP socket, which one of the calls below has to release; NULL if it is
+ * RDMA, or nothing yet; an error pointer if there was no time.
  */
 struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo)
 {
@@ -149,8 +149,8 @@ void sdp_fallback_splice_eof(struct sdp_fallback *fb, struct socket *tcp)
 
 /**
  * sdp_fallback_poll() - the events of a TCP socket
- * @fb: the fallback of a socket; who asks waits on its queue already, which
- *	TCP wakes
+ * @fb: the fallback of a socket; the caller is on its wait queue already, which TCP
+ *	wakes
  * @file: its file
  * @tcp: its TCP socket
  */

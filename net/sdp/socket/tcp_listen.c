@@ -56,7 +56,7 @@ bool sdp_fallback_listen_alone(struct sdp_fallback *fb)
 }
 
 /**
- * sdp_fallback_listener_gone() - whether somebody else has ended the TCP side
+ * sdp_fallback_listener_gone() - whether the TCP side was ended by itself (ss --kill)
  * @fb: the fallback of a listener, locked or not
  *
  * Its error becomes ours, as a callback would do that a listener must not have.
@@ -92,7 +92,7 @@ bool sdp_fallback_listener_gone(struct sdp_fallback *fb)
  * sdp_fallback_listen_stop() - end listening
  * @fb: the fallback of a locked socket in state LISTEN
  *
- * Connections that nobody has accepted are reset.
+ * Connections that were not accepted are reset.
  */
 void sdp_fallback_listen_stop(struct sdp_fallback *fb)
 {
@@ -100,7 +100,7 @@ void sdp_fallback_listen_stop(struct sdp_fallback *fb)
 
 	sdp_sock_owned_by_me(fb->sk);
 	if (tcp) {
-		/* Who ends it stores the error before he gives up its lock. */
+		/* ss --kill stores the error before it releases that lock. */
 		lock_sock(tcp->sk);
 		sdp_fallback_listener_gone(fb);
 		release_sock(tcp->sk);

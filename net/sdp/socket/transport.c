@@ -21,7 +21,7 @@
 /* How many ports bind() tries until it has one that is free on both sides. */
 #define SDP_FALLBACK_PORTS	32
 
-/* One that an attempt for the other family has left serves nobody. */
+/* One that is left from an attempt for the other family is of no use. */
 static int sdp_fallback_want_tcp(struct sdp_sock *ssk, int family)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
@@ -48,14 +48,14 @@ static int sdp_fallback_have_tcp(struct sdp_sock *ssk, bool dual,
 }
 
 /**
- * sdp_fallback_ask_bind() - ask security modules before TCP is bound
+ * sdp_fallback_ask_bind() - call the LSM hook before TCP is bound
  * @ssk: locked socket, whose local address says what is wanted
  * @dual: the unspecified address stands for IPv6 and IPv4
  *
- * They judge the call that the program made: a port that bind() has chosen for
- * it, because any would do, is none that it has asked for.
+ * Security modules judge the call as user space made it: a port that bind() has chosen
+ * for it, because any would do, is none that it has asked for.
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 or a negative errno.
  */
 int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
@@ -139,8 +139,8 @@ static void sdp_fallback_unbind(struct sdp_sock *ssk)
 }
 
 /*
- * Whether bind() was for RDMA alone, and nobody was asked about TCP.  An unbound
- * socket that listens gets any port, about which TCP does not ask either.
+ * Whether bind() was for RDMA alone, and no LSM hook was called for TCP.  An unbound
+ * socket that listens gets any port, for which TCP calls none either.
  */
 static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
 {
@@ -154,7 +154,7 @@ static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
  *
  * If any port will do, one is chosen that is free on both.
  *
- * Context: the program's.
+ * Context: process context.
  * Return: 0 with the port in the socket's local address, or a negative errno.
  */
 int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
@@ -184,7 +184,7 @@ int sdp_fallback_bind(struct sdp_sock *ssk, bool dual)
 	return err;
 }
 
-/* An address that the program has chosen stays when its port has gone. */
+/* An address that user space has chosen stays when its port has gone. */
 static int sdp_fallback_family(const struct sdp_sock *ssk)
 {
 	return sdp_addr_is_v4(ssk->conn.bound_addr ? &ssk->base.local :
@@ -220,8 +220,8 @@ static int sdp_fallback_bind_addr(struct sdp_sock *ssk)
  * sdp_fallback_prepare() - have a TCP socket ready before connecting
  * @ssk: locked socket with its peer set
  *
- * This is done in the program's own context, since the socket shall belong to
- * the program, whoever connects it.
+ * This is done in the caller's context, since the TCP socket shall belong to the calling
+ * process, also if a worker connects it.
  *
  * Return: 0 or a negative errno.
  */
@@ -240,7 +240,7 @@ int sdp_fallback_prepare(struct sdp_sock *ssk)
 		err = sdp_fallback_want_tcp(ssk, sdp_fallback_family(ssk)) ?:
 		      sdp_fallback_bind_addr(ssk);
 	}
-	/* It would be asked about as one of IPv4. */
+	/* The hooks would be called for it as for one of IPv4. */
 	if (!err && ssk->fallback.tcp->sk->sk_family == AF_INET &&
 	    !sdp_addr_is_v4(&ssk->base.peer))
 		err = -EAFNOSUPPORT;
@@ -274,9 +274,9 @@ static enum sdp_fallback_reason sdp_fallback_reason_of(int err)
 }
 
 /*
- * The program has been let connect by those whom sdp_gate_connect() has asked.
- * TCP's connect() would ask the control group's programs again, who would take the
- * worker that may be calling for the one who wants to connect.
+ * The hooks of sdp_gate_connect() have allowed this.  TCP's connect() would run the
+ * control group's BPF programs again, which would take the worker that may be calling
+ * for the connecting process.
  */
 static int sdp_fallback_connect_tcp(struct sdp_sock *ssk)
 {
@@ -302,11 +302,10 @@ static int sdp_fallback_connect_tcp(struct sdp_sock *ssk)
  * @ssk: locked socket with its peer set and nothing of RDMA left
  * @err: why RDMA does not do; changed to TCP's error if that fails at once
  *
- * Never waits, since no call is in the TCP socket.  The socket's state is the
- * caller's to change, afterwards: whoever sees the new one then also sees that TCP
- * has taken over.
+ * Never waits, since no call is in the TCP socket.  The socket's state is the caller's to
+ * change, afterwards: with the new one it is also visible that TCP has taken over.
  *
- * Context: the program's, or the work item that ended the attempt over RDMA.
+ * Context: process context, also the work item that ended the attempt over RDMA.
  * Return: whether TCP has taken over.
  */
 bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
@@ -337,8 +336,8 @@ bool sdp_fallback_connect(struct sdp_sock *ssk, int *err)
 }
 
 /**
- * sdp_fallback_undo() - let an attempt to connect that has failed over TCP, too,
- *	be followed by another one that starts anew
+ * sdp_fallback_undo() - let an attempt to connect that has failed over TCP, too, be
+ *	followed by another one
  * @sock: socket, locked; nothing happens if it is connected or connecting
  */
 void sdp_fallback_undo(struct socket *sock)
@@ -415,7 +414,7 @@ int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
 		sdp_release_sock(sock->sk);
 	}
 	sdp_fallback_put(sdp_fallback(sock->sk));
-	/* TCP has been asked before the program's call came to it. */
+	/* TCP began to connect before this call came to it. */
 	return err == -EALREADY && first ? -EINPROGRESS : err;
 }
 
@@ -423,7 +422,7 @@ int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
  * sdp_fallback_not_needed() - RDMA has connected the socket
  * @ssk: locked socket (by its owner or in softirq)
  *
- * The TCP socket goes as soon as there is somebody who may sleep.
+ * The TCP socket goes as soon as there is a context that may sleep.
  */
 void sdp_fallback_not_needed(struct sdp_sock *ssk)
 {
