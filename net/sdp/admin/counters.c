@@ -67,7 +67,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	/* payload bytes read, and written, without a copy */
 	SNMP_MIB_ITEM("ZcopyBytesIn", SDP_MIB_ZCOPYBYTESIN),
 	SNMP_MIB_ITEM("ZcopyBytesOut", SDP_MIB_ZCOPYBYTESOUT),
-	/* offers of peers that came by copy because no read could take them */
+	/* adverts of peers that came by copy because no read could take them */
 	SNMP_MIB_ITEM("ZcopyRefusals", SDP_MIB_ZCOPYREFUSALS),
 	/* adverts withdrawn from peers that did not read them */
 	SNMP_MIB_ITEM("ZcopyCancels", SDP_MIB_ZCOPYCANCELS),
@@ -89,7 +89,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("RcvBufRefusals", SDP_MIB_RCVBUFREFUSALS),
 	/* times that all sockets together came under memory pressure */
 	SNMP_MIB_ITEM("MemPressures", SDP_MIB_MEMPRESSURES),
-	/* connect() calls that went on over TCP: no RDMA device on the way */
+	/* connect() calls that went on over TCP: no RDMA device on the path */
 	SNMP_MIB_ITEM("FallbackNoDevice", SDP_MIB_FALLBACKNODEVICE),
 	/* ...: no way to the peer was found */
 	SNMP_MIB_ITEM("FallbackUnreachable", SDP_MIB_FALLBACKUNREACHABLE),

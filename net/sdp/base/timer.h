@@ -19,11 +19,11 @@ enum sdp_timer {
 	SDP_TIMER_SYN,		/* give up to connect */
 	SDP_TIMER_DEFER,	/* let accept() have a child without data */
 	SDP_TIMER_HOLD,		/* send what has waited for more long enough */
-	SDP_TIMER_PERSIST,	/* ask a peer that lets us wait */
+	SDP_TIMER_PERSIST,	/* probe a peer that lets us wait */
 	SDP_TIMER_USER,		/* give up data that is not acknowledged */
-	SDP_TIMER_KEEPALIVE,	/* ask a peer that has nothing to say */
-	SDP_TIMER_ORPHAN,	/* look whether an orphan gets on */
-	SDP_TIMER_QUIET,	/* look whether the send ring is in use */
+	SDP_TIMER_KEEPALIVE,	/* probe an idle peer */
+	SDP_TIMER_ORPHAN,	/* check whether an orphan makes progress */
+	SDP_TIMER_QUIET,	/* check whether the send ring is in use */
 	SDP_TIMER_FALLBACK,	/* stop to wait for an answer over RDMA */
 	SDP_TIMER_FLUSH,	/* send what waits for the next call */
 	SDP_TIMER_UPDATE,	/* advertise what was read */

@@ -82,7 +82,7 @@ static const char * const sdp_fallback_words[] = {
  * @active: sdp_fallback_view() has found a connection over TCP
  *
  * Context: any, without locks.
- * Return: a word, or NULL if it is all RDMA's.
+ * Return: a string, or NULL if it is all RDMA's.
  */
 const char *sdp_fallback_word(const struct sdp_fallback *fb, bool active)
 {

@@ -227,7 +227,7 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 	if (level == SOL_IP || level == SOL_IPV6)
 		return sdp_ip_getsockopt(sk, level, optname, optval,
 					 optlen);
-	/* IP and IPv6 have different words for a level that they do not know. */
+	/* IP and IPv6 have different errors for a level that they do not know. */
 	if (level != SOL_TCP && level != SOL_SDP && level != SOL_SDP_CLASSIC)
 		return sk->sk_family == AF_INET6 ? -ENOPROTOOPT : -EOPNOTSUPP;
 	if (get_user(len, optlen))

@@ -189,7 +189,7 @@ int sdp_tx_handle_chrcvbuf_ack(struct sdp_stream *st, u32 rcv_size)
  * sdp_alive_stalled() - something has to wait for the peer
  * @st: stream of a locked socket (by its owner or in softirq)
  *
- * From now on a timer looks whether the peer is there.
+ * From now on a timer checks whether the peer is there.
  */
 void sdp_alive_stalled(struct sdp_stream *st)
 {

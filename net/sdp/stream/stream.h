@@ -151,7 +151,7 @@ struct sdp_rx_ring {
  * @ring: ring that the peer writes to
  * @bytes: unread payload in @queue
  * @copied: stream position of the first unread byte, wraps
- * @relief: SDP_TIMER_RELIEF is about to look whether the peer has room
+ * @relief: SDP_TIMER_RELIEF is about to check whether the peer has room
  * @relief_copied: @copied when it was armed
  * @packing: user space does not read, and payloads share buffers
  * @oob: urgent data
@@ -340,8 +340,8 @@ struct sdp_tx {
  * @coalesced: writes that were coalesced with a message that waited
  * @zcopy_out: payload written without a copy
  * @zcopy_in: payload read without a copy
- * @zcopy_refusals: offers of the peer that came by copy
- * @zcopy_cancels: offers taken back
+ * @zcopy_refusals: adverts of the peer that came by copy
+ * @zcopy_cancels: adverts cancelled
  * @async_out: payload written without a copy or a wait
  * @guard_refusals: writes whose memory could not be protected
  * @guard_faults: pages that were written to before they were sent

@@ -7,7 +7,7 @@
 #include "stream/stream.h"
 #include "zcopy.h"
 
-/* Work requests for all that may be offered, and for taking it back. */
+/* Work requests for all that may be advertised, and for revoking it. */
 #define SDP_ZSEND_WRS		(3 * SDP_ZCOPY_ADVERTS)
 
 static struct sdp_zsend *sdp_zsend_at(struct sdp_zcopy *z, u32 count)
@@ -209,8 +209,8 @@ static bool sdp_zsend_refused(const struct sdp_zcopy *z,
 }
 
 /*
- * The first pages that are to be offered, by their count; @send_head if there
- * are none.  What was refused is sent before anything else is offered.
+ * The first pages that are to be advertised, by their count; @send_head if there
+ * are none.  What was refused is sent before anything else is advertised.
  */
 static u32 sdp_zsend_next(const struct sdp_zcopy *z)
 {
@@ -240,7 +240,7 @@ static bool sdp_zsend_may_offer(struct sdp_zcopy *z, const struct sdp_zsend *s)
 	       sdp_tx_idle(z->st, sdp_zrecv_busy(z));
 }
 
-/* How many offers may be made one after the other if one may be made. */
+/* How many adverts may be sent one after the other if one may be sent. */
 static u32 sdp_zsend_batch(const struct sdp_zcopy *z)
 {
 	return min(sdp_credit_data(&z->st->credit),
@@ -248,8 +248,8 @@ static u32 sdp_zsend_batch(const struct sdp_zcopy *z)
 }
 
 /*
- * Offers what is ready.  Memory is registered while the queue is empty, so that
- * what will be offered together is registered before the first offer leaves.
+ * Advertises what is ready.  Memory is registered while the queue is empty, so that
+ * what will be advertised together is registered before the first advert leaves.
  */
 static bool sdp_zsend_advertise(struct sdp_zcopy *z)
 {
@@ -300,7 +300,7 @@ bool sdp_zsend_push(struct sdp_zcopy *z)
 	return sdp_zsend_advertise(z) && sdp_zsend_cancel(z);
 }
 
-/* Releases pages that are taken back, or has the rest of them sent. */
+/* Releases pages that are revoked, or has the rest of them sent. */
 static void sdp_zsend_settle(struct sdp_zcopy *z)
 {
 	struct sdp_zsend *s;
@@ -372,7 +372,7 @@ void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key)
 }
 
 /**
- * sdp_zsend_nudge() - have the device look at pages that are being taken back
+ * sdp_zsend_nudge() - have the device look at pages that are being revoked
  * @z: zero copy of a locked socket with a queue pair
  *
  * A device may forget an invalidation that had to wait (SDP_QUIRK_LAZY_INV).
@@ -452,7 +452,7 @@ void sdp_zsend_prepare(struct sdp_zcopy *z)
 }
 
 /**
- * sdp_zcopy_answered() - an offer is over, or is to be: the peer's, or one to it
+ * sdp_zcopy_answered() - an advert is over, or is to be: the peer's, or one to it
  * @z: zero copy of a locked socket (by its owner or in softirq)
  * @msg: SrcAvailCancel, RdmaRdCompl or SendSm
  *

@@ -226,7 +226,7 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 	return len;
 }
 
-/* Gives up what is offered, or was to be. */
+/* Gives up what is advertised, or was to be. */
 static void sdp_zasync_cancel(struct sdp_zcopy *z, struct sdp_zsend *s)
 {
 	struct sdp_zsource *source = &z->source;

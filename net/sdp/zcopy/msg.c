@@ -22,7 +22,7 @@
  * @msg: what user space writes
  * @len: bytes
  *
- * Return: 0, or -ENOBUFS: too many words have not been read, or RLIMIT_MEMLOCK
+ * Return: 0, or -ENOBUFS: too many notifications are unread, or RLIMIT_MEMLOCK
  * is exceeded.
  */
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,

@@ -198,7 +198,7 @@ void sdp_zrecv_asked(struct sdp_zcopy *z)
 {
 	const struct sdp_zfifo *fifo = &z->sink.fifo;
 
-	/* Either this sees the offer, or sdp_zrecv_offered() the sleeper. */
+	/* Either this sees the advert, or sdp_zrecv_offered() the sleeper. */
 	if (READ_ONCE(fifo->head) == READ_ONCE(fifo->tail))
 		return;
 	set_bit(SDP_CONN_ASKED, &z->st->link->flags);
@@ -273,10 +273,10 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 	u32 avail = sdp_zsink_readable(&z->sink);
 	u32 len;
 
-	/* What another connection offers is not behind what this one has brought. */
+	/* What another connection advertises is not behind what this one has brought. */
 	if (z->epoch != call->epoch)
 		return 0;
-	/* What was copied since then is before what is offered. */
+	/* What was copied since then is before what is advertised. */
 	if (!avail || z->st->rx.bytes || !z->on ||
 	    !sdp_rx_may_post(z->st))
 		return 0;
@@ -384,7 +384,7 @@ static bool sdp_zrecv_await(struct sdp_zrecv_call *call)
 }
 
 /*
- * Reads all that is offered, at once, and then what is offered meanwhile, if
+ * Reads all that is advertised, at once, and then what is advertised meanwhile, if
  * the call waits for more than it has.
  */
 static void sdp_zrecv_run(struct sdp_zrecv_call *call, u32 want)

@@ -414,7 +414,7 @@ void sdp_zcopy_free(struct sdp_zcopy *z)
 	sdp_owned(z->st->sk);
 	sdp_zsend_free(z);
 	sdp_zrecv_free(z);
-	/* What the peer offered cannot be read any more. */
+	/* What the peer advertised cannot be read any more. */
 	sdp_zsink_init(&z->sink, 0);
 	z->on = false;
 }

@@ -30,7 +30,7 @@ struct seq_file;
 struct sock;
 struct ubuf_info;
 
-/* Bytes that are offered at once, and that one read brings. */
+/* Bytes that are advertised at once, and that one read brings. */
 #define SDP_ZCOPY_BYTES		SZ_1M
 #define SDP_ZCOPY_READ_BYTES	SZ_256K
 /* Pages that they may lie in: user memory seldom begins with one. */
