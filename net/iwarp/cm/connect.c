@@ -127,7 +127,7 @@ static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
 	if (ep->fpdu) {
 		iwp_rx_ready(ep->qp);
 		iwp_tx_ready(ep->qp);
-		iwp_local_ready(ep->qp, active);
+		iwp_loopback_ready(ep->qp, active);
 	}
 	release_sock(sk);
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
@@ -160,7 +160,7 @@ static void iwp_connect_replied(struct iwp_ep *ep)
 	bool joined = false;
 
 	if (!err) {
-		joined = iwp_local_join(ep);
+		joined = iwp_loopback_join(ep);
 		err = iwp_ep_start(ep, false);
 	}
 	if (err) {

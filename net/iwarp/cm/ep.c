@@ -70,7 +70,7 @@ static void iwp_ep_detach(struct iwp_ep *ep)
 
 	if (!ep->sock)
 		return;
-	iwp_local_withdraw(ep);
+	iwp_loopback_withdraw(ep);
 	sk = ep->sock->sk;
 	lock_sock(sk);
 	if (ep->fpdu)

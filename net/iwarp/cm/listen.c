@@ -416,7 +416,7 @@ static int iwp_accept_qp(struct iwp_ep *ep, struct iwp_qp *qp,
 		return err;
 	}
 	iwp_hold_bound(ep);
-	iwp_local_offer(ep);
+	iwp_loopback_offer(ep);
 	err = iwp_mpa_reply(ep, false, param->private_data,
 			    param->private_data_len);
 	if (!err)

@@ -21,8 +21,8 @@
 
 struct iwp_device;
 struct iwp_ep;
-struct iwp_lane;
-struct iwp_local;
+struct iwp_loopback_dir;
+struct iwp_loopback_pair;
 struct iwp_qp;
 
 /**
@@ -42,15 +42,15 @@ enum iwp_qp_state {
 };
 
 /**
- * struct iwp_lanes - how a queue pair is joined with one of this kernel
+ * struct iwp_loopback - how a queue pair is joined with one of this kernel
  * @local: what joins the two, or NULL; for good
  * @out: where its requests are executed, if it is joined and not in error
  * @in: where the peer's are
  */
-struct iwp_lanes {
-	struct iwp_local *local;
-	struct iwp_lane *out;
-	struct iwp_lane *in;
+struct iwp_loopback {
+	struct iwp_loopback_pair *pair;
+	struct iwp_loopback_dir *out;
+	struct iwp_loopback_dir *in;
 };
 
 /**
@@ -65,13 +65,13 @@ struct iwp_late {
 
 /**
  * struct iwp_qp_ops - what lower layers have the higher ones do
- * @kick: have a lane look at what it has to do; any context
+ * @loopback_kick: have a lane look at what it has to do; any context
  * @error: put the queue pair in error, and flush its requests; socket's lock held
  *
  * None of them is called for a segment that goes well.
  */
 struct iwp_qp_ops {
-	void (*kick)(struct iwp_lane *lane);
+	void (*loopback_kick)(struct iwp_loopback_dir *dir);
 	void (*error)(struct iwp_qp *qp);
 };
 
@@ -95,7 +95,7 @@ struct iwp_qp_ops {
  * @engine_from: when the engine's work began that processors do now
  * @ack: when what was received is acknowledged; under the socket's lock
  * @late: flushes what is posted after that, once it is in error
- * @lanes: joins it with a queue pair of this kernel
+ * @loopback: joins it with a queue pair of this kernel
  * @failure: why iwp_qp_fail() wants the connection to end
  */
 struct iwp_qp {
@@ -116,7 +116,7 @@ struct iwp_qp {
 	u64 engine_from;
 	struct iwp_ack ack;
 	struct iwp_late late;
-	struct iwp_lanes lanes;
+	struct iwp_loopback loopback;
 	enum iwarp_error failure;
 };
 
@@ -250,16 +250,16 @@ static inline bool iwp_qp_kernel(const struct iwp_qp *qp)
 }
 
 /* Where what is posted to the queue pair is executed, or NULL. */
-static inline struct iwp_lane *iwp_lane_out(const struct iwp_qp *qp)
+static inline struct iwp_loopback_dir *iwp_loopback_out(const struct iwp_qp *qp)
 {
-	return READ_ONCE(qp->lanes.out);
+	return READ_ONCE(qp->loopback.out);
 }
 
 /* What fills its receive requests, or NULL. */
-static inline struct iwp_lane *iwp_lane_in(const struct iwp_qp *qp)
+static inline struct iwp_loopback_dir *iwp_loopback_in(const struct iwp_qp *qp)
 {
-	/* Pairs with iwp_lane_leave(): who has left has flushed. */
-	return smp_load_acquire(&qp->lanes.in);
+	/* Pairs with iwp_loopback_detach(): who has left has flushed. */
+	return smp_load_acquire(&qp->loopback.in);
 }
 
 void iwp_qp_get(struct iwp_qp *qp);

@@ -12,36 +12,36 @@
 struct iov_iter;
 
 /* pair.c */
-void iwp_local_offer(struct iwp_ep *ep);
-void iwp_local_withdraw(struct iwp_ep *ep);
-bool iwp_local_join(struct iwp_ep *ep);
-void iwp_local_ready(struct iwp_qp *qp, bool active);
-void iwp_lane_kick(struct iwp_lane *lane);
-void iwp_local_fed(struct iwp_qp *qp);
-void iwp_local_put(struct iwp_local *local);
+void iwp_loopback_offer(struct iwp_ep *ep);
+void iwp_loopback_withdraw(struct iwp_ep *ep);
+bool iwp_loopback_join(struct iwp_ep *ep);
+void iwp_loopback_ready(struct iwp_qp *qp, bool active);
+void iwp_loopback_kick(struct iwp_loopback_dir *dir);
+void iwp_loopback_rq_posted(struct iwp_qp *qp);
+void iwp_loopback_pair_put(struct iwp_loopback_pair *pair);
 
 /* read.c */
-ssize_t iwp_local_read(struct iwp_qp *qp, u32 stag, u64 addr,
-		       struct iov_iter *to, size_t len);
+ssize_t iwp_loopback_read(struct iwp_qp *qp, u32 stag, u64 addr,
+			  struct iov_iter *to, size_t len);
 
 /* If it is joined, have one of its lanes look; false if it is not, or not now. */
-static inline bool iwp_local_kick(struct iwp_lane *lane)
+static inline bool iwp_loopback_try_kick(struct iwp_loopback_dir *dir)
 {
-	if (lane)
-		iwp_lane_kick(lane);
-	return lane;
+	if (dir)
+		iwp_loopback_kick(dir);
+	return dir;
 }
 
 /* There may be something to send. */
-static inline bool iwp_local_send(const struct iwp_qp *qp)
+static inline bool iwp_loopback_kick_out(const struct iwp_qp *qp)
 {
-	return iwp_local_kick(iwp_lane_out(qp));
+	return iwp_loopback_try_kick(iwp_loopback_out(qp));
 }
 
 /* What receives is to look at the queue pair's state. */
-static inline bool iwp_local_receive(const struct iwp_qp *qp)
+static inline bool iwp_loopback_kick_in(const struct iwp_qp *qp)
 {
-	return iwp_local_kick(iwp_lane_in(qp));
+	return iwp_loopback_try_kick(iwp_loopback_in(qp));
 }
 
 #endif /* _IWP_LOOPBACK_H */

@@ -23,18 +23,18 @@
 #include "internal.h"
 
 /* How many bytes are copied before others get the processor. */
-#define IWP_LOCAL_BUDGET	(256 * 1024)
+#define IWP_LOOPBACK_BUDGET	(256 * 1024)
 
-static bool iwp_local_wanted = true;
-module_param_named(local, iwp_local_wanted, bool, 0644);
+static bool iwp_loopback_enabled = true;
+module_param_named(local, iwp_loopback_enabled, bool, 0644);
 MODULE_PARM_DESC(local, "Copy from memory to memory if the peer is in this kernel");
 
 static DEFINE_SPINLOCK(iwp_offers_lock);
 static DEFINE_HASHTABLE(iwp_offers, 8);
 
-static bool iwp_local_possible(const struct iwp_ep *ep)
+static bool iwp_loopback_possible(const struct iwp_ep *ep)
 {
-	return READ_ONCE(iwp_local_wanted) && ep->mpa.enhanced &&
+	return READ_ONCE(iwp_loopback_enabled) && ep->mpa.enhanced &&
 	       ep->mpa.peer_to_peer;
 }
 
@@ -44,15 +44,15 @@ static u32 iwp_offer_key(__be16 from, __be16 to)
 }
 
 /**
- * iwp_local_offer() - a peer in this kernel may join us
+ * iwp_loopback_offer() - a peer in this kernel may join us
  * @ep: endpoint, locked, with its queue pair, that is about to reply
  */
-void iwp_local_offer(struct iwp_ep *ep)
+void iwp_loopback_offer(struct iwp_ep *ep)
 {
 	const struct inet_sock *inet = inet_sk(ep->sock->sk);
 
 	lockdep_assert_held(&ep->lock);
-	if (!iwp_local_possible(ep))
+	if (!iwp_loopback_possible(ep))
 		return;
 	spin_lock(&iwp_offers_lock);
 	hash_add(iwp_offers, &ep->offer,
@@ -61,10 +61,10 @@ void iwp_local_offer(struct iwp_ep *ep)
 }
 
 /**
- * iwp_local_withdraw() - nobody may join us any more
+ * iwp_loopback_withdraw() - nobody may join us any more
  * @ep: endpoint, locked
  */
-void iwp_local_withdraw(struct iwp_ep *ep)
+void iwp_loopback_withdraw(struct iwp_ep *ep)
 {
 	lockdep_assert_held(&ep->lock);
 	spin_lock(&iwp_offers_lock);
@@ -124,30 +124,30 @@ static bool iwp_ends_meet(const struct sock *sk, const struct sock *peer)
 }
 
 /* Whoever is in error leaves, and from then on looks after itself. */
-static void iwp_lane_leave(struct iwp_lane *lane)
+static void iwp_loopback_detach(struct iwp_loopback_dir *dir)
 {
-	struct iwp_qp *from = lane->from, *to = lane->to;
+	struct iwp_qp *from = dir->from, *to = dir->to;
 
 	if (from && READ_ONCE(from->state) == IWP_QP_ERROR) {
 		/* Who posts sees this, or we see what he posted. */
-		smp_store_mb(from->lanes.out, NULL);
+		smp_store_mb(from->loopback.out, NULL);
 		iwp_sq_flush(from);
-		lane->from = NULL;
+		dir->from = NULL;
 		iwp_qp_put(from);
 	}
 	if (to && READ_ONCE(to->state) == IWP_QP_ERROR) {
 		/* Who puts it in error does this himself as soon as it has left. */
 		iwp_rx_flush(to);
-		smp_wmb(); /* pairs with iwp_local_receive() */
+		smp_wmb(); /* pairs with iwp_loopback_kick_in() */
 		/* As above. */
-		smp_store_mb(to->lanes.in, NULL);
+		smp_store_mb(to->loopback.in, NULL);
 		iwp_rq_flush(to);
-		lane->to = NULL;
+		dir->to = NULL;
 		iwp_qp_put(to);
 	}
 }
 
-static bool iwp_qp_moves(const struct iwp_qp *qp)
+static bool iwp_loopback_qp_active(const struct iwp_qp *qp)
 {
 	u8 state;
 
@@ -158,120 +158,120 @@ static bool iwp_qp_moves(const struct iwp_qp *qp)
 }
 
 /**
- * iwp_lane_usable() - whether requests may be executed
- * @lane: where
+ * iwp_loopback_usable() - whether requests may be executed
+ * @dir: where
  *
- * Context: the lane's turn, or while it is kept from running.
+ * Context: the dir's turn, or while it is kept from running.
  */
-bool iwp_lane_usable(const struct iwp_lane *lane)
+bool iwp_loopback_usable(const struct iwp_loopback_dir *dir)
 {
-	return READ_ONCE(lane->local->open) && !lane->stopped &&
-	       iwp_qp_moves(lane->from) && iwp_qp_moves(lane->to);
+	return READ_ONCE(dir->pair->open) && !dir->stopped &&
+	       iwp_loopback_qp_active(dir->from) && iwp_loopback_qp_active(dir->to);
 }
 
-static void iwp_lane_drained(struct iwp_lane *lane)
+static void iwp_loopback_drained(struct iwp_loopback_dir *dir)
 {
-	if (READ_ONCE(lane->from->state) != IWP_QP_CLOSING ||
-	    iwp_sq_next(lane->from))
+	if (READ_ONCE(dir->from->state) != IWP_QP_CLOSING ||
+	    iwp_sq_next(dir->from))
 		return;
-	iwp_qp_signal(lane->from, IWP_EV_DRAINED);
+	iwp_qp_signal(dir->from, IWP_EV_DRAINED);
 }
 
-static void iwp_lane_run(struct tasklet_struct *task)
+static void iwp_loopback_run(struct tasklet_struct *task)
 {
-	struct iwp_lane *lane = from_tasklet(lane, task, task);
-	enum iwp_lane_next next = IWP_LANE_DONE;
-	u32 budget = IWP_LOCAL_BUDGET;
+	struct iwp_loopback_dir *dir = from_tasklet(dir, task, task);
+	enum iwp_loopback_next next = IWP_LOOPBACK_CONTINUE;
+	u32 budget = IWP_LOOPBACK_BUDGET;
 
-	iwp_lane_leave(lane);
-	while (next == IWP_LANE_DONE && iwp_lane_usable(lane))
-		next = iwp_lane_execute(lane, &budget);
-	if (next == IWP_LANE_MORE)
+	iwp_loopback_detach(dir);
+	while (next == IWP_LOOPBACK_CONTINUE && iwp_loopback_usable(dir))
+		next = iwp_loopback_execute(dir, &budget);
+	if (next == IWP_LOOPBACK_RESCHED)
 		tasklet_schedule(task);
-	else if (iwp_lane_usable(lane))
-		iwp_lane_drained(lane);
+	else if (iwp_loopback_usable(dir))
+		iwp_loopback_drained(dir);
 }
 
 /* Does what the tasklet would, in its place; returns whether that may be. */
-static bool iwp_lane_run_now(struct iwp_lane *lane)
+static bool iwp_loopback_run_inline(struct iwp_loopback_dir *dir)
 {
-	struct tasklet_struct *task = &lane->task;
+	struct tasklet_struct *task = &dir->task;
 	bool may;
 
 	if (!tasklet_trylock(task))
 		return false;
 	may = !atomic_read(&task->count);
 	if (may)
-		iwp_lane_run(task);
+		iwp_loopback_run(task);
 	tasklet_unlock(task);
 	return may;
 }
 
 /**
- * iwp_lane_kick() - there may be something to do
- * @lane: where
+ * iwp_loopback_kick() - there may be something to do
+ * @dir: where
  *
  * Soft interrupts must not be let in where interrupts are off.
  *
  * Context: any.
  */
-void iwp_lane_kick(struct iwp_lane *lane)
+void iwp_loopback_kick(struct iwp_loopback_dir *dir)
 {
 	if (in_interrupt() || irqs_disabled()) {
-		tasklet_schedule(&lane->task);
+		tasklet_schedule(&dir->task);
 		return;
 	}
 	local_bh_disable();
-	if (!iwp_lane_run_now(lane))
-		tasklet_schedule(&lane->task);
+	if (!iwp_loopback_run_inline(dir))
+		tasklet_schedule(&dir->task);
 	local_bh_enable();
 }
 
-static void iwp_lane_init(struct iwp_lane *lane, struct iwp_local *local,
-			  struct iwp_qp *from, struct iwp_qp *to)
+static void iwp_loopback_dir_init(struct iwp_loopback_dir *dir, struct iwp_loopback_pair *pair,
+				  struct iwp_qp *from, struct iwp_qp *to)
 {
-	tasklet_setup(&lane->task, iwp_lane_run);
-	lane->local = local;
+	tasklet_setup(&dir->task, iwp_loopback_run);
+	dir->pair = pair;
 	iwp_qp_get(from);
-	lane->from = from;
+	dir->from = from;
 	iwp_qp_get(to);
-	lane->to = to;
+	dir->to = to;
 }
 
-static void iwp_qp_join(struct iwp_qp *qp, struct iwp_local *local,
-			unsigned int side)
+static void iwp_loopback_attach(struct iwp_qp *qp, struct iwp_loopback_pair *pair,
+				unsigned int side)
 {
-	qp->lanes.local = local;
+	qp->loopback.pair = pair;
 	/* Who finds the lanes is to see what is in them. */
-	smp_store_release(&qp->lanes.out, &local->lanes[side]);
+	smp_store_release(&qp->loopback.out, &pair->dirs[side]);
 	/* As above. */
-	smp_store_release(&qp->lanes.in, &local->lanes[!side]);
+	smp_store_release(&qp->loopback.in, &pair->dirs[!side]);
 }
 
 /* What was posted, or went wrong, before they were joined is found now. */
-static void iwp_local_look(struct iwp_local *local)
+static void iwp_loopback_kick_both(struct iwp_loopback_pair *pair)
 {
-	iwp_lane_kick(&local->lanes[0]);
-	iwp_lane_kick(&local->lanes[1]);
+	iwp_loopback_kick(&pair->dirs[0]);
+	iwp_loopback_kick(&pair->dirs[1]);
 }
 
-static bool iwp_local_tie(struct iwp_qp *qp, struct iwp_qp *peer)
+static bool iwp_loopback_pair_create(struct iwp_qp *qp, struct iwp_qp *peer)
 {
-	struct iwp_local *local = kzalloc(sizeof(*local), GFP_KERNEL_ACCOUNT);
+	struct iwp_loopback_pair *pair = kzalloc(sizeof(*pair), GFP_KERNEL_ACCOUNT);
 
-	if (!local)
+	if (!pair)
 		return false;
-	refcount_set(&local->refs, 2);
-	iwp_lane_init(&local->lanes[0], local, qp, peer);
-	iwp_lane_init(&local->lanes[1], local, peer, qp);
-	iwp_qp_join(qp, local, 0);
-	iwp_qp_join(peer, local, 1);
-	iwp_local_look(local);
+	refcount_set(&pair->refs, 2);
+	iwp_loopback_dir_init(&pair->dirs[0], pair, qp, peer);
+	iwp_loopback_dir_init(&pair->dirs[1], pair, peer, qp);
+	iwp_loopback_attach(qp, pair, 0);
+	iwp_loopback_attach(peer, pair, 1);
+	iwp_loopback_kick_both(pair);
 	return true;
 }
 
 /**
- * iwp_local_join() - join with the peer if it is in this kernel
+ * iwp_loopback_join() - join with the peer if it is in this kernel
  * @ep: endpoint, locked, that has a reply to its request, and a queue pair in
  *	which no requests can be yet
  *
@@ -280,14 +280,14 @@ static bool iwp_local_tie(struct iwp_qp *qp, struct iwp_qp *peer)
  *
  * Return: true if so: then nothing is to be sent.
  */
-bool iwp_local_join(struct iwp_ep *ep)
+bool iwp_loopback_join(struct iwp_ep *ep)
 {
 	struct iwp_ep *peer;
 	bool joined;
 	struct sock *sk;
 
 	lockdep_assert_held(&ep->lock);
-	if (!iwp_local_possible(ep))
+	if (!iwp_loopback_possible(ep))
 		return false;
 	peer = iwp_offer_take(ep->sock->sk);
 	if (!peer)
@@ -295,69 +295,69 @@ bool iwp_local_join(struct iwp_ep *ep)
 	sk = peer->sock->sk;
 	lock_sock(sk);
 	joined = sk->sk_user_data == peer && iwp_ends_meet(ep->sock->sk, sk) &&
-		 iwp_local_tie(ep->qp, peer->qp);
+		 iwp_loopback_pair_create(ep->qp, peer->qp);
 	release_sock(sk);
 	iwp_ep_put(peer);
 	return joined;
 }
 
 /**
- * iwp_local_ready() - the consumer has been told of its connection
+ * iwp_loopback_ready() - the consumer has been told of its connection
  * @qp: queue pair, ready to send; nothing happens if it is not joined
  * @active: it is that of the side that connects, for which both wait
  *
  * Context: socket's lock held.
  */
-void iwp_local_ready(struct iwp_qp *qp, bool active)
+void iwp_loopback_ready(struct iwp_qp *qp, bool active)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (!qp->lanes.local)
+	if (!qp->loopback.pair)
 		return;
 	if (active)
-		WRITE_ONCE(qp->lanes.local->open, true);
-	iwp_local_look(qp->lanes.local);
+		WRITE_ONCE(qp->loopback.pair->open, true);
+	iwp_loopback_kick_both(qp->loopback.pair);
 }
 
 /**
- * iwp_local_fed() - there is a receive request
+ * iwp_loopback_rq_posted() - there is a receive request
  * @qp: queue pair; nothing happens if nothing waits for it
  *
  * Context: any.
  */
-void iwp_local_fed(struct iwp_qp *qp)
+void iwp_loopback_rq_posted(struct iwp_qp *qp)
 {
-	struct iwp_lane *lane = READ_ONCE(qp->lanes.in);
+	struct iwp_loopback_dir *dir = READ_ONCE(qp->loopback.in);
 
-	if (lane && READ_ONCE(lane->starved))
-		iwp_lane_kick(lane);
+	if (dir && READ_ONCE(dir->wait_rqe))
+		iwp_loopback_kick(dir);
 }
 
 /**
- * iwp_local_fail() - a request is refused: the connection has to end
- * @lane: where
+ * iwp_loopback_fail() - a request is refused: the connection has to end
+ * @dir: where
  * @qp: whose fault it is, or who found out about the peer
  * @error: what the peer is told
  */
-void iwp_local_fail(struct iwp_lane *lane, struct iwp_qp *qp,
-		    enum iwarp_error error)
+void iwp_loopback_fail(struct iwp_loopback_dir *dir, struct iwp_qp *qp,
+		       enum iwarp_error error)
 {
-	lane->stopped = true;
+	dir->stopped = true;
 	iwp_qp_fail(qp, error);
 }
 
 /**
- * iwp_local_put() - a queue pair's memory goes
- * @local: what joined it, or NULL
+ * iwp_loopback_pair_put() - a queue pair's memory goes
+ * @pair: what joined it, or NULL
  *
  * Both have left before, but what told them so may still run.
  *
  * Context: process.
  */
-void iwp_local_put(struct iwp_local *local)
+void iwp_loopback_pair_put(struct iwp_loopback_pair *pair)
 {
-	if (!local || !refcount_dec_and_test(&local->refs))
+	if (!pair || !refcount_dec_and_test(&pair->refs))
 		return;
-	tasklet_kill(&local->lanes[0].task);
-	tasklet_kill(&local->lanes[1].task);
-	kfree(local);
+	tasklet_kill(&pair->dirs[0].task);
+	tasklet_kill(&pair->dirs[1].task);
+	kfree(pair);
 }

@@ -28,9 +28,9 @@ static void iwp_late_look(struct iwp_qp *qp)
 	qp->late.delay = sends || receives ?
 				 IWP_LATE_MIN :
 				 min(2 * qp->late.delay, IWP_LATE_MAX);
-	if (sends && !iwp_local_send(qp))
+	if (sends && !iwp_loopback_kick_out(qp))
 		iwp_sq_flush(qp);
-	if (receives && !iwp_local_receive(qp))
+	if (receives && !iwp_loopback_kick_in(qp))
 		iwp_rq_flush(qp);
 }
 

@@ -69,9 +69,9 @@ static void iwp_qp_flush(struct iwp_qp *qp)
 	/* Who posts from now on sees the state, or we see what he posted. */
 	smp_mb();
 	iwp_late_start(qp);
-	if (!iwp_local_send(qp))
+	if (!iwp_loopback_kick_out(qp))
 		iwp_sq_flush(qp);
-	if (iwp_local_receive(qp))
+	if (iwp_loopback_kick_in(qp))
 		return;
 	iwp_rx_flush(qp);
 	iwp_rq_flush(qp);
@@ -144,7 +144,7 @@ void iwp_qp_tell_error(struct iwp_qp *qp)
 }
 
 static const struct iwp_qp_ops iwp_qp_ops = {
-	.kick = iwp_lane_kick,
+	.loopback_kick = iwp_loopback_kick,
 	.error = iwp_qp_error,
 };
 
@@ -197,7 +197,7 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 
 static void iwp_qp_free(struct iwp_qp *qp)
 {
-	iwp_local_put(qp->lanes.local);
+	iwp_loopback_pair_put(qp->loopback.pair);
 	iwp_stream_free(qp);
 	iwp_queue_free(&qp->rq.queue);
 	iwp_queue_free(&qp->sq.shared);

@@ -35,7 +35,7 @@ static void iwp_hold_poll(struct work_struct *work)
 	struct iwp_qp *qp = container_of(to_delayed_work(work), struct iwp_qp,
 					 rx.hold.poll);
 
-	if (!iwp_lane_kicked(qp, iwp_lane_in(qp)))
+	if (!iwp_stream_kick_loopback(qp, iwp_loopback_in(qp)))
 		iwp_tx_kick(qp);
 	iwp_qp_put(qp);
 }

@@ -95,12 +95,12 @@ static inline bool iwp_tx_idle(const struct iwp_qp *qp)
 }
 
 /* If it is joined, have the lane look; false if it is not, or not now. */
-static inline bool iwp_lane_kicked(const struct iwp_qp *qp,
-				   struct iwp_lane *lane)
+static inline bool iwp_stream_kick_loopback(const struct iwp_qp *qp,
+					    struct iwp_loopback_dir *dir)
 {
-	if (lane)
-		qp->ops->kick(lane);
-	return lane;
+	if (dir)
+		qp->ops->loopback_kick(dir);
+	return dir;
 }
 
 /* tx_work.c */

@@ -209,7 +209,7 @@ static struct iwp_early *iwp_ooo_early(const struct sock *sk)
 	struct iwp_ep *ep = sk->sk_user_data;
 
 	if (!ep || !ep->fpdu || ep->qp->state == IWP_QP_ERROR ||
-	    ep->qp->lanes.local)
+	    ep->qp->loopback.pair)
 		return NULL;
 	return ep->qp->rx.early;
 }

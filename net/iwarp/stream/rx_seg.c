@@ -175,7 +175,7 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
 	/* A peer that we are joined with has nothing else to say. */
-	if ((qp->lanes.local && hdr->opcode != IWARP_TERMINATE) ||
+	if ((qp->loopback.pair && hdr->opcode != IWARP_TERMINATE) ||
 	    iwp_rx_speechless(qp, hdr))
 		return IWARP_E_OP_OPCODE;
 	qp->tx.wait_first = false;

@@ -245,7 +245,7 @@ bool iwp_tx_acked(struct iwp_qp *qp)
 	u32 more;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (qp->lanes.local)
+	if (qp->loopback.pair)
 		return false;
 	more = iwp_tx_unheard(tx);
 	if (!more && !tx->reap)
@@ -308,7 +308,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (qp->state == IWP_QP_ERROR || iwp_lane_kicked(qp, iwp_lane_out(qp)))
+	if (qp->state == IWP_QP_ERROR || iwp_stream_kick_loopback(qp, iwp_loopback_out(qp)))
 		return;
 	if (tx->busy) {
 		tx->again = true;
@@ -334,7 +334,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 bool iwp_tx_heard(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (qp->state == IWP_QP_ERROR || qp->lanes.local || qp->tx.busy)
+	if (qp->state == IWP_QP_ERROR || qp->loopback.pair || qp->tx.busy)
 		return false;
 	iwp_tx_acked(qp);
 	if (!iwp_tx_idle(qp))

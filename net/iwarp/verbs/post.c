@@ -153,7 +153,7 @@ static void iwp_sq_posted(struct iwp_qp *qp)
 {
 	/* Pairs with iwp_qp_error(): the request, then the state. */
 	smp_mb();
-	if (iwp_local_send(qp))
+	if (iwp_loopback_kick_out(qp))
 		return;
 	if (READ_ONCE(qp->state) == IWP_QP_ERROR)
 		iwp_sq_flush(qp);
@@ -244,11 +244,11 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		*bad_wr = wr;
 	/* Pairs with iwp_qp_error() and who has found no request: then look. */
 	smp_mb();
-	if (READ_ONCE(qp->state) == IWP_QP_ERROR && !iwp_local_receive(qp))
+	if (READ_ONCE(qp->state) == IWP_QP_ERROR && !iwp_loopback_kick_in(qp))
 		iwp_rq_flush(qp);
 	else if (READ_ONCE(qp->rx.hold.waiting))
 		iwp_tx_kick(qp);
 	else
-		iwp_local_fed(qp);
+		iwp_loopback_rq_posted(qp);
 	return err;
 }

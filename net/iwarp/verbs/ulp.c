@@ -30,7 +30,7 @@ static ssize_t iwp_ulp_read(struct ib_qp *ibqp, u32 stag, u64 addr,
 			    struct iov_iter *to, size_t len)
 {
 	return iwp_ulp_ours(ibqp->device) ?
-	       iwp_local_read(iwp_qp(ibqp), stag, addr, to, len) : 0;
+	       iwp_loopback_read(iwp_qp(ibqp), stag, addr, to, len) : 0;
 }
 
 const struct iw_ulp_ops iw_ulp_ops = {
