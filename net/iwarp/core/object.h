@@ -54,11 +54,11 @@ struct iwp_loopback {
 };
 
 /**
- * struct iwp_late - looks for what a process posts to a queue pair in error
+ * struct iwp_flush_poll - looks for what a process posts to a queue pair in error
  * @work: does it
  * @delay: when it will look again, jiffies
  */
-struct iwp_late {
+struct iwp_flush_poll {
 	struct delayed_work work;
 	unsigned long delay;
 };
@@ -94,7 +94,7 @@ struct iwp_qp_ops {
  * @design: enum iwp_design
  * @engine_from: when the engine's work began that processors do now
  * @ack: when what was received is acknowledged; under the socket's lock
- * @late: flushes what is posted after that, once it is in error
+ * @flush_poll: flushes what is posted after that, once it is in error
  * @loopback: joins it with a queue pair of this kernel
  * @failure: why iwp_qp_fail() wants the connection to end
  */
@@ -115,7 +115,7 @@ struct iwp_qp {
 	u8 design;
 	u64 engine_from;
 	struct iwp_ack ack;
-	struct iwp_late late;
+	struct iwp_flush_poll flush_poll;
 	struct iwp_loopback loopback;
 	enum iwarp_error failure;
 };

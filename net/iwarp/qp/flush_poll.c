@@ -17,63 +17,63 @@
  * In jiffies: soon at first, for a program that has just not seen that the end is
  * there, and rarely in the long run.
  */
-#define IWP_LATE_MIN	1
-#define IWP_LATE_MAX	HZ
+#define IWP_FLUSH_POLL_MIN	1
+#define IWP_FLUSH_POLL_MAX	HZ
 
-static void iwp_late_look(struct iwp_qp *qp)
+static void iwp_flush_poll_once(struct iwp_qp *qp)
 {
 	bool sends = iwp_sq_shared_pending(&qp->sq);
 	bool receives = !iwp_rq_empty(qp);
 
-	qp->late.delay = sends || receives ?
-				 IWP_LATE_MIN :
-				 min(2 * qp->late.delay, IWP_LATE_MAX);
+	qp->flush_poll.delay = sends || receives ?
+				 IWP_FLUSH_POLL_MIN :
+				 min(2 * qp->flush_poll.delay, IWP_FLUSH_POLL_MAX);
 	if (sends && !iwp_loopback_kick_out(qp))
 		iwp_sq_flush(qp);
 	if (receives && !iwp_loopback_kick_in(qp))
 		iwp_rq_flush(qp);
 }
 
-static void iwp_late_work(struct work_struct *work)
+static void iwp_flush_poll_work(struct work_struct *work)
 {
 	struct iwp_qp *qp = container_of(to_delayed_work(work), struct iwp_qp,
-					 late.work);
+					 flush_poll.work);
 
-	iwp_late_look(qp);
-	iwp_tx_queue_later(&qp->late.work, qp->late.delay);
+	iwp_flush_poll_once(qp);
+	iwp_tx_queue_later(&qp->flush_poll.work, qp->flush_poll.delay);
 }
 
 /**
- * iwp_late_init() - nothing is looked for yet
+ * iwp_flush_poll_init() - nothing is looked for yet
  * @qp: queue pair
  */
-void iwp_late_init(struct iwp_qp *qp)
+void iwp_flush_poll_init(struct iwp_qp *qp)
 {
-	INIT_DELAYED_WORK(&qp->late.work, iwp_late_work);
+	INIT_DELAYED_WORK(&qp->flush_poll.work, iwp_flush_poll_work);
 }
 
 /**
- * iwp_late_start() - look for requests from now on
+ * iwp_flush_poll_start() - look for requests from now on
  * @qp: queue pair that is in error; nothing happens if its user is the kernel,
  *	which says what it posts
  *
  * Context: any.
  */
-void iwp_late_start(struct iwp_qp *qp)
+void iwp_flush_poll_start(struct iwp_qp *qp)
 {
 	if (iwp_qp_kernel(qp) || READ_ONCE(qp->destroying))
 		return;
-	qp->late.delay = IWP_LATE_MIN;
-	iwp_tx_queue_later(&qp->late.work, qp->late.delay);
+	qp->flush_poll.delay = IWP_FLUSH_POLL_MIN;
+	iwp_tx_queue_later(&qp->flush_poll.work, qp->flush_poll.delay);
 }
 
 /**
- * iwp_late_stop() - look no more
+ * iwp_flush_poll_stop() - look no more
  * @qp: queue pair that is being destroyed, and that nobody else refers to
  *
  * Context: may sleep.
  */
-void iwp_late_stop(struct iwp_qp *qp)
+void iwp_flush_poll_stop(struct iwp_qp *qp)
 {
-	cancel_delayed_work_sync(&qp->late.work);
+	cancel_delayed_work_sync(&qp->flush_poll.work);
 }

@@ -68,7 +68,7 @@ static void iwp_qp_flush(struct iwp_qp *qp)
 {
 	/* Who posts from now on sees the state, or we see what he posted. */
 	smp_mb();
-	iwp_late_start(qp);
+	iwp_flush_poll_start(qp);
 	if (!iwp_loopback_kick_out(qp))
 		iwp_sq_flush(qp);
 	if (iwp_loopback_kick_in(qp))
@@ -289,7 +289,7 @@ static int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
 	iwp_stream_init(qp);
-	iwp_late_init(qp);
+	iwp_flush_poll_init(qp);
 	qp->design = READ_ONCE(qp->dev->design);
 	err = iwp_qp_create(qp, attr, udata);
 	if (err) {
@@ -364,7 +364,7 @@ static int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	wait_for_completion(&qp->released);
 	WARN_ON_ONCE(qp->ep);
 	iwp_stream_stop(qp);
-	iwp_late_stop(qp);
+	iwp_flush_poll_stop(qp);
 	iwp_qp_free(qp);
 	return 0;
 }

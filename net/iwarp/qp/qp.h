@@ -14,8 +14,8 @@ void iwp_qp_error(struct iwp_qp *qp);
 void iwp_qp_tell_error(struct iwp_qp *qp);
 
 /* flush_poll.c */
-void iwp_late_init(struct iwp_qp *qp);
-void iwp_late_start(struct iwp_qp *qp);
-void iwp_late_stop(struct iwp_qp *qp);
+void iwp_flush_poll_init(struct iwp_qp *qp);
+void iwp_flush_poll_start(struct iwp_qp *qp);
+void iwp_flush_poll_stop(struct iwp_qp *qp);
 
 #endif /* _IWP_QP_H */
