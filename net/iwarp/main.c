@@ -99,7 +99,7 @@ static void iwp_set_dev_ops(struct ib_device *ibdev)
 }
 
 /* The other module takes a device with its driver number for its own. */
-static bool iwp_netdev_taken(struct net_device *netdev)
+static bool iwp_netdev_in_use(struct net_device *netdev)
 {
 	struct ib_device *other;
 
@@ -116,7 +116,7 @@ static int iwp_newlink(const char *name, struct net_device *netdev)
 
 	if (!iwp_netdev_usable(netdev))
 		return -EINVAL;
-	if (iwp_netdev_taken(netdev))
+	if (iwp_netdev_in_use(netdev))
 		return -EEXIST;
 	dev = ib_alloc_device(iwp_device, ibdev);
 	if (!dev)

@@ -118,7 +118,7 @@ static void iwp_ep_tell_end(struct iwp_ep *ep, u8 state, int err)
 		break;
 	case IWP_EP_FPDU:
 	case IWP_EP_CLOSING:
-		iwp_qp_tell_error(ep->qp);
+		iwp_qp_report_error(ep->qp);
 		iwp_ep_upcall(ep, ep->cm_id, IW_CM_EVENT_CLOSE, 0);
 		break;
 	}

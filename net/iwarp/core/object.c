@@ -139,7 +139,7 @@ void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
 }
 
 /**
- * iwp_qp_move() - change the state
+ * iwp_qp_change_state() - change the state
  * @qp: queue pair
  * @from: bits of the states that it may be in
  * @to: enum iwp_qp_state
@@ -147,7 +147,7 @@ void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
  * Context: any; while there is a connection, socket's lock held.
  * Return: whether the queue pair was in one of these states.
  */
-bool iwp_qp_move(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to)
+bool iwp_qp_change_state(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to)
 {
 	unsigned long flags;
 	bool may;

@@ -92,7 +92,7 @@ struct iwp_qp_ops {
  * @tx: what is being sent; under the socket's lock
  * @rx: what is being received; under the socket's lock
  * @design: enum iwp_design
- * @engine_from: when the engine's work began that processors do now
+ * @engine_start: when the engine's work began that processors do now
  * @ack: when what was received is acknowledged; under the socket's lock
  * @flush_poll: flushes what is posted after that, once it is in error
  * @loopback: joins it with a queue pair of this kernel
@@ -113,7 +113,7 @@ struct iwp_qp {
 	struct iwp_tx tx;
 	struct iwp_rx rx;
 	u8 design;
-	u64 engine_from;
+	u64 engine_start;
 	struct iwp_ack ack;
 	struct iwp_flush_poll flush_poll;
 	struct iwp_loopback loopback;
@@ -267,7 +267,7 @@ void iwp_qp_put(struct iwp_qp *qp);
 struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn);
 struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp);
 void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event);
-bool iwp_qp_move(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to);
+bool iwp_qp_change_state(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to);
 void iwp_qp_abort(struct iwp_qp *qp);
 void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error);
 

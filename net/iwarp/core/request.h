@@ -81,10 +81,10 @@ struct iwp_send {
  * @shared_get: where the next of them is
  * @max_sge: pieces of memory in a request
  * @sig_all: each request is to be reported
- * @reaping: somebody takes completed requests off, bit 0
+ * @flushing: somebody takes completed requests off, bit 0
  *
  * @put is moved under @lock, @next under the socket's lock, and @done by the
- * owner of @reaping.
+ * owner of @flushing.
  */
 struct iwp_sq {
 	spinlock_t lock; /* of posting */
@@ -97,7 +97,7 @@ struct iwp_sq {
 	u32 shared_get;
 	u8 max_sge;
 	bool sig_all;
-	unsigned long reaping;
+	unsigned long flushing;
 };
 
 /**

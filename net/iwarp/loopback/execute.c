@@ -25,12 +25,12 @@ static void iwp_loopback_set_local(struct iwp_loopback_dir *dir, struct iwp_send
 {
 	bool inlined = send->flags & SIW_WQE_INLINE;
 
-	dir->local = (struct iwp_pieces) {
+	dir->local = (struct iwp_sgl) {
 		.pd = dir->from->ibqp.pd,
 		.sge = inlined ? &dir->inlined : send->sge,
 		.num_sge = send->num_sge,
 		.access = iwp_send_reads(send) ? IB_ACCESS_LOCAL_WRITE : 0,
-		.unnamed = inlined || iwp_qp_kernel(dir->from),
+		.allow_no_stag = inlined || iwp_qp_kernel(dir->from),
 	};
 	dir->inlined.laddr = (uintptr_t)&send->sge[1];
 	dir->inlined.length = send->length;
@@ -41,7 +41,7 @@ static void iwp_loopback_set_remote(struct iwp_loopback_dir *dir, const struct i
 {
 	const struct iwp_qp *qp = dir->to;
 
-	dir->remote = (struct iwp_pieces) {
+	dir->remote = (struct iwp_sgl) {
 		.pd = qp->ibqp.pd,
 		.sge = &dir->range,
 		.num_sge = 1,
@@ -56,7 +56,7 @@ static void iwp_loopback_set_remote(struct iwp_loopback_dir *dir, const struct i
 	dir->remote.sge = qp->rx.rqe.sge;
 	dir->remote.num_sge = qp->rx.rqe.num_sge;
 	dir->remote.access = IB_ACCESS_LOCAL_WRITE;
-	dir->remote.unnamed = iwp_qp_kernel(qp);
+	dir->remote.allow_no_stag = iwp_qp_kernel(qp);
 }
 
 /**
@@ -66,7 +66,7 @@ static void iwp_loopback_set_remote(struct iwp_loopback_dir *dir, const struct i
  * @err: what is wrong with it
  */
 struct iwp_loopback_move {
-	const struct iwp_pieces *to;
+	const struct iwp_sgl *to;
 	u32 at;
 	enum iwp_mem_err err;
 };
@@ -87,8 +87,8 @@ static int iwp_loopback_move_span(void *ctx, void *span, size_t len)
 	const u8 *from = span;
 
 	if (!move->err)
-		move->err = iwp_pieces_walk(move->to, move->at, len,
-					    iwp_loopback_move_bytes, &from);
+		move->err = iwp_sgl_walk(move->to, move->at, len,
+					 iwp_loopback_move_bytes, &from);
 	move->at += len;
 	return move->err ? -EFAULT : 0;
 }
@@ -190,12 +190,12 @@ static bool iwp_loopback_check(struct iwp_loopback_dir *dir, struct iwp_send *se
 	enum iwp_mem_err err;
 
 	iwp_loopback_set_local(dir, send);
-	if (iwp_pieces_check(&dir->local, send->length))
+	if (iwp_sgl_check(&dir->local, send->length))
 		return iwp_loopback_local_error(dir, send);
 	if (iwp_send_receives(send) && !iwp_loopback_begin_recv(dir, send))
 		return false;
 	iwp_loopback_set_remote(dir, send);
-	err = iwp_pieces_check(&dir->remote, send->length);
+	err = iwp_sgl_check(&dir->remote, send->length);
 	return !err || iwp_loopback_remote_error(dir, send, err);
 }
 
@@ -215,8 +215,8 @@ static bool iwp_loopback_begin(struct iwp_loopback_dir *dir, struct iwp_send *se
 		return iwp_loopback_fail_local(dir, send, send->status);
 	if (iwp_loopback_no_imm(dir, send))
 		return iwp_loopback_fail_remote(dir, send, IWARP_E_OP_OPCODE);
-	if (iwp_send_is_here(send)) {
-		if (iwp_send_here(qp, send))
+	if (iwp_send_is_local(send)) {
+		if (iwp_send_exec_local(qp, send))
 			return iwp_loopback_local_error(dir, send);
 	} else if (iwp_send_reads(send) && !qp->tx.stream.ord.max) {
 		return iwp_loopback_fail_local(dir, send, SIW_WC_LOC_QP_OP_ERR);
@@ -240,8 +240,8 @@ static bool iwp_loopback_copy(struct iwp_loopback_dir *dir, struct iwp_send *sen
 
 	if (!len)
 		return true;
-	err = iwp_pieces_walk(reads ? &dir->remote : &dir->local, dir->at, len,
-			      iwp_loopback_move_span, &move);
+	err = iwp_sgl_walk(reads ? &dir->remote : &dir->local, dir->at, len,
+			   iwp_loopback_move_span, &move);
 	local = reads ? move.err : err;
 	remote = reads ? err : move.err;
 	if (local)
@@ -291,7 +291,7 @@ static bool iwp_loopback_finish(struct iwp_loopback_dir *dir, struct iwp_send *s
 static void iwp_loopback_count(const struct iwp_loopback_dir *dir,
 			       const struct iwp_send *send)
 {
-	if (iwp_send_is_here(send))
+	if (iwp_send_is_local(send))
 		return;
 	iwp_count(dir->from->dev, IWP_STAT_LOCAL_REQUESTS, 1);
 	iwp_count(dir->from->dev, IWP_STAT_LOCAL_BYTES, send->length);

@@ -39,8 +39,8 @@ struct iwp_loopback_dir {
 	bool wait_rqe;
 	bool started;
 	u32 at;
-	struct iwp_pieces local;
-	struct iwp_pieces remote;
+	struct iwp_sgl local;
+	struct iwp_sgl remote;
 	struct siw_sge inlined;
 	struct siw_sge range;
 };

@@ -26,7 +26,7 @@ static enum iwp_mem_err iwp_mr_check(const struct iwp_mr *mr,
 		return IWP_MEM_PD;
 	if ((mr->access & access) != access)
 		return IWP_MEM_ACCESS;
-	if (mr->all)
+	if (mr->dma)
 		return IWP_MEM_OK;
 	if (addr < mr->iova || addr - mr->iova > mr->length ||
 	    len > mr->length - (addr - mr->iova))
@@ -44,7 +44,7 @@ static void *iwp_mr_span(const struct iwp_mr *mr, u64 addr, size_t *len)
 	const u64 *page;
 	u64 offset, n;
 
-	if (mr->all)
+	if (mr->dma)
 		return (void *)(uintptr_t)addr;
 	offset = addr - mr->iova + (mr->iova & (page_size - 1));
 	page = &mr->pages[offset >> mr->page_shift];
@@ -153,8 +153,8 @@ u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
 }
 
 /**
- * iwp_pieces_walk() - visit a part of what several pieces of memory make up
- * @pieces: pieces; what they have not, is not visited
+ * iwp_sgl_walk() - visit a part of what several pieces of memory make up
+ * @sgl: scatter/gather list; what they have not, is not visited
  * @at: where to begin
  * @len: how many bytes
  * @fn: as for iwp_mem_walk(); an error ends the walk of one piece only
@@ -164,14 +164,14 @@ u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
  *
  * Return: IWP_MEM_OK, or why access is refused.
  */
-enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
-				 u32 len, iwp_span_fn fn, void *ctx)
+enum iwp_mem_err iwp_sgl_walk(const struct iwp_sgl *sgl, u32 at,
+			      u32 len, iwp_span_fn fn, void *ctx)
 {
-	const struct siw_sge *sge = pieces->sge;
+	const struct siw_sge *sge = sgl->sge;
 	enum iwp_mem_err err = IWP_MEM_OK;
 	u8 left;
 
-	for (left = pieces->num_sge; len && left && !err; sge++, left--) {
+	for (left = sgl->num_sge; len && left && !err; sge++, left--) {
 		u32 n;
 
 		if (at >= sge->length) {
@@ -180,10 +180,10 @@ enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
 		}
 		n = min(len, sge->length - at);
 		if (sge->lkey)
-			err = iwp_mem_walk(pieces->pd, sge->lkey,
-					   sge->laddr + at, n, pieces->access,
+			err = iwp_mem_walk(sgl->pd, sge->lkey,
+					   sge->laddr + at, n, sgl->access,
 					   fn, ctx);
-		else if (!pieces->unnamed)
+		else if (!sgl->allow_no_stag)
 			return IWP_MEM_STAG;
 		else if (fn)
 			fn(ctx, (void *)(uintptr_t)(sge->laddr + at), n);
@@ -194,15 +194,15 @@ enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
 }
 
 /**
- * iwp_pieces_check() - may the first bytes be accessed now?
- * @pieces: pieces
+ * iwp_sgl_check() - may the first bytes be accessed now?
+ * @sgl: scatter/gather list
  * @len: how many bytes
  *
  * Return: IWP_MEM_OK, or why access is refused.
  */
-enum iwp_mem_err iwp_pieces_check(const struct iwp_pieces *pieces, u32 len)
+enum iwp_mem_err iwp_sgl_check(const struct iwp_sgl *sgl, u32 len)
 {
-	return iwp_pieces_walk(pieces, 0, len, NULL, NULL);
+	return iwp_sgl_walk(sgl, 0, len, NULL, NULL);
 }
 
 static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,

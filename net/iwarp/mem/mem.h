@@ -36,7 +36,7 @@ enum iwp_mem_err {
  * @valid: under @lock
  * @generation: of all the device's registrations, which this one is; under
  *	@lock
- * @all: all of the kernel's memory, for its own use
+ * @dma: all of the kernel's memory, for its own use
  * @stag: with its key, under @lock
  * @access: under @lock
  * @iova: address of the first byte, as the peer says it; under @lock
@@ -53,7 +53,7 @@ struct iwp_mr {
 	rwlock_t lock;
 	bool valid;
 	u64 generation;
-	bool all;
+	bool dma;
 	u32 stag;
 	int access;
 	u64 iova;
@@ -72,19 +72,19 @@ static inline struct iwp_mr *iwp_mr(struct ib_mr *ibmr)
 }
 
 /**
- * struct iwp_pieces - pieces of memory that make up a whole
+ * struct iwp_sgl - pieces of memory that make up a whole
  * @pd: protection domain of who wants access
  * @sge: the pieces
  * @num_sge: how many
  * @access: which kind of access is wanted, IB_ACCESS_*
- * @unnamed: a piece without an STag is the kernel's own memory
+ * @allow_no_stag: a piece without an STag is the kernel's own memory
  */
-struct iwp_pieces {
+struct iwp_sgl {
 	struct ib_pd *pd;
 	const struct siw_sge *sge;
 	u8 num_sge;
 	int access;
-	bool unnamed;
+	bool allow_no_stag;
 };
 
 /* Returns 0, or a negative error number that ends the walk. */
@@ -96,9 +96,9 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			       int access);
 u64 iwp_mem_generation(struct ib_pd *pd, u32 stag);
-enum iwp_mem_err iwp_pieces_walk(const struct iwp_pieces *pieces, u32 at,
-				 u32 len, iwp_span_fn fn, void *ctx);
-enum iwp_mem_err iwp_pieces_check(const struct iwp_pieces *pieces, u32 len);
+enum iwp_mem_err iwp_sgl_walk(const struct iwp_sgl *sgl, u32 at,
+			      u32 len, iwp_span_fn fn, void *ctx);
+enum iwp_mem_err iwp_sgl_check(const struct iwp_sgl *sgl, u32 len);
 enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote);
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access);

@@ -77,7 +77,7 @@ static struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
 
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->all = true;
+	mr->dma = true;
 	mr->valid = true;
 	mr->access = access | IB_ACCESS_LOCAL_WRITE;
 	mr->ibmr.type = IB_MR_TYPE_DMA;
@@ -150,15 +150,15 @@ static int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	return ib_sg_to_pages(ibmr, sg, nents, offset, iwp_set_page);
 }
 
-static int iwp_user_mr_answer(struct iwp_mr *mr, struct ib_udata *udata)
+static int iwp_user_mr_copy_uresp(struct iwp_mr *mr, struct ib_udata *udata)
 {
-	struct siw_uresp_reg_mr answer = { .stag = mr->stag };
+	struct siw_uresp_reg_mr uresp = { .stag = mr->stag };
 
 	if (!udata)
 		return 0;
-	if (udata->outlen < sizeof(answer))
+	if (udata->outlen < sizeof(uresp))
 		return -EINVAL;
-	return ib_copy_to_udata(udata, &answer, sizeof(answer));
+	return ib_copy_to_udata(udata, &uresp, sizeof(uresp));
 }
 
 static int iwp_user_mr_key(struct ib_udata *udata, u8 *key)
@@ -192,7 +192,7 @@ static struct iwp_mr *iwp_user_mr_new(struct ib_umem *umem)
 	return mr;
 }
 
-static void iwp_mr_forget(struct iwp_mr *mr)
+static void iwp_mr_unpublish(struct iwp_mr *mr)
 {
 	xa_erase(&iwp_device(mr->ibmr.device)->mrs, mr->stag >> 8);
 	write_lock_bh(&mr->lock);
@@ -211,9 +211,9 @@ static int iwp_user_mr_publish(struct iwp_mr *mr, struct ib_pd *pd,
 		err = iwp_mr_publish(mr, pd, key);
 	if (err)
 		return err;
-	err = iwp_user_mr_answer(mr, udata);
+	err = iwp_user_mr_copy_uresp(mr, udata);
 	if (err)
-		iwp_mr_forget(mr);
+		iwp_mr_unpublish(mr);
 	return err;
 }
 
@@ -269,7 +269,7 @@ static int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct iwp_mr *mr = iwp_mr(ibmr);
 
-	iwp_mr_forget(mr);
+	iwp_mr_unpublish(mr);
 	iwp_mr_free(mr);
 	return 0;
 }

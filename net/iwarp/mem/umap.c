@@ -103,13 +103,13 @@ void iwp_queue_free(struct iwp_queue *queue)
  */
 static int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
-	struct siw_uresp_alloc_ctx answer = {
+	struct siw_uresp_alloc_ctx uresp = {
 		.dev_id = iwp_device(ibctx->device)->id,
 	};
 
-	if (udata->outlen < sizeof(answer))
+	if (udata->outlen < sizeof(uresp))
 		return -EINVAL;
-	return ib_copy_to_udata(udata, &answer, sizeof(answer));
+	return ib_copy_to_udata(udata, &uresp, sizeof(uresp));
 }
 
 /**

@@ -13,7 +13,7 @@ static const char * const iwp_designs[] = {
 	[IWP_DESIGN_OFFLOADED_SG] = "offloaded-sg",
 };
 
-static struct iwp_device *iwp_of(struct device *device)
+static struct iwp_device *iwp_device_of(struct device *device)
 {
 	return rdma_device_to_drv_device(device, struct iwp_device, ibdev);
 }
@@ -22,7 +22,7 @@ static ssize_t design_show(struct device *device,
 			   struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n",
-			  iwp_designs[READ_ONCE(iwp_of(device)->design)]);
+			  iwp_designs[READ_ONCE(iwp_device_of(device)->design)]);
 }
 
 /* A queue pair keeps the design that it was created with. */
@@ -30,7 +30,7 @@ static ssize_t design_store(struct device *device,
 			    struct device_attribute *attr, const char *buf,
 			    size_t len)
 {
-	struct iwp_device *dev = iwp_of(device);
+	struct iwp_device *dev = iwp_device_of(device);
 	int design = sysfs_match_string(iwp_designs, buf);
 
 	if (design < 0)
@@ -56,7 +56,7 @@ static ssize_t iwp_cost_store(u32 *cost, const char *buf, size_t len)
 #define IWP_COST(name)							\
 static u32 *engine_##name(struct device *device)			\
 {									\
-	return &iwp_of(device)->engine.name;				\
+	return &iwp_device_of(device)->engine.name;				\
 }									\
 									\
 static ssize_t engine_##name##_show(struct device *device,		\
@@ -84,7 +84,7 @@ static ssize_t engine_busy_ns_show(struct device *device,
 				   struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%lld\n",
-			  atomic64_read(&iwp_of(device)->engine.busy_ns));
+			  atomic64_read(&iwp_device_of(device)->engine.busy_ns));
 }
 static DEVICE_ATTR_RO(engine_busy_ns);
 
@@ -92,7 +92,7 @@ static ssize_t engine_cpu_ns_show(struct device *device,
 				  struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%lld\n",
-			  atomic64_read(&iwp_of(device)->engine.cpu_ns));
+			  atomic64_read(&iwp_device_of(device)->engine.cpu_ns));
 }
 static DEVICE_ATTR_RO(engine_cpu_ns);
 

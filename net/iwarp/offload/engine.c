@@ -31,7 +31,7 @@ void iwp_engine_init(struct iwp_engine *engine)
 }
 
 /**
- * iwp_engine_take() - give an engine something to send
+ * iwp_engine_submit() - give an engine something to send
  * @engine: engine
  * @design: how it does it
  * @len: bytes
@@ -39,8 +39,8 @@ void iwp_engine_init(struct iwp_engine *engine)
  *
  * Return: when it is done, by ktime_get_ns().
  */
-u64 iwp_engine_take(struct iwp_engine *engine, enum iwp_design design,
-		    u32 len, u32 dmas)
+u64 iwp_engine_submit(struct iwp_engine *engine, enum iwp_design design,
+		      u32 len, u32 dmas)
 {
 	u64 per_byte = READ_ONCE(engine->byte_ps) + READ_ONCE(engine->crc_ps);
 	u64 cost, done;
@@ -66,7 +66,7 @@ u64 iwp_engine_take(struct iwp_engine *engine, enum iwp_design design,
 void iwp_engine_enter(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	qp->engine_from = ktime_get_ns();
+	qp->engine_start = ktime_get_ns();
 }
 
 /**
@@ -78,6 +78,6 @@ void iwp_engine_enter(struct iwp_qp *qp)
 void iwp_engine_leave(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	atomic64_add(ktime_get_ns() - qp->engine_from,
+	atomic64_add(ktime_get_ns() - qp->engine_start,
 		     &qp->dev->engine.cpu_ns);
 }

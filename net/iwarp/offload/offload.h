@@ -18,8 +18,8 @@ extern const struct ib_device_ops iwp_design_dev_ops;
 
 /* engine.c */
 void iwp_engine_init(struct iwp_engine *engine);
-u64 iwp_engine_take(struct iwp_engine *engine, enum iwp_design design,
-		    u32 len, u32 dmas);
+u64 iwp_engine_submit(struct iwp_engine *engine, enum iwp_design design,
+		      u32 len, u32 dmas);
 void iwp_engine_enter(struct iwp_qp *qp);
 void iwp_engine_leave(struct iwp_qp *qp);
 

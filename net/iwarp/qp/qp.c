@@ -59,7 +59,7 @@ static struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
 int iwp_qp_rts(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	return iwp_qp_move(qp, BIT(IWP_QP_IDLE), IWP_QP_RTS) ? 0 :
+	return iwp_qp_change_state(qp, BIT(IWP_QP_IDLE), IWP_QP_RTS) ? 0 :
 							      -ECONNABORTED;
 }
 
@@ -78,7 +78,7 @@ static void iwp_qp_flush(struct iwp_qp *qp)
 }
 
 /* Of the endpoint that the queue pair has now, not of one that it had. */
-static void iwp_qp_assert_locked(const struct iwp_qp *qp)
+static void iwp_qp_assert_conn_locked(const struct iwp_qp *qp)
 {
 	lockdep_assert(!qp->ep || (qp->ep->sock ?
 				   lockdep_sock_is_held(qp->ep->sock->sk) :
@@ -93,10 +93,10 @@ static void iwp_qp_assert_locked(const struct iwp_qp *qp)
  */
 void iwp_qp_error(struct iwp_qp *qp)
 {
-	iwp_qp_assert_locked(qp);
+	iwp_qp_assert_conn_locked(qp);
 	if (qp->state == IWP_QP_RTS || qp->state == IWP_QP_CLOSING)
 		iwp_tx_acked(qp);
-	if (iwp_qp_move(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR))
+	if (iwp_qp_change_state(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR))
 		iwp_qp_flush(qp);
 }
 
@@ -104,7 +104,7 @@ void iwp_qp_error(struct iwp_qp *qp)
  * The same, if there is no connection: none can begin below the lock, and after
  * that it finds the error.  Returns whether there is none.
  */
-static bool iwp_qp_error_alone(struct iwp_qp *qp)
+static bool iwp_qp_error_unconnected(struct iwp_qp *qp)
 {
 	bool alone, begins = false;
 	unsigned long flags;
@@ -122,12 +122,12 @@ static bool iwp_qp_error_alone(struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_tell_error() - tell the user if an error has ended the connection
+ * iwp_qp_report_error() - tell the user if an error has ended the connection
  * @qp: queue pair
  *
  * Context: process.
  */
-void iwp_qp_tell_error(struct iwp_qp *qp)
+void iwp_qp_report_error(struct iwp_qp *qp)
 {
 	struct ib_event event = {
 		.device = qp->ibqp.device,
@@ -224,43 +224,43 @@ static void iwp_qp_publish(struct iwp_qp *qp)
 }
 
 /* First of all when it goes, and with its number if it never was there. */
-static void iwp_qp_withdraw(struct iwp_qp *qp)
+static void iwp_qp_unpublish(struct iwp_qp *qp)
 {
 	xa_erase_irq(&qp->dev->qps, qp->ibqp.qp_num);
 }
 
-static int iwp_qp_answer(struct iwp_qp *qp, struct ib_udata *udata,
-			 struct siw_uresp_create_qp *answer)
+static int iwp_qp_copy_uresp(struct iwp_qp *qp, struct ib_udata *udata,
+			     struct siw_uresp_create_qp *uresp)
 {
 	if (!udata)
 		return 0;
-	answer->qp_id = qp->ibqp.qp_num;
-	answer->num_sqe = qp->sq.size;
-	answer->num_rqe = qp->rq.size;
-	if (udata->outlen < sizeof(*answer))
+	uresp->qp_id = qp->ibqp.qp_num;
+	uresp->num_sqe = qp->sq.size;
+	uresp->num_rqe = qp->rq.size;
+	if (udata->outlen < sizeof(*uresp))
 		return -EINVAL;
-	return ib_copy_to_udata(udata, answer, sizeof(*answer));
+	return ib_copy_to_udata(udata, uresp, sizeof(*uresp));
 }
 
 static int iwp_qp_create(struct iwp_qp *qp, const struct ib_qp_init_attr *attr,
 			 struct ib_udata *udata)
 {
-	struct siw_uresp_create_qp answer = {
+	struct siw_uresp_create_qp uresp = {
 		.sq_key = SIW_INVAL_UOBJ_KEY,
 		.rq_key = SIW_INVAL_UOBJ_KEY,
 	};
 	int err;
 
-	err = iwp_sq_create(&qp->sq, attr, udata, &answer.sq_key);
+	err = iwp_sq_create(&qp->sq, attr, udata, &uresp.sq_key);
 	if (!err)
-		err = iwp_rq_create(&qp->rq, attr, udata, &answer.rq_key);
+		err = iwp_rq_create(&qp->rq, attr, udata, &uresp.rq_key);
 	if (!err)
 		err = iwp_qp_reserve(qp);
 	if (err)
 		return err;
-	err = iwp_qp_answer(qp, udata, &answer);
+	err = iwp_qp_copy_uresp(qp, udata, &uresp);
 	if (err)
-		iwp_qp_withdraw(qp);
+		iwp_qp_unpublish(qp);
 	return err;
 }
 
@@ -313,7 +313,7 @@ static struct iwp_ep *iwp_qp_lock_ep(struct iwp_qp *qp)
 	for (;;) {
 		ep = iwp_qp_ep(qp);
 		if (!ep) {
-			if (iwp_qp_error_alone(qp))
+			if (iwp_qp_error_unconnected(qp))
 				return NULL;
 			continue;
 		}
@@ -326,7 +326,7 @@ static struct iwp_ep *iwp_qp_lock_ep(struct iwp_qp *qp)
 }
 
 /* As no one else, he who ends a connection may wait for the socket's lock. */
-static void iwp_qp_end(struct iwp_qp *qp)
+static void iwp_qp_abort_conn(struct iwp_qp *qp)
 {
 	struct iwp_ep *ep = iwp_qp_lock_ep(qp);
 
@@ -357,9 +357,9 @@ static int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 
-	iwp_qp_withdraw(qp);
+	iwp_qp_unpublish(qp);
 	WRITE_ONCE(qp->destroying, true);
-	iwp_qp_end(qp);
+	iwp_qp_abort_conn(qp);
 	iwp_qp_put(qp);
 	wait_for_completion(&qp->released);
 	WARN_ON_ONCE(qp->ep);
@@ -380,7 +380,7 @@ static void iwp_qp_disconnect(struct iwp_qp *qp)
 	if (ep->state != IWP_EP_FPDU)
 		goto out;
 	lock_sock(ep->sock->sk);
-	if (ep->fpdu && iwp_qp_move(qp, BIT(IWP_QP_RTS), IWP_QP_CLOSING))
+	if (ep->fpdu && iwp_qp_change_state(qp, BIT(IWP_QP_RTS), IWP_QP_CLOSING))
 		iwp_tx_ready(qp);
 	release_sock(ep->sock->sk);
 out:
@@ -417,7 +417,7 @@ static int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		iwp_qp_disconnect(qp);
 		return 0;
 	default:
-		iwp_qp_end(qp);
+		iwp_qp_abort_conn(qp);
 		return 0;
 	}
 }

@@ -11,7 +11,7 @@
 extern const struct ib_device_ops iwp_qp_dev_ops;
 int iwp_qp_rts(struct iwp_qp *qp);
 void iwp_qp_error(struct iwp_qp *qp);
-void iwp_qp_tell_error(struct iwp_qp *qp);
+void iwp_qp_report_error(struct iwp_qp *qp);
 
 /* flush_poll.c */
 void iwp_flush_poll_init(struct iwp_qp *qp);

@@ -95,15 +95,15 @@ static noinline void iwp_cq_overrun(struct iwp_cq *cq)
 bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		const struct iwp_completion *done)
 {
-	bool event = false, overrun = false, lost;
+	bool event = false, report = false, overrun;
 	unsigned long flags;
 	struct siw_cqe *cqe;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	cqe = &cq->ring[cq->put % cq->size];
 	if (READ_ONCE(cqe->flags) & SIW_WQE_VALID) {
-		overrun = !cq->lost;
-		cq->lost = true;
+		report = !cq->overrun;
+		cq->overrun = true;
 		cqe = NULL;
 	} else {
 		iwp_cqe_fill(cqe, ibqp, done, rdma_is_kernel_res(&cq->ibcq.res));
@@ -111,13 +111,13 @@ bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		event = iwp_cq_wants_event(cq, done->solicited ||
 					   done->status != SIW_WC_SUCCESS);
 	}
-	lost = cq->lost;
+	overrun = cq->overrun;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (event && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-	if (overrun)
+	if (report)
 		iwp_cq_overrun(cq);
-	return !lost;
+	return !overrun;
 }
 
 static void iwp_cqe_read(const struct siw_cqe *cqe, u8 flags, struct ib_wc *wc)
@@ -191,18 +191,18 @@ static int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return READ_ONCE(cq->put) != READ_ONCE(cq->get);
 }
 
-static int iwp_cq_answer(struct iwp_cq *cq, struct ib_udata *udata, u64 key)
+static int iwp_cq_copy_uresp(struct iwp_cq *cq, struct ib_udata *udata, u64 key)
 {
-	struct siw_uresp_create_cq answer = {
+	struct siw_uresp_create_cq uresp = {
 		.num_cqe = cq->size,
 		.cq_key = key,
 	};
 
 	if (!udata)
 		return 0;
-	if (udata->outlen < sizeof(answer))
+	if (udata->outlen < sizeof(uresp))
 		return -EINVAL;
-	return ib_copy_to_udata(udata, &answer, sizeof(answer));
+	return ib_copy_to_udata(udata, &uresp, sizeof(uresp));
 }
 
 static int iwp_cq_alloc(struct iwp_cq *cq, struct ib_udata *udata)
@@ -217,7 +217,7 @@ static int iwp_cq_alloc(struct iwp_cq *cq, struct ib_udata *udata)
 	cq->ring = cq->queue.mem;
 	cq->ctrl = (struct siw_cq_ctrl *)&cq->ring[cq->size];
 	cq->ibcq.cqe = cq->size;
-	return iwp_cq_answer(cq, udata, key);
+	return iwp_cq_copy_uresp(cq, udata, key);
 }
 
 static void iwp_cq_free(struct iwp_cq *cq)

@@ -9,14 +9,14 @@
 #include "queue.h"
 
 /* Nothing of the request can be used but its name. */
-static void iwp_send_reject(struct iwp_send *send)
+static void iwp_send_set_invalid(struct iwp_send *send)
 {
 	send->opcode = SIW_OP_SEND;
 	send->num_sge = 0;
 	send->status = SIW_WC_LOC_QP_OP_ERR;
 }
 
-static bool iwp_send_sane(const struct iwp_send *send, u8 max_sge)
+static bool iwp_send_valid(const struct iwp_send *send, u8 max_sge)
 {
 	switch (send->opcode) {
 	case SIW_OP_WRITE:
@@ -51,7 +51,7 @@ static bool iwp_send_sum(struct iwp_send *send)
 static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
 			    const struct siw_sqe *sqe, u16 flags)
 {
-	u8 pieces, i;
+	u8 num_sge, i;
 
 	memset(send, 0, offsetof(struct iwp_send, sge));
 	send->id = READ_ONCE(sqe->id);
@@ -60,16 +60,16 @@ static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
 	send->num_sge = READ_ONCE(sqe->num_sge);
 	send->rkey = READ_ONCE(sqe->rkey);
 	send->raddr = READ_ONCE(sqe->raddr);
-	pieces = flags & SIW_WQE_INLINE ?
-			 SIW_MAX_SGE : min_t(u8, send->num_sge, SIW_MAX_SGE);
-	for (i = 0; i < pieces; i++)
+	num_sge = flags & SIW_WQE_INLINE ?
+			  SIW_MAX_SGE : min_t(u8, send->num_sge, SIW_MAX_SGE);
+	for (i = 0; i < num_sge; i++)
 		send->sge[i] = sqe->sge[i];
-	if (!iwp_send_sane(send, qp->sq.max_sge) || !iwp_send_sum(send))
-		iwp_send_reject(send);
+	if (!iwp_send_valid(send, qp->sq.max_sge) || !iwp_send_sum(send))
+		iwp_send_set_invalid(send);
 }
 
 /* Moves one request of a process to where it cannot change it any more. */
-static bool iwp_sq_pull(struct iwp_qp *qp)
+static bool iwp_sq_import(struct iwp_qp *qp)
 {
 	struct iwp_sq *sq = &qp->sq;
 	struct siw_sqe *ring = sq->shared.mem;
@@ -78,11 +78,11 @@ static bool iwp_sq_pull(struct iwp_qp *qp)
 
 	if (sq->put - READ_ONCE(sq->done) == sq->size)
 		return false;
-	flags = iwp_place_load(&sqe->flags);
+	flags = iwp_flags_load(&sqe->flags);
 	if (!(flags & SIW_WQE_VALID))
 		return false;
 	iwp_send_import(qp, &sq->ring[sq->put & (sq->size - 1)], sqe, flags);
-	iwp_place_store(&sqe->flags, 0);
+	iwp_flags_store(&sqe->flags, 0);
 	sq->shared_get++;
 	iwp_index_store(&sq->put, sq->put + 1);
 	return true;
@@ -100,14 +100,14 @@ struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
 	struct iwp_sq *sq = &qp->sq;
 
 	if (sq->next == iwp_index_load(&sq->put) &&
-	    (!sq->shared.mem || !iwp_sq_pull(qp)))
+	    (!sq->shared.mem || !iwp_sq_import(qp)))
 		return NULL;
 	return &sq->ring[sq->next & (sq->size - 1)];
 }
 
 /* Who has lost a completion knows nothing of his requests any more. */
-static void iwp_report(struct iwp_qp *qp, struct ib_cq *ibcq,
-		       const struct iwp_completion *done)
+static void iwp_complete(struct iwp_qp *qp, struct ib_cq *ibcq,
+			 const struct iwp_completion *done)
 {
 	if (!iwp_cq_put(iwp_cq(ibcq), &qp->ibqp, done))
 		iwp_qp_fail(qp, IWARP_E_RDMAP_LOCAL);
@@ -128,7 +128,7 @@ static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 
 	iwp_index_store(&sq->done, sq->done + 1);
 	if (report)
-		iwp_report(qp, qp->ibqp.send_cq, &done);
+		iwp_complete(qp, qp->ibqp.send_cq, &done);
 }
 
 /**
@@ -164,7 +164,7 @@ static void iwp_sq_flush_all(struct iwp_qp *qp)
 	for (;;) {
 		struct iwp_send *send;
 
-		if (left && iwp_sq_pull(qp))
+		if (left && iwp_sq_import(qp))
 			left--;
 		if (sq->done == iwp_index_load(&sq->put))
 			return;
@@ -192,10 +192,10 @@ static bool iwp_sq_empty(struct iwp_qp *qp)
 void iwp_sq_flush(struct iwp_qp *qp)
 {
 	do {
-		if (test_and_set_bit_lock(0, &qp->sq.reaping))
+		if (test_and_set_bit_lock(0, &qp->sq.flushing))
 			return;
 		iwp_sq_flush_all(qp);
-		clear_bit_unlock(0, &qp->sq.reaping);
+		clear_bit_unlock(0, &qp->sq.flushing);
 		/* Who found the bit set has posted before. */
 		smp_mb__after_atomic();
 	} while (!iwp_sq_empty(qp));
@@ -221,7 +221,7 @@ bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
 	if (ahead >= rq->size)
 		return false;
 	slot = &rq->ring[(rq->get + ahead) & (rq->size - 1)];
-	if (!(iwp_place_load(&slot->flags) & SIW_WQE_VALID))
+	if (!(iwp_flags_load(&slot->flags) & SIW_WQE_VALID))
 		return false;
 	*rqe = *slot;
 	rqe->num_sge = min_t(u8, rqe->num_sge, rq->max_sge);
@@ -243,7 +243,7 @@ bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
 
 	if (!iwp_rq_peek(qp, 0, rqe))
 		return false;
-	iwp_place_store(&rq->ring[rq->get & (rq->size - 1)].flags, 0);
+	iwp_flags_store(&rq->ring[rq->get & (rq->size - 1)].flags, 0);
 	rq->get++;
 	return true;
 }
@@ -257,7 +257,7 @@ bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
  */
 void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done)
 {
-	iwp_report(qp, qp->ibqp.recv_cq, done);
+	iwp_complete(qp, qp->ibqp.recv_cq, done);
 }
 
 /* No more than there can be, as iwp_sq_flush_all(). */

@@ -32,7 +32,7 @@ enum iwp_opcode {
  * @size: how many elements
  * @put: where the next completion goes, not wrapped
  * @get: where a kernel user takes the next, not wrapped
- * @lost: a completion found no room, which has been reported; under @lock
+ * @overrun: a completion found no room, which has been reported; under @lock
  */
 struct iwp_cq {
 	struct ib_cq ibcq;
@@ -43,7 +43,7 @@ struct iwp_cq {
 	u32 size;
 	u32 put;
 	u32 get;
-	bool lost;
+	bool overrun;
 };
 
 static inline struct iwp_cq *iwp_cq(struct ib_cq *ibcq)
@@ -86,7 +86,7 @@ static inline bool iwp_send_reads(const struct iwp_send *send)
 }
 
 /* Whether the peer has no part in a request. */
-static inline bool iwp_send_is_here(const struct iwp_send *send)
+static inline bool iwp_send_is_local(const struct iwp_send *send)
 {
 	return send->opcode == SIW_OP_REG_MR ||
 	       send->opcode == SIW_OP_INVAL_STAG;
@@ -106,15 +106,15 @@ static inline void iwp_index_store(u32 *index, u32 value)
 }
 
 /* The same for a place that says itself whether it is full. */
-static inline u16 iwp_place_load(const __u16 *flags)
+static inline u16 iwp_flags_load(const __u16 *flags)
 {
-	/* Pairs with iwp_place_store(), and with the process's like. */
+	/* Pairs with iwp_flags_store(), and with the process's like. */
 	return smp_load_acquire(flags);
 }
 
-static inline void iwp_place_store(__u16 *flags, u16 value)
+static inline void iwp_flags_store(__u16 *flags, u16 value)
 {
-	/* Pairs with iwp_place_load(), and with the process's like. */
+	/* Pairs with iwp_flags_load(), and with the process's like. */
 	smp_store_release(flags, value);
 }
 
@@ -123,7 +123,7 @@ static inline bool iwp_sq_shared_pending(const struct iwp_sq *sq)
 {
 	const struct siw_sqe *ring = sq->shared.mem;
 
-	return ring && iwp_place_load(&ring[READ_ONCE(sq->shared_get) &
+	return ring && iwp_flags_load(&ring[READ_ONCE(sq->shared_get) &
 					    (sq->size - 1)].flags) &
 		       SIW_WQE_VALID;
 }

@@ -215,15 +215,15 @@ enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
 			     u8 num_sge, u32 at, u32 len,
 			     struct iwp_copy *copy)
 {
-	struct iwp_pieces pieces = {
+	struct iwp_sgl sgl = {
 		.pd = qp->ibqp.pd,
 		.sge = sge,
 		.num_sge = num_sge,
 		.access = IB_ACCESS_LOCAL_WRITE,
-		.unnamed = iwp_qp_kernel(qp),
+		.allow_no_stag = iwp_qp_kernel(qp),
 	};
 
-	return iwp_pieces_walk(&pieces, at, len, iwp_copy_span, copy);
+	return iwp_sgl_walk(&sgl, at, len, iwp_copy_span, copy);
 }
 
 /**

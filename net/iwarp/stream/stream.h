@@ -48,7 +48,7 @@ bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay);
 void iwp_tx_kick(struct iwp_qp *qp);
 
 /* tx_msg.c */
-enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send);
+enum iwp_mem_err iwp_send_exec_local(struct iwp_qp *qp, const struct iwp_send *send);
 
 /* rx.c */
 void iwp_rx_start(struct iwp_qp *qp, u32 interval, bool crc);

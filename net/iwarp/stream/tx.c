@@ -169,8 +169,8 @@ static void iwp_tx_hand_over(struct iwp_qp *qp, u32 len, u32 segs)
 		tx->due = tx->nr_vecs;
 		return;
 	}
-	tx->due_at = iwp_engine_take(&qp->dev->engine, qp->design, len,
-				     iwp_tx_dmas(qp, len, segs));
+	tx->due_at = iwp_engine_submit(&qp->dev->engine, qp->design, len,
+				       iwp_tx_dmas(qp, len, segs));
 	hrtimer_start(&qp->tx.timer, ns_to_ktime(tx->due_at),
 		      HRTIMER_MODE_ABS_SOFT);
 }

@@ -79,15 +79,15 @@ static u32 iwp_sink_stag(u32 index)
 static enum iwp_mem_err iwp_read_check(struct iwp_qp *qp,
 				       const struct iwp_send *send)
 {
-	struct iwp_pieces pieces = {
+	struct iwp_sgl sgl = {
 		.pd = qp->ibqp.pd,
 		.sge = send->sge,
 		.num_sge = send->num_sge,
 		.access = IB_ACCESS_LOCAL_WRITE,
-		.unnamed = iwp_qp_kernel(qp),
+		.allow_no_stag = iwp_qp_kernel(qp),
 	};
 
-	return iwp_pieces_check(&pieces, send->length);
+	return iwp_sgl_check(&sgl, send->length);
 }
 
 static void iwp_msg_read(struct iwp_tx *tx, struct iwp_send *send, u32 index)
@@ -124,13 +124,13 @@ void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 }
 
 /**
- * iwp_send_here() - execute a request that the peer has no part in
+ * iwp_send_exec_local() - execute a request that the peer has no part in
  * @qp: queue pair
- * @send: its request, of which iwp_send_is_here() is true
+ * @send: its request, of which iwp_send_is_local() is true
  *
  * Return: IWP_MEM_OK, or why it cannot be done.
  */
-enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send)
+enum iwp_mem_err iwp_send_exec_local(struct iwp_qp *qp, const struct iwp_send *send)
 {
 	if (send->opcode == SIW_OP_REG_MR)
 		return iwp_mem_register(qp->ibqp.pd, send->mr, send->rkey,
@@ -139,11 +139,11 @@ enum iwp_mem_err iwp_send_here(struct iwp_qp *qp, const struct iwp_send *send)
 }
 
 /* Returns whether the next one may begin. */
-static bool iwp_send_done_here(struct iwp_qp *qp, struct iwp_send *send)
+static bool iwp_send_complete_local(struct iwp_qp *qp, struct iwp_send *send)
 {
 	qp->sq.next++;
 	send->end = 0;
-	if (iwp_send_here(qp, send)) {
+	if (iwp_send_exec_local(qp, send)) {
 		iwp_tx_send_failed(qp, send, SIW_WC_LOC_PROT_ERR);
 		return false;
 	}
@@ -197,9 +197,9 @@ static bool iwp_tx_next_send(struct iwp_qp *qp)
 	struct iwp_send *send;
 
 	while ((send = iwp_sq_next(qp)) && !iwp_send_fenced(qp, send)) {
-		if (!iwp_send_is_here(send))
+		if (!iwp_send_is_local(send))
 			return iwp_send_begin(qp, send);
-		if (!iwp_send_done_here(qp, send))
+		if (!iwp_send_complete_local(qp, send))
 			return false;
 	}
 	return false;

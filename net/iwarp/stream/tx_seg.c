@@ -213,18 +213,18 @@ static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 				      struct iwp_send *send, u32 at, u32 len,
 				      const struct iwp_to *to)
 {
-	struct iwp_pieces pieces = {
+	struct iwp_sgl sgl = {
 		.pd = qp->ibqp.pd,
 		.sge = send->sge,
 		.num_sge = send->num_sge,
-		.unnamed = iwp_qp_kernel(qp),
+		.allow_no_stag = iwp_qp_kernel(qp),
 	};
 
 	if (send->flags & SIW_WQE_INLINE) {
 		to->copy(to->ctx, (u8 *)&send->sge[1] + at, len);
 		return IWP_MEM_OK;
 	}
-	return iwp_pieces_walk(&pieces, at, len, to->span, to->ctx);
+	return iwp_sgl_walk(&sgl, at, len, to->span, to->ctx);
 }
 
 static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,

@@ -202,7 +202,7 @@ static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
 	if (!rq->size || wr->num_sge > rq->max_sge)
 		return -EINVAL;
 	rqe = &rq->ring[rq->put & (rq->size - 1)];
-	if (iwp_place_load(&rqe->flags))
+	if (iwp_flags_load(&rqe->flags))
 		return -ENOMEM;
 	rqe->id = wr->wr_id;
 	rqe->num_sge = wr->num_sge;
@@ -211,7 +211,7 @@ static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
 		rqe->sge[i].length = wr->sg_list[i].length;
 		rqe->sge[i].lkey = wr->sg_list[i].lkey;
 	}
-	iwp_place_store(&rqe->flags, SIW_WQE_VALID);
+	iwp_flags_store(&rqe->flags, SIW_WQE_VALID);
 	rq->put++;
 	return 0;
 }
