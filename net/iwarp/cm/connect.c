@@ -257,7 +257,7 @@ static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)
 	err = iwp_connect_bind(ep->sock, &id->m_local_addr, port);
 	if (err)
 		return err;
-	iwp_hold_bound(ep);
+	iwp_hold_limit_buffers(ep);
 	err = iwp_sock_watch(ep);
 	if (err)
 		return err;

@@ -74,7 +74,7 @@ static void iwp_ep_detach(struct iwp_ep *ep)
 	sk = ep->sock->sk;
 	lock_sock(sk);
 	if (ep->fpdu)
-		iwp_tx_last(ep->qp);
+		iwp_tx_detach(ep->qp);
 	ep->fpdu = false;
 	iwp_sock_unwatch(ep);
 	if (ep->qp)
@@ -186,7 +186,7 @@ static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 	if (events & BIT(IWP_EV_FAILED))
 		iwp_ep_failed(ep);
 	if (events & BIT(IWP_EV_ABORT) ||
-	    (iwp_sock_over(sk) && !iwp_hold_delays_end(ep->qp, sk)))
+	    (iwp_sock_over(sk) && !iwp_hold_delays_close(ep->qp, sk)))
 		iwp_ep_finish(ep, 0);
 	else if (ep->state == IWP_EP_FPDU && events & BIT(IWP_EV_DRAINED))
 		iwp_ep_drained(ep);

@@ -415,7 +415,7 @@ static int iwp_accept_qp(struct iwp_ep *ep, struct iwp_qp *qp,
 		iwp_qp_put(qp);
 		return err;
 	}
-	iwp_hold_bound(ep);
+	iwp_hold_limit_buffers(ep);
 	iwp_loopback_offer(ep);
 	err = iwp_mpa_reply(ep, false, param->private_data,
 			    param->private_data_len);

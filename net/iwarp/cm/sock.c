@@ -85,8 +85,8 @@ static void iwp_sock_data_ready(struct sock *sk)
 		iwp_ep_signal(ep, IWP_EV_SOCKET);
 		return;
 	}
-	if (iwp_tx_unheard(&ep->qp->tx))
-		iwp_tx_heard(ep->qp);
+	if (iwp_tx_newly_acked(&ep->qp->tx))
+		iwp_tx_ack_received(ep->qp);
 	iwp_rx_ready(ep->qp);
 }
 
@@ -100,7 +100,7 @@ static void iwp_sock_write_space(struct sock *sk)
 	struct iwp_ep *ep = sk->sk_user_data;
 
 	/* Who is sending looks when he is done. */
-	if (!ep || !ep->fpdu || ep->qp->tx.busy || iwp_tx_heard(ep->qp))
+	if (!ep || !ep->fpdu || ep->qp->tx.busy || iwp_tx_ack_received(ep->qp))
 		return;
 	if (sock_owned_by_user(sk))
 		iwp_tx_queue(ep->qp);

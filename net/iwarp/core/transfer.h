@@ -73,7 +73,7 @@ struct iwp_msg {
  * @interval: of markers, or %IWARP_NO_MARKERS
  * @use_crc: checksums are in use
  * @busy: somebody below us in the call stack is sending
- * @again: he has to look once more
+ * @rerun: he has to look once more
  * @more: there may be more to send than is in segments
  * @wait_first: nothing may be sent before something was received
  * @send_rtr: an empty write is to be sent first, so that the peer may send
@@ -81,14 +81,14 @@ struct iwp_msg {
  * @pos: place in the stream behind the last segment
  * @seg_used: how much of a segment of TCP is in use behind the last whole one
  * @acked: place up to which the peer's TCP has everything
- * @reap: a request is done that no acknowledgment tells of
+ * @reap_pending: a request is done that no acknowledgment tells of
  * @frag: page in which the next segment begins
  * @spare: the page of before, to be used again
  * @gather: pages of users go to TCP, and not copies
  * @vecs: pieces that TCP has not taken
  * @nr_vecs: how many
- * @due: how many of them the engine is done with
- * @due_at: when it is done with the others, by ktime_get_ns()
+ * @nr_ready: how many of them the engine is done with
+ * @ready_at: when it is done with the others, by ktime_get_ns()
  * @segs: segments that were written
  * @msg: message that is being sent
  * @reads: requests of the peer
@@ -111,7 +111,7 @@ struct iwp_tx {
 	u32 interval;
 	bool use_crc;
 	bool busy;
-	bool again;
+	bool rerun;
 	bool more;
 	bool wait_first;
 	bool send_rtr;
@@ -119,14 +119,14 @@ struct iwp_tx {
 	u64 pos;
 	u32 seg_used;
 	u64 acked;
-	bool reap;
+	bool reap_pending;
 	struct page_frag frag;
 	struct page_frag spare;
 	bool gather;
 	struct bio_vec vecs[IWP_TX_VECS];
 	u32 nr_vecs;
-	u32 due;
-	u64 due_at;
+	u32 nr_ready;
+	u64 ready_at;
 	u32 segs;
 	struct iwp_msg msg;
 	struct iwp_read *reads;
@@ -146,17 +146,17 @@ struct iwp_tx {
 
 /**
  * struct iwp_hold - what waits for receive requests
- * @on: the queue pair's policy; set before it is connected
+ * @enabled: the queue pair's policy; set before it is connected
  * @waiting: something waits; who posts a receive request looks at this
  * @spilling: a segment is arriving that goes to @spill
  * @no_memory: there was none for @spill; it is asked for again after a while
  * @spill: segments that wait; without memory until it is needed
  * @poll: looks for requests of a process, which posts without our knowing
  *
- * Under the socket's lock, but for @on.
+ * Under the socket's lock, but for @enabled.
  */
 struct iwp_hold {
-	bool on;
+	bool enabled;
 	bool waiting;
 	bool spilling;
 	bool no_memory;
@@ -200,7 +200,7 @@ struct iwp_rx {
  * struct iwp_ack - when to acknowledge what was received
  * @timer: does it
  * @armed: it will, and has a reference of the queue pair
- * @again: how often it has waited for more
+ * @extended: how often it has waited for more
  * @shift: how often its delay is doubled
  * @received: how far TCP had received when the timer was started, or last ran
  * @sent: how far TCP had sent when it was started
@@ -208,7 +208,7 @@ struct iwp_rx {
 struct iwp_ack {
 	struct hrtimer timer;
 	bool armed;
-	u8 again;
+	u8 extended;
 	u8 shift;
 	u32 received;
 	u32 sent;

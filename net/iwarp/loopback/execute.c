@@ -156,7 +156,7 @@ static bool iwp_loopback_wait_rqe(struct iwp_loopback_dir *dir)
 	/* Who posts sees that, or we see what he posted. */
 	smp_mb();
 	if (!iwp_rx_take_rqe(qp)) {
-		iwp_hold_look_later(qp);
+		iwp_hold_start_poll(qp);
 		return false;
 	}
 	WRITE_ONCE(dir->wait_rqe, false);
@@ -169,7 +169,7 @@ static bool iwp_loopback_take_rqe(struct iwp_loopback_dir *dir, struct iwp_send 
 		WRITE_ONCE(dir->wait_rqe, false);
 		return true;
 	}
-	if (dir->to->rx.hold.on)
+	if (dir->to->rx.hold.enabled)
 		return iwp_loopback_wait_rqe(dir);
 	return iwp_loopback_fail_remote(dir, send, IWARP_E_UNTAGGED_NOBUF);
 }

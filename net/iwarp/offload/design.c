@@ -56,7 +56,7 @@ static ssize_t iwp_cost_store(u32 *cost, const char *buf, size_t len)
 #define IWP_COST(name)							\
 static u32 *engine_##name(struct device *device)			\
 {									\
-	return &iwp_device_of(device)->engine.name;				\
+	return &iwp_device_of(device)->engine.name;			\
 }									\
 									\
 static ssize_t engine_##name##_show(struct device *device,		\

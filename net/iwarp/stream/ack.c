@@ -13,26 +13,26 @@
 /* It is doubled so often, while the program answers what it receives. */
 #define IWP_ACK_SHIFT_MAX	4
 /* And begins anew so often, while more arrives, */
-#define IWP_ACK_AGAIN_MAX	4
+#define IWP_ACK_EXTEND_MAX	4
 /* each time with the double, up to this: TCP itself acknowledges a stream. */
-#define IWP_ACK_AGAIN_SHIFT_MAX	2
+#define IWP_ACK_EXTEND_SHIFT_MAX	2
 
 static u64 iwp_ack_delay(const struct iwp_qp *qp)
 {
 	return IWP_ACK_DELAY << qp->ack.shift;
 }
 
-static void iwp_ack_answers(struct iwp_qp *qp)
+static void iwp_ack_double_delay(struct iwp_qp *qp)
 {
 	if (qp->ack.shift < IWP_ACK_SHIFT_MAX)
 		qp->ack.shift++;
 }
 
-static void iwp_ack_note(struct iwp_qp *qp)
+static void iwp_ack_snapshot(struct iwp_qp *qp)
 {
 	const struct tcp_sock *tp = tcp_sk(qp->tx.sk);
 
-	qp->ack.again = 0;
+	qp->ack.extended = 0;
 	qp->ack.received = tp->rcv_nxt;
 	qp->ack.sent = tp->snd_nxt;
 }
@@ -48,34 +48,34 @@ static bool iwp_ack_received(const struct iwp_qp *qp)
 }
 
 /* Who sends more does not wait to hear of what he has sent: one may do for all. */
-static bool iwp_ack_again(struct iwp_qp *qp)
+static bool iwp_ack_extend(struct iwp_qp *qp)
 {
-	if (!iwp_ack_received(qp) || qp->ack.again == IWP_ACK_AGAIN_MAX)
+	if (!iwp_ack_received(qp) || qp->ack.extended == IWP_ACK_EXTEND_MAX)
 		return false;
 	qp->ack.received = tcp_sk(qp->tx.sk)->rcv_nxt;
-	qp->ack.again++;
+	qp->ack.extended++;
 	return true;
 }
 
 /* Returns after how many nanoseconds to look again, 0 = not before more comes. */
-static u64 iwp_ack_look(struct iwp_qp *qp)
+static u64 iwp_ack_check(struct iwp_qp *qp)
 {
 	struct sock *sk = qp->tx.sk;
 
 	if (!inet_csk_ack_scheduled(sk)) {
 		if (iwp_ack_sent(qp))
-			iwp_ack_answers(qp);
+			iwp_ack_double_delay(qp);
 		return 0;
 	}
 	/* What was there before is answered, and this may be about to be. */
 	if (iwp_ack_sent(qp) && iwp_ack_received(qp)) {
-		iwp_ack_answers(qp);
-		iwp_ack_note(qp);
+		iwp_ack_double_delay(qp);
+		iwp_ack_snapshot(qp);
 		return iwp_ack_delay(qp);
 	}
-	if (iwp_ack_again(qp))
-		return IWP_ACK_DELAY << min(qp->ack.again,
-					    IWP_ACK_AGAIN_SHIFT_MAX);
+	if (iwp_ack_extend(qp))
+		return IWP_ACK_DELAY << min(qp->ack.extended,
+					    IWP_ACK_EXTEND_SHIFT_MAX);
 	qp->ack.shift = 0;
 	tcp_send_ack(sk);
 	return 0;
@@ -89,14 +89,14 @@ static u64 iwp_ack_run(struct iwp_qp *qp, struct iwp_ep *ep)
 
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk)) {
-		delay = ep->fpdu ? iwp_ack_look(qp) : 0;
+		delay = ep->fpdu ? iwp_ack_check(qp) : 0;
 		qp->ack.armed = delay;
 	}
 	bh_unlock_sock(sk);
 	return delay;
 }
 
-static enum hrtimer_restart iwp_ack_due(struct hrtimer *timer)
+static enum hrtimer_restart iwp_ack_expired(struct hrtimer *timer)
 {
 	struct iwp_qp *qp = container_of(timer, struct iwp_qp, ack.timer);
 	struct iwp_ep *ep = iwp_qp_ep(qp);
@@ -120,23 +120,23 @@ static enum hrtimer_restart iwp_ack_due(struct hrtimer *timer)
  */
 void iwp_ack_init(struct iwp_qp *qp)
 {
-	hrtimer_setup(&qp->ack.timer, iwp_ack_due, CLOCK_MONOTONIC,
+	hrtimer_setup(&qp->ack.timer, iwp_ack_expired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 }
 
 /**
- * iwp_ack_soon() - something was received
+ * iwp_ack_schedule() - something was received
  * @qp: queue pair; the timer has a reference of its own
  *
  * Context: socket's lock held.
  */
-void iwp_ack_soon(struct iwp_qp *qp)
+void iwp_ack_schedule(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->ack.armed || !inet_csk_ack_scheduled(qp->tx.sk))
 		return;
 	qp->ack.armed = true;
-	iwp_ack_note(qp);
+	iwp_ack_snapshot(qp);
 	iwp_qp_get(qp);
 	hrtimer_start(&qp->ack.timer, ns_to_ktime(iwp_ack_delay(qp)),
 		      HRTIMER_MODE_REL_SOFT);

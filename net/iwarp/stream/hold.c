@@ -26,8 +26,8 @@
 /* How often to look whether a process has posted a request. */
 #define IWP_HOLD_POLL		msecs_to_jiffies(4)
 
-static bool iwp_hold_processes;
-module_param_named(hold, iwp_hold_processes, bool, 0644);
+static bool iwp_hold_user;
+module_param_named(hold, iwp_hold_user, bool, 0644);
 MODULE_PARM_DESC(hold, "Queue pairs of processes hold messages that have no receive request");
 
 static void iwp_hold_poll(struct work_struct *work)
@@ -51,7 +51,7 @@ void iwp_hold_init(struct iwp_qp *qp)
 	struct iwp_hold *hold = &qp->rx.hold;
 
 	INIT_DELAYED_WORK(&hold->poll, iwp_hold_poll);
-	hold->on = !iwp_qp_kernel(qp) && READ_ONCE(iwp_hold_processes);
+	hold->enabled = !iwp_qp_kernel(qp) && READ_ONCE(iwp_hold_user);
 }
 
 /**
@@ -76,7 +76,7 @@ int iwp_hold_enable(struct iwp_qp *qp)
 
 	spin_lock_irqsave(&qp->lock, flags);
 	if (!qp->ep && qp->state == IWP_QP_IDLE) {
-		qp->rx.hold.on = true;
+		qp->rx.hold.enabled = true;
 		err = 0;
 	}
 	spin_unlock_irqrestore(&qp->lock, flags);
@@ -84,17 +84,17 @@ int iwp_hold_enable(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_bound() - have the sender feel it soon if we hold
+ * iwp_hold_limit_buffers() - have the sender feel it soon if we hold
  * @ep: endpoint, locked, with a queue pair and a socket
  *
  * Context: process.
  */
-void iwp_hold_bound(struct iwp_ep *ep)
+void iwp_hold_limit_buffers(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
 
 	lockdep_assert_held(&ep->lock);
-	if (!ep->qp->rx.hold.on)
+	if (!ep->qp->rx.hold.enabled)
 		return;
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
@@ -134,7 +134,7 @@ bool iwp_hold_spills(struct iwp_qp *qp)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
 
-	if (!hold->on)
+	if (!hold->enabled)
 		return false;
 	if (!iwarp_spill_empty(&hold->spill))
 		return true;
@@ -172,11 +172,11 @@ u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 }
 
 /**
- * iwp_hold_keep() - a segment that has to wait is complete
+ * iwp_hold_store() - a segment that has to wait is complete
  * @qp: queue pair
  * @hdr: its header
  */
-void iwp_hold_keep(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
+void iwp_hold_store(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 {
 	struct iwp_rx *rx = &qp->rx;
 	struct iwarp_spilled segment = {
@@ -235,7 +235,7 @@ void iwp_hold_deliver(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_again() - whether more can be delivered, after all was read
+ * iwp_hold_can_deliver() - whether more can be delivered, after all was read
  * @qp: queue pair
  *
  * A segment that comes in pieces is kept when its last one is here, and the
@@ -243,19 +243,19 @@ void iwp_hold_deliver(struct iwp_qp *qp)
  *
  * Context: socket's lock held.
  */
-bool iwp_hold_again(struct iwp_qp *qp)
+bool iwp_hold_can_deliver(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	return !iwarp_spill_empty(&qp->rx.hold.spill) && !iwp_rq_empty(qp);
 }
 
 /**
- * iwp_hold_look_later() - something waits for receive requests
+ * iwp_hold_start_poll() - something waits for receive requests
  * @qp: queue pair; nothing happens if its user tells us of his
  *
  * Context: any.
  */
-void iwp_hold_look_later(struct iwp_qp *qp)
+void iwp_hold_start_poll(struct iwp_qp *qp)
 {
 	if (iwp_qp_kernel(qp))
 		return;
@@ -265,18 +265,18 @@ void iwp_hold_look_later(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_end() - all was read that could be
+ * iwp_hold_read_done() - all was read that could be
  * @qp: queue pair, on which something has waited, or does
  *
  * Context: socket's lock held.
  */
-void iwp_hold_end(struct iwp_qp *qp)
+void iwp_hold_read_done(struct iwp_qp *qp)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (hold->waiting) {
-		iwp_hold_look_later(qp);
+		iwp_hold_start_poll(qp);
 		return;
 	}
 	/* The peer's FIN may have waited, too. */
@@ -284,15 +284,15 @@ void iwp_hold_end(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_delays_end() - whether the peer's FIN is not to be noticed yet
+ * iwp_hold_delays_close() - whether the peer's FIN is not to be noticed yet
  * @qp: queue pair
  * @sk: its socket
  *
  * The connection is not over while something waits that came before.
  *
- * Context: any; looked at again after iwp_hold_end().
+ * Context: any; looked at again after iwp_hold_read_done().
  */
-bool iwp_hold_delays_end(struct iwp_qp *qp, const struct sock *sk)
+bool iwp_hold_delays_close(struct iwp_qp *qp, const struct sock *sk)
 {
 	return READ_ONCE(qp->rx.hold.waiting) && !sk->sk_err &&
 	       READ_ONCE(sk->sk_state) != TCP_CLOSE;

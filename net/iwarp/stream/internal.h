@@ -35,8 +35,8 @@ struct iwp_copy {
  * @off: something did not fit, and will not when it comes in order
  * @run: TCP's number of the first byte of the bytes that were looked at last
  * @next: and of the first of them that was not looked at
- * @filling: a segment has come that belongs to the hole
- * @filled: TCP's number of the byte behind it
+ * @hole_filling: a segment has come that belongs to the hole
+ * @filled_end: TCP's number of the byte behind it
  * @failed: some payload of @wire could not be placed
  * @target: what its payload goes to, see struct iwarp_place
  * @sge: pieces of that memory, if our own user has chosen it
@@ -54,8 +54,8 @@ struct iwp_early {
 	bool off;
 	u32 run;
 	u32 next;
-	bool filling;
-	u32 filled;
+	bool hole_filling;
+	u32 filled_end;
 	bool failed;
 	u64 target;
 	const struct siw_sge *sge;
@@ -114,7 +114,7 @@ void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 
 /* tx_seg.c */
 int iwp_tx_segment(struct iwp_qp *qp);
-void iwp_tx_drop_pages(struct iwp_tx *tx);
+void iwp_tx_release_pages(struct iwp_tx *tx);
 
 /* rx.c */
 void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len);
@@ -122,7 +122,7 @@ u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc);
 
 /* rx_seg.c */
 extern const struct iwarp_rx_ops iwp_rx_ops;
-void iwp_rx_expect(struct iwp_qp *qp);
+void iwp_rx_expect_response(struct iwp_qp *qp);
 struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
 u64 iwp_rqe_len(const struct siw_rqe *rqe);
 enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
@@ -150,7 +150,7 @@ void iwp_early_free(struct iwp_qp *qp);
 u32 iwp_early_take(struct iwp_qp *qp);
 
 /* rx_ooo.c */
-void iwp_ooo_filled(struct iwp_qp *qp);
+void iwp_ooo_hole_filled(struct iwp_qp *qp);
 
 /* hold.c */
 void iwp_hold_init(struct iwp_qp *qp);
@@ -158,15 +158,15 @@ void iwp_hold_free(struct iwp_qp *qp);
 void iwp_hold_alloc(struct iwp_qp *qp);
 bool iwp_hold_spills(struct iwp_qp *qp);
 u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
-void iwp_hold_keep(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
+void iwp_hold_store(struct iwp_qp *qp, const struct iwarp_hdr *hdr);
 void iwp_hold_deliver(struct iwp_qp *qp);
-bool iwp_hold_again(struct iwp_qp *qp);
-void iwp_hold_end(struct iwp_qp *qp);
+bool iwp_hold_can_deliver(struct iwp_qp *qp);
+void iwp_hold_read_done(struct iwp_qp *qp);
 
 /* ack.c */
 void iwp_ack_init(struct iwp_qp *qp);
 void iwp_ack_stop(struct iwp_qp *qp);
-void iwp_ack_soon(struct iwp_qp *qp);
+void iwp_ack_schedule(struct iwp_qp *qp);
 
 /* An FPDU comes in order and is right: whether its payload is there already. */
 static inline u32 iwp_early_verdict(struct iwp_qp *qp)

@@ -10,7 +10,7 @@
 #include "internal.h"
 
 /* Where some of a buffer is, or NULL if it is in pieces; usually it is not. */
-static const u8 *iwp_skb_flat(const struct sk_buff *skb, u32 off, u32 len)
+static const u8 *iwp_skb_linear(const struct sk_buff *skb, u32 off, u32 len)
 {
 	u32 start = skb_headlen(skb);
 	int i;
@@ -36,7 +36,7 @@ static const u8 *iwp_skb_flat(const struct sk_buff *skb, u32 off, u32 len)
  */
 void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 {
-	const u8 *from = iwp_skb_flat(src->ctx, off, len);
+	const u8 *from = iwp_skb_linear(src->ctx, off, len);
 
 	/* The receiver asks only for what is there. */
 	if (from)
@@ -78,13 +78,13 @@ u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 			unsigned int offset, size_t len)
 {
-	const u8 *flat = iwp_skb_flat(skb, offset, len);
+	const u8 *linear = iwp_skb_linear(skb, offset, len);
 	struct iwp_qp *qp = desc->arg.data;
 	struct iwarp_source src = {
 		.copy = iwp_skb_copy,
 		.crc = iwp_skb_crc,
 		.ctx = skb,
-		.flat = flat ? flat - offset : NULL,
+		.flat = linear ? linear - offset : NULL,
 	};
 	u32 taken;
 
@@ -124,7 +124,7 @@ static void iwp_rx_read(struct iwp_qp *qp)
 	/* When to acknowledge is our business. */
 	inet_csk_enter_pingpong_mode(sk);
 	tcp_read_sock(sk, &desc, iwp_rx_actor);
-	iwp_ack_soon(qp);
+	iwp_ack_schedule(qp);
 }
 
 /**
@@ -143,7 +143,7 @@ void iwp_rx_ready(struct iwp_qp *qp)
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->state == IWP_QP_ERROR)
 		return;
-	iwp_ooo_filled(qp);
+	iwp_ooo_hole_filled(qp);
 	do {
 		if (qp->rx.hold.waiting)
 			iwp_hold_deliver(qp);
@@ -151,9 +151,9 @@ void iwp_rx_ready(struct iwp_qp *qp)
 			iwp_rx_read(qp);
 		if (qp->state == IWP_QP_ERROR)
 			return;
-	} while (iwp_hold_again(qp));
+	} while (iwp_hold_can_deliver(qp));
 	if (held || qp->rx.hold.waiting)
-		iwp_hold_end(qp);
+		iwp_hold_read_done(qp);
 	if (wire->error) {
 		if (wire->error == IWARP_E_MPA_CRC)
 			iwp_count(qp->dev, IWP_STAT_RX_CRC_ERRORS, 1);

@@ -23,12 +23,12 @@
 
 #include "internal.h"
 
-static bool iwp_early = true;
-module_param_named(early, iwp_early, bool, 0644);
+static bool iwp_early_enabled = true;
+module_param_named(early, iwp_early_enabled, bool, 0644);
 MODULE_PARM_DESC(early, "Place data that arrives out of order, if it has markers");
 
 /* Of IPv4, of IPv6, and of IPv4 by sockets of IPv6. */
-#define IWP_OOO_KINDS		3
+#define IWP_OOO_FAMILIES	3
 
 /**
  * struct iwp_ooo_ops - operations of an address family with our own among them
@@ -41,7 +41,7 @@ struct iwp_ooo_ops {
 	struct inet_connection_sock_af_ops ops;
 };
 
-static struct iwp_ooo_ops iwp_ooo_kinds[IWP_OOO_KINDS];
+static struct iwp_ooo_ops iwp_ooo_families[IWP_OOO_FAMILIES];
 static DEFINE_MUTEX(iwp_ooo_lock); /* of kinds that are not in use yet */
 
 /**
@@ -148,8 +148,8 @@ static u32 iwp_ooo_len(struct sk_buff *skb, u32 seq)
 	return end - seq;
 }
 
-static void iwp_ooo_look_at(struct iwp_early *early, struct iwp_run *run,
-			    bool synced)
+static void iwp_ooo_scan_run(struct iwp_early *early, struct iwp_run *run,
+			     bool synced)
 {
 	const struct iwarp_source src = {
 		.copy = iwp_run_copy,
@@ -170,7 +170,7 @@ static void iwp_ooo_look_at(struct iwp_early *early, struct iwp_run *run,
 }
 
 /* The latest segment is in TCP's first block, which may have grown by it. */
-static void iwp_ooo_look_in(struct iwp_early *early, const struct tcp_sock *tp)
+static void iwp_ooo_scan_block(struct iwp_early *early, const struct tcp_sock *tp)
 {
 	const struct tcp_sack_block *block = &tp->selective_acks[0];
 	struct iwp_run run;
@@ -188,7 +188,7 @@ static void iwp_ooo_look_in(struct iwp_early *early, const struct tcp_sock *tp)
 		early->run = block->start_seq;
 		early->next = block->start_seq - 1;
 	}
-	iwp_ooo_look_at(early, &run, synced);
+	iwp_ooo_scan_run(early, &run, synced);
 }
 
 /* TCP asks for a route, with each segment, if there is none. */
@@ -214,7 +214,7 @@ static struct iwp_early *iwp_ooo_early(const struct sock *sk)
 	return ep->qp->rx.early;
 }
 
-static void iwp_ooo_look(struct sock *sk)
+static void iwp_ooo_scan(struct sock *sk)
 {
 	struct iwp_early *early = iwp_ooo_early(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -223,7 +223,7 @@ static void iwp_ooo_look(struct sock *sk)
 		return;
 	iwp_ooo_forget_route(sk);
 	if (tp->rx_opt.num_sacks)
-		iwp_ooo_look_in(early, tp);
+		iwp_ooo_scan_block(early, tp);
 }
 
 static bool iwp_ooo_empty(const struct sock *sk)
@@ -244,7 +244,7 @@ static int iwp_ooo_queue_xmit(struct sock *sk, struct sk_buff *skb,
 	int err = iwp_ooo_orig(sk)->queue_xmit(sk, skb, fl);
 
 	if (!iwp_ooo_empty(sk))
-		iwp_ooo_look(sk);
+		iwp_ooo_scan(sk);
 	return err;
 }
 
@@ -262,49 +262,49 @@ static void iwp_ooo_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
 		return;
 	}
 	if (after(TCP_SKB_CB(skb)->seq, next)) {
-		iwp_ooo_look(sk);
+		iwp_ooo_scan(sk);
 		return;
 	}
 	early = iwp_ooo_early(sk);
 	if (!early)
 		return;
-	early->filling = true;
-	early->filled = TCP_SKB_CB(skb)->end_seq;
-	if (before(early->filled, next))
-		early->filled = next;
+	early->hole_filling = true;
+	early->filled_end = TCP_SKB_CB(skb)->end_seq;
+	if (before(early->filled_end, next))
+		early->filled_end = next;
 }
 
 /**
- * iwp_ooo_filled() - TCP has data in order
+ * iwp_ooo_hole_filled() - TCP has data in order
  * @qp: queue pair
  *
  * Counts what had waited for it.
  *
  * Context: socket's lock held.
  */
-void iwp_ooo_filled(struct iwp_qp *qp)
+void iwp_ooo_hole_filled(struct iwp_qp *qp)
 {
 	struct iwp_early *early = qp->rx.early;
 	u32 next;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (!early || !early->filling)
+	if (!early || !early->hole_filling)
 		return;
-	early->filling = false;
+	early->hole_filling = false;
 	next = tcp_sk(qp->tx.sk)->rcv_nxt;
-	if (after(next, early->filled))
+	if (after(next, early->filled_end))
 		iwp_count(qp->dev, IWP_STAT_RX_OOO_BYTES,
-			  next - early->filled);
+			  next - early->filled_end);
 }
 
-static void iwp_ooo_fill(struct iwp_ooo_ops *kind,
+static void iwp_ooo_fill(struct iwp_ooo_ops *family,
 			 const struct inet_connection_sock_af_ops *orig)
 {
 	lockdep_assert_held(&iwp_ooo_lock);
-	kind->ops = *orig;
-	kind->ops.queue_xmit = iwp_ooo_queue_xmit;
-	kind->ops.sk_rx_dst_set = iwp_ooo_rx_dst_set;
-	kind->orig = orig;
+	family->ops = *orig;
+	family->ops.queue_xmit = iwp_ooo_queue_xmit;
+	family->ops.sk_rx_dst_set = iwp_ooo_rx_dst_set;
+	family->orig = orig;
 }
 
 /* Returns the copy of a family's operations, or NULL if there are too many. */
@@ -315,11 +315,11 @@ iwp_ooo_copy(const struct inet_connection_sock_af_ops *orig)
 	int i;
 
 	mutex_lock(&iwp_ooo_lock);
-	for (i = 0; i < IWP_OOO_KINDS && !ops; i++) {
-		if (!iwp_ooo_kinds[i].orig)
-			iwp_ooo_fill(&iwp_ooo_kinds[i], orig);
-		if (iwp_ooo_kinds[i].orig == orig)
-			ops = &iwp_ooo_kinds[i].ops;
+	for (i = 0; i < IWP_OOO_FAMILIES && !ops; i++) {
+		if (!iwp_ooo_families[i].orig)
+			iwp_ooo_fill(&iwp_ooo_families[i], orig);
+		if (iwp_ooo_families[i].orig == orig)
+			ops = &iwp_ooo_families[i].ops;
 	}
 	mutex_unlock(&iwp_ooo_lock);
 	return ops;
@@ -340,7 +340,7 @@ void iwp_ooo_watch(struct iwp_qp *qp)
 	struct iwp_early *early;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (!qp->rx.wire.interval || !READ_ONCE(iwp_early))
+	if (!qp->rx.wire.interval || !READ_ONCE(iwp_early_enabled))
 		return;
 	ops = iwp_ooo_copy(icsk->icsk_af_ops);
 	early = ops ? iwp_early_new(qp) : NULL;

@@ -16,7 +16,7 @@ static struct iwp_early *iwp_early_of(struct iwarp_rx *wire)
 	return container_of(wire, struct iwp_early, wire);
 }
 
-static u64 iwp_target_mix(u64 target, u64 value)
+static u64 iwp_target_hash(u64 target, u64 value)
 {
 	return (target + value) * GOLDEN_RATIO_64;
 }
@@ -26,11 +26,11 @@ static u64 iwp_sge_target(struct iwp_qp *qp, const struct siw_sge *sge,
 			  u8 num_sge, u64 target)
 {
 	for (; num_sge; sge++, num_sge--) {
-		target = iwp_target_mix(target, sge->laddr);
-		target = iwp_target_mix(target, sge->length);
-		target = iwp_target_mix(target,
-					iwp_mem_generation(qp->ibqp.pd,
-							   sge->lkey));
+		target = iwp_target_hash(target, sge->laddr);
+		target = iwp_target_hash(target, sge->length);
+		target = iwp_target_hash(target,
+					 iwp_mem_generation(qp->ibqp.pd,
+							    sge->lkey));
 	}
 	return target;
 }
@@ -50,7 +50,7 @@ static u64 iwp_early_target(struct iwp_early *early)
 }
 
 /* Where the FPDU that comes in order goes. */
-static u64 iwp_due_target(struct iwp_qp *qp)
+static u64 iwp_in_order_target(struct iwp_qp *qp)
 {
 	const struct iwarp_hdr *hdr = &qp->rx.wire.hdr;
 	const struct siw_rqe *rqe = &qp->rx.rqe;
@@ -176,7 +176,7 @@ static enum iwarp_error iwp_early_end(struct iwarp_rx *wire)
 {
 	struct iwp_early *early = iwp_early_of(wire);
 	struct iwarp_placed *placed = &early->placed;
-	struct iwarp_rx *due = &early->qp->rx.wire;
+	struct iwarp_rx *in_order = &early->qp->rx.wire;
 
 	if (wire->skip || early->failed ||
 	    iwp_early_target(early) != early->target)
@@ -185,8 +185,8 @@ static enum iwarp_error iwp_early_end(struct iwarp_rx *wire)
 	iwarp_placed_add(placed, wire->start, wire->end - wire->start,
 			 wire->fpdu, iwarp_hdr_len(wire->hdr.opcode),
 			 early->target);
-	if (due->state > IWARP_RX_BEGIN)
-		iwarp_placed_spoil(placed, due->start, &due->hdr);
+	if (in_order->state > IWARP_RX_BEGIN)
+		iwarp_placed_spoil(placed, in_order->start, &in_order->hdr);
 	return IWARP_OK;
 }
 
@@ -215,7 +215,7 @@ u32 iwp_early_take(struct iwp_qp *qp)
 		return IWARP_RX_GO;
 	if (iwarp_placed_take(placed, wire->start, len, wire->fpdu,
 			      iwarp_hdr_len(wire->hdr.opcode),
-			      iwp_due_target(qp))) {
+			      iwp_in_order_target(qp))) {
 		iwp_count(qp->dev, IWP_STAT_RX_EARLY_BYTES, len);
 		iwp_count(qp->dev, IWP_STAT_RX_EARLY_FPDUS, 1);
 		return IWARP_RX_SKIP;
@@ -233,15 +233,15 @@ u32 iwp_early_take(struct iwp_qp *qp)
  */
 struct iwp_early *iwp_early_new(struct iwp_qp *qp)
 {
-	const struct iwarp_rx *due = &qp->rx.wire;
+	const struct iwarp_rx *in_order = &qp->rx.wire;
 	struct iwp_early *early = kvzalloc(sizeof(*early), GFP_KERNEL_ACCOUNT);
 
 	qp->rx.early = early;
 	if (!early)
 		return NULL;
 	early->qp = qp;
-	iwarp_rx_init(&early->wire, &iwp_early_rx_ops, due->interval,
-		      due->use_crc, 0);
+	iwarp_rx_init(&early->wire, &iwp_early_rx_ops, in_order->interval,
+		      in_order->use_crc, 0);
 	iwarp_placed_init(&early->placed, early->slots, IWP_EARLY_SLOTS);
 	return early;
 }

@@ -150,8 +150,8 @@ enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
  * The interface of siw has no word for immediate data, and its library looks for
  * what a completion says in a table: a process is never told of any.
  */
-static bool iwp_rx_speechless(const struct iwp_qp *qp,
-			      const struct iwarp_hdr *hdr)
+static bool iwp_rx_no_imm(const struct iwp_qp *qp,
+			  const struct iwarp_hdr *hdr)
 {
 	return iwarp_opcode_immediate(hdr->opcode) && !iwp_qp_kernel(qp);
 }
@@ -176,7 +176,7 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 		return IWARP_E_RDMAP_LOCAL;
 	/* A peer that we are joined with has nothing else to say. */
 	if ((qp->loopback.pair && hdr->opcode != IWARP_TERMINATE) ||
-	    iwp_rx_speechless(qp, hdr))
+	    iwp_rx_no_imm(qp, hdr))
 		return IWARP_E_OP_OPCODE;
 	qp->tx.wait_first = false;
 	switch (hdr->opcode) {
@@ -384,12 +384,12 @@ static void iwp_end_write(struct iwp_rx *rx, const struct iwarp_hdr *hdr)
 }
 
 /**
- * iwp_rx_expect() - another of our requests to read is the oldest
+ * iwp_rx_expect_response() - another of our requests to read is the oldest
  * @qp: queue pair; nothing happens if there is none, or it is known
  *
  * Context: socket's lock held.
  */
-void iwp_rx_expect(struct iwp_qp *qp)
+void iwp_rx_expect_response(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 	struct iwp_rx *rx = &qp->rx;
@@ -420,9 +420,9 @@ static enum iwarp_error iwp_end_response(struct iwp_qp *qp,
 	tx->orq_get++;
 	iwarp_ord_put(&tx->stream);
 	qp->rx.sink.stag = 0;
-	iwp_rx_expect(qp);
+	iwp_rx_expect_response(qp);
 	send->state = IWP_SEND_DONE;
-	tx->reap = true;
+	tx->reap_pending = true;
 	iwp_tx_acked(qp);
 	return IWARP_OK;
 }
@@ -460,7 +460,7 @@ static enum iwarp_error iwp_end_receive(struct iwp_qp *qp,
 					const u8 *control)
 {
 	if (qp->rx.hold.spilling)
-		iwp_hold_keep(qp, hdr);
+		iwp_hold_store(qp, hdr);
 	else if (iwarp_opcode_immediate(hdr->opcode))
 		iwp_rx_immediate(qp, hdr, qp->rx.written,
 				 iwarp_immediate_parse(control));

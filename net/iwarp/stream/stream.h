@@ -18,7 +18,7 @@
  * How many bytes the peer has acknowledged that we do not know of.  When the first of
  * them is sent the frame before it, our reply, may not be acknowledged yet.
  */
-static inline u32 iwp_tx_unheard(const struct iwp_tx *tx)
+static inline u32 iwp_tx_newly_acked(const struct iwp_tx *tx)
 {
 	u32 known = tx->start_seq + (u32)tx->acked;
 	u32 una = tcp_sk(tx->sk)->snd_una;
@@ -31,11 +31,11 @@ enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
 		 u16 ird, u16 ord);
 void iwp_tx_ready(struct iwp_qp *qp);
-bool iwp_tx_heard(struct iwp_qp *qp);
+bool iwp_tx_ack_received(struct iwp_qp *qp);
 bool iwp_tx_acked(struct iwp_qp *qp);
 void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len);
-void iwp_tx_last(struct iwp_qp *qp);
+void iwp_tx_detach(struct iwp_qp *qp);
 
 /* tx_work.c */
 int iwp_tx_init(void);
@@ -67,8 +67,8 @@ void iwp_ooo_unwatch(struct sock *sk);
 
 /* hold.c */
 int iwp_hold_enable(struct iwp_qp *qp);
-void iwp_hold_bound(struct iwp_ep *ep);
-void iwp_hold_look_later(struct iwp_qp *qp);
-bool iwp_hold_delays_end(struct iwp_qp *qp, const struct sock *sk);
+void iwp_hold_limit_buffers(struct iwp_ep *ep);
+void iwp_hold_start_poll(struct iwp_qp *qp);
+bool iwp_hold_delays_close(struct iwp_qp *qp, const struct sock *sk);
 
 #endif /* _IWP_STREAM_H */

@@ -21,7 +21,7 @@
 /* How much one call sends before others get the processor. */
 #define IWP_TX_BUDGET		(8 * IWP_TX_BATCH)
 
-static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
+static void iwp_vec_consume(struct iwp_tx *tx, size_t len)
 {
 	u32 gone = 0;
 
@@ -38,7 +38,7 @@ static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
 		gone++;
 	}
 	tx->nr_vecs -= gone;
-	tx->due -= gone;
+	tx->nr_ready -= gone;
 	if (tx->nr_vecs)
 		memmove(tx->vecs, tx->vecs + gone,
 			tx->nr_vecs * sizeof(*tx->vecs));
@@ -47,7 +47,7 @@ static void iwp_vec_taken(struct iwp_tx *tx, size_t len)
 /* Returns 0 if TCP has taken all, or a negative error number. */
 static int iwp_tx_push(struct iwp_tx *tx, bool more)
 {
-	while (tx->due) {
+	while (tx->nr_ready) {
 		struct msghdr msg = {
 			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL |
 				     MSG_SPLICE_PAGES | (more ? MSG_MORE : 0),
@@ -56,14 +56,14 @@ static int iwp_tx_push(struct iwp_tx *tx, bool more)
 		int sent;
 		u32 i;
 
-		for (i = 0; i < tx->due; i++)
+		for (i = 0; i < tx->nr_ready; i++)
 			len += tx->vecs[i].bv_len;
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, tx->vecs,
-			      tx->due, len);
+			      tx->nr_ready, len);
 		sent = tcp_sendmsg_locked(tx->sk, &msg, len);
 		if (sent <= 0)
 			return sent ?: -EAGAIN;
-		iwp_vec_taken(tx, sent);
+		iwp_vec_consume(tx, sent);
 	}
 	return 0;
 }
@@ -88,7 +88,7 @@ enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err)
 	}
 }
 
-static void iwp_tx_refused(struct iwp_qp *qp, enum iwp_mem_err err)
+static void iwp_tx_mem_error(struct iwp_qp *qp, enum iwp_mem_err err)
 {
 	struct iwp_msg *msg = &qp->tx.msg;
 
@@ -131,7 +131,7 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 		if (err == -ENOMEM)
 			return tx->pos == from ? err : (int)(tx->pos - from);
 		if (err)
-			iwp_tx_refused(qp, err);
+			iwp_tx_mem_error(qp, err);
 		tx->more = qp->state != IWP_QP_ERROR && !iwp_tx_written(qp);
 		if (!tx->more)
 			break;
@@ -142,9 +142,9 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 /* Whether the engine is done with what it was given. */
 static bool iwp_tx_engine_done(struct iwp_tx *tx)
 {
-	if (tx->due < tx->nr_vecs && ktime_get_ns() < tx->due_at)
+	if (tx->nr_ready < tx->nr_vecs && ktime_get_ns() < tx->ready_at)
 		return false;
-	tx->due = tx->nr_vecs;
+	tx->nr_ready = tx->nr_vecs;
 	return true;
 }
 
@@ -156,22 +156,22 @@ static u32 iwp_tx_dmas(const struct iwp_qp *qp, u32 len, u32 segs)
 	case IWP_DESIGN_OFFLOADED:
 		return DIV_ROUND_UP(len, IWP_TX_ENGINE_CHUNK);
 	default:
-		return qp->tx.nr_vecs - qp->tx.due;
+		return qp->tx.nr_vecs - qp->tx.nr_ready;
 	}
 }
 
 /* What was written goes to the engine, or, if there is none, to TCP. */
-static void iwp_tx_hand_over(struct iwp_qp *qp, u32 len, u32 segs)
+static void iwp_tx_submit(struct iwp_qp *qp, u32 len, u32 segs)
 {
 	struct iwp_tx *tx = &qp->tx;
 
 	if (qp->design == IWP_DESIGN_HOST || !len) {
-		tx->due = tx->nr_vecs;
+		tx->nr_ready = tx->nr_vecs;
 		return;
 	}
-	tx->due_at = iwp_engine_submit(&qp->dev->engine, qp->design, len,
-				       iwp_tx_dmas(qp, len, segs));
-	hrtimer_start(&qp->tx.timer, ns_to_ktime(tx->due_at),
+	tx->ready_at = iwp_engine_submit(&qp->dev->engine, qp->design, len,
+					 iwp_tx_dmas(qp, len, segs));
+	hrtimer_start(&qp->tx.timer, ns_to_ktime(tx->ready_at),
 		      HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -190,7 +190,7 @@ static int iwp_tx_write(struct iwp_qp *qp)
 	if (offloaded)
 		iwp_engine_leave(qp);
 	if (n >= 0)
-		iwp_tx_hand_over(qp, n, qp->tx.segs - segs);
+		iwp_tx_submit(qp, n, qp->tx.segs - segs);
 	return n;
 }
 
@@ -203,7 +203,7 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 		int n, err;
 
 		/* Each attempt has its price: let it get rid of some first. */
-		if (qp->tx.due && !sk_stream_is_writeable(qp->tx.sk))
+		if (qp->tx.nr_ready && !sk_stream_is_writeable(qp->tx.sk))
 			return -EAGAIN;
 		n = iwp_tx_write(qp);
 		if (n < 0)
@@ -218,7 +218,7 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 }
 
 /* Whether TCP is to tell when it has got rid of something. */
-static void iwp_tx_watch(struct iwp_qp *qp, bool on)
+static void iwp_tx_set_nospace(struct iwp_qp *qp, bool on)
 {
 	struct socket *sock = qp->tx.sk->sk_socket;
 
@@ -227,9 +227,9 @@ static void iwp_tx_watch(struct iwp_qp *qp, bool on)
 }
 
 /* The acknowledgements of what is under way have to be noticed. */
-static void iwp_tx_await(struct iwp_qp *qp)
+static void iwp_tx_watch_acks(struct iwp_qp *qp)
 {
-	iwp_tx_watch(qp, qp->tx.nr_vecs || qp->sq.done != qp->sq.next);
+	iwp_tx_set_nospace(qp, qp->tx.nr_vecs || qp->sq.done != qp->sq.next);
 }
 
 /**
@@ -247,11 +247,11 @@ bool iwp_tx_acked(struct iwp_qp *qp)
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->loopback.pair)
 		return false;
-	more = iwp_tx_unheard(tx);
-	if (!more && !tx->reap)
+	more = iwp_tx_newly_acked(tx);
+	if (!more && !tx->reap_pending)
 		return false;
 	tx->acked += more;
-	tx->reap = false;
+	tx->reap_pending = false;
 	iwp_sq_reap(qp, tx->acked);
 	return true;
 }
@@ -260,7 +260,7 @@ bool iwp_tx_acked(struct iwp_qp *qp)
  * TCP takes nothing, though it has nothing: it was short of memory, and no
  * acknowledgment will come to tell of more.
  */
-static bool iwp_tx_forsaken(const struct iwp_tx *tx)
+static bool iwp_tx_no_ack_expected(const struct iwp_tx *tx)
 {
 	return tcp_rtx_and_write_queues_empty(tx->sk);
 }
@@ -271,23 +271,23 @@ static void iwp_tx_run(struct iwp_qp *qp)
 	int err;
 
 	/* What happens meanwhile is looked at behind it. */
-	iwp_tx_watch(qp, false);
+	iwp_tx_set_nospace(qp, false);
 	do {
-		tx->again = false;
+		tx->rerun = false;
 		err = iwp_tx_loop(qp);
 		if (qp->state == IWP_QP_ERROR)
 			return;
 		/* That may have made room. */
 		if (iwp_tx_acked(qp) && !iwp_tx_written(qp))
-			tx->again = true;
-	} while (tx->again && !err);
+			tx->rerun = true;
+	} while (tx->rerun && !err);
 	if (err == -EBUSY)
 		iwp_tx_queue(qp);
-	else if (err == -ENOMEM || (err == -EAGAIN && iwp_tx_forsaken(tx)))
+	else if (err == -ENOMEM || (err == -EAGAIN && iwp_tx_no_ack_expected(tx)))
 		iwp_tx_retry(qp);
 	else if (err && err != -EAGAIN)
 		iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
-	iwp_tx_await(qp);
+	iwp_tx_watch_acks(qp);
 }
 
 static void iwp_tx_drained(struct iwp_qp *qp)
@@ -311,7 +311,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 	if (qp->state == IWP_QP_ERROR || iwp_stream_kick_loopback(qp, iwp_loopback_out(qp)))
 		return;
 	if (tx->busy) {
-		tx->again = true;
+		tx->rerun = true;
 		return;
 	}
 	tx->busy = true;
@@ -322,7 +322,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_heard() - the peer may have acknowledged something
+ * iwp_tx_ack_received() - the peer may have acknowledged something
  * @qp: queue pair
  *
  * Most often all is sent by then, and all of it acknowledged by what brings the
@@ -331,7 +331,7 @@ void iwp_tx_ready(struct iwp_qp *qp)
  * Context: socket's lock held, full operation.
  * Return: whether there is nothing to send.
  */
-bool iwp_tx_heard(struct iwp_qp *qp)
+bool iwp_tx_ack_received(struct iwp_qp *qp)
 {
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (qp->state == IWP_QP_ERROR || qp->loopback.pair || qp->tx.busy)
@@ -339,7 +339,7 @@ bool iwp_tx_heard(struct iwp_qp *qp)
 	iwp_tx_acked(qp);
 	if (!iwp_tx_idle(qp))
 		return false;
-	iwp_tx_await(qp);
+	iwp_tx_watch_acks(qp);
 	iwp_tx_drained(qp);
 	return true;
 }
@@ -368,7 +368,7 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 }
 
 /**
- * iwp_tx_last() - the queue pair loses its socket
+ * iwp_tx_detach() - the queue pair loses its socket
  * @qp: queue pair
  *
  * If it has something to say about that, it says it.  Segments that TCP has
@@ -376,12 +376,12 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
  *
  * Context: process, socket's lock held, nothing is being sent.
  */
-void iwp_tx_last(struct iwp_qp *qp)
+void iwp_tx_detach(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	tx->due = tx->nr_vecs;
+	tx->nr_ready = tx->nr_vecs;
 	if (tx->term_len && tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
 		memset(&tx->msg, 0, sizeof(tx->msg));
 		tx->msg.source = IWP_MSG_CONTROL;
@@ -390,14 +390,14 @@ void iwp_tx_last(struct iwp_qp *qp)
 		tx->msg.len = tx->term_len;
 		memcpy(tx->msg.control, tx->term, tx->term_len);
 		if (!iwp_tx_segment(qp)) {
-			tx->due = tx->nr_vecs;
+			tx->nr_ready = tx->nr_vecs;
 			if (!iwp_tx_push(tx, false))
 				iwp_count(qp->dev, IWP_STAT_TX_TERMINATES, 1);
 		}
 	}
 	if (qp->state != IWP_QP_ERROR)
 		iwp_tx_acked(qp);
-	iwp_tx_drop_pages(tx);
+	iwp_tx_release_pages(tx);
 }
 
 /**

@@ -103,7 +103,7 @@ static void iwp_msg_read(struct iwp_tx *tx, struct iwp_send *send, u32 index)
 	iwarp_read_req_encode(&req, tx->msg.control);
 	tx->msg.send = send;
 	tx->orq[tx->orq_put++ & (tx->orq_size - 1)] = index;
-	iwp_rx_expect(container_of(tx, struct iwp_qp, tx));
+	iwp_rx_expect_response(container_of(tx, struct iwp_qp, tx));
 }
 
 /**
@@ -148,7 +148,7 @@ static bool iwp_send_complete_local(struct iwp_qp *qp, struct iwp_send *send)
 		return false;
 	}
 	send->state = IWP_SEND_DONE;
-	qp->tx.reap = true;
+	qp->tx.reap_pending = true;
 	return true;
 }
 

@@ -19,7 +19,7 @@
  * @at: where the next byte goes, in the page of @tx
  * @room: how many bytes fit there
  * @written: bytes before @at that TCP is not to get yet
- * @unsummed: how many of them the checksum does not cover yet
+ * @crc_pending: how many of them the checksum does not cover yet
  * @crc: checksum so far
  * @err: memory was short
  */
@@ -29,7 +29,7 @@ struct iwp_out {
 	u8 *at;
 	u32 room;
 	u32 written;
-	u32 unsummed;
+	u32 crc_pending;
 	u32 crc;
 	int err;
 };
@@ -39,7 +39,7 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 {
 	struct bio_vec *last = tx->vecs + tx->nr_vecs - 1;
 
-	if (tx->nr_vecs > tx->due && last->bv_page == page &&
+	if (tx->nr_vecs > tx->nr_ready && last->bv_page == page &&
 	    last->bv_offset + last->bv_len == offset) {
 		last->bv_len += len;
 		return;
@@ -49,22 +49,22 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 }
 
 /* One call for all that lies together: each has a price of its own. */
-static void iwp_out_sum(struct iwp_out *out)
+static void iwp_out_crc(struct iwp_out *out)
 {
-	if (out->tx->use_crc && out->unsummed)
-		out->crc = crc32c(out->crc, out->at - out->unsummed,
-				  out->unsummed);
-	out->unsummed = 0;
+	if (out->tx->use_crc && out->crc_pending)
+		out->crc = crc32c(out->crc, out->at - out->crc_pending,
+				  out->crc_pending);
+	out->crc_pending = 0;
 }
 
 /* What was written is for TCP. */
-static void iwp_out_close(struct iwp_out *out)
+static void iwp_out_flush(struct iwp_out *out)
 {
 	struct page_frag *frag = &out->tx->frag;
 
 	if (!out->written)
 		return;
-	iwp_out_sum(out);
+	iwp_out_crc(out);
 	iwp_vec_add(out->tx, frag->page, frag->offset, out->written);
 	frag->offset += out->written;
 	out->written = 0;
@@ -86,11 +86,11 @@ static bool iwp_frag_refill(struct iwp_tx *tx, u32 len)
 	return skb_page_frag_refill(len, &tx->frag, GFP_ATOMIC);
 }
 
-static bool iwp_out_more(struct iwp_out *out)
+static bool iwp_out_next_page(struct iwp_out *out)
 {
 	struct page_frag *frag = &out->tx->frag;
 
-	iwp_out_close(out);
+	iwp_out_flush(out);
 	if (!iwp_frag_room(out->tx) && !iwp_frag_refill(out->tx, 1)) {
 		out->err = -ENOMEM;
 		return false;
@@ -103,14 +103,14 @@ static bool iwp_out_more(struct iwp_out *out)
 /* What is written here is in the stream as it is. */
 static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
 {
-	while (len && (out->room || iwp_out_more(out))) {
+	while (len && (out->room || iwp_out_next_page(out))) {
 		u32 n = min(len, out->room);
 
 		iwp_copy(out->at, from, n);
 		out->at += n;
 		out->room -= n;
 		out->written += n;
-		out->unsummed += n;
+		out->crc_pending += n;
 		from += n;
 		len -= n;
 	}
@@ -159,7 +159,7 @@ static int iwp_out_pages(void *ctx, void *from, size_t len)
 		if (!sendpage_ok(page)) {
 			iwp_out_raw(out, from, n);
 		} else {
-			iwp_out_close(out);
+			iwp_out_flush(out);
 			iwp_vec_add(out->tx, page, offset_in_page(from), n);
 			if (out->tx->use_crc)
 				out->crc = crc32c(out->crc, from, n);
@@ -172,7 +172,7 @@ static int iwp_out_pages(void *ctx, void *from, size_t len)
 }
 
 /* Where all of the segment fits, and nothing comes in between. */
-static int iwp_out_flat(void *ctx, void *from, size_t len)
+static int iwp_out_linear(void *ctx, void *from, size_t len)
 {
 	u8 **at = ctx;
 
@@ -182,12 +182,12 @@ static int iwp_out_flat(void *ctx, void *from, size_t len)
 }
 
 /**
- * struct iwp_to - where payload goes
+ * struct iwp_payload_ops - where payload goes
  * @copy: takes what has to be copied, as it does not stay where it is
  * @span: takes what is in memory regions
  * @ctx: for both
  */
-struct iwp_to {
+struct iwp_payload_ops {
 	iwp_span_fn copy;
 	iwp_span_fn span;
 	void *ctx;
@@ -200,18 +200,18 @@ static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 
 	iwp_out_bytes(out, (void *)zeros, iwarp_pad_len(ulpdu_len));
 	iwp_out_marker(out);
-	iwp_out_sum(out);
+	iwp_out_crc(out);
 	if (out->tx->use_crc)
 		iwarp_crc_encode(out->crc, crc);
 	iwp_out_raw(out, crc, sizeof(crc));
-	out->unsummed = 0;
+	out->crc_pending = 0;
 	iwarp_gap_advance(&out->gap, sizeof(crc));
-	iwp_out_close(out);
+	iwp_out_flush(out);
 }
 
 static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 				      struct iwp_send *send, u32 at, u32 len,
-				      const struct iwp_to *to)
+				      const struct iwp_payload_ops *ops)
 {
 	struct iwp_sgl sgl = {
 		.pd = qp->ibqp.pd,
@@ -221,30 +221,30 @@ static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 	};
 
 	if (send->flags & SIW_WQE_INLINE) {
-		to->copy(to->ctx, (u8 *)&send->sge[1] + at, len);
+		ops->copy(ops->ctx, (u8 *)&send->sge[1] + at, len);
 		return IWP_MEM_OK;
 	}
-	return iwp_sgl_walk(&sgl, at, len, to->span, to->ctx);
+	return iwp_sgl_walk(&sgl, at, len, ops->span, ops->ctx);
 }
 
 static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,
-				       const struct iwp_to *to)
+				       const struct iwp_payload_ops *ops)
 {
 	struct iwp_msg *msg = &qp->tx.msg;
 	struct iwarp_read_req *req;
 
 	switch (msg->source) {
 	case IWP_MSG_SEND:
-		return iwp_tx_gather(qp, msg->send, msg->at, len, to);
+		return iwp_tx_gather(qp, msg->send, msg->at, len, ops);
 	case IWP_MSG_READ:
 		req = &qp->tx.reads[qp->tx.reads_get % qp->tx.reads_size].req;
 		if (len && !req->src_stag)
 			return IWP_MEM_STAG;
 		return iwp_mem_walk(qp->ibqp.pd, req->src_stag,
 				    req->src_to + msg->at, len,
-				    IB_ACCESS_REMOTE_READ, to->span, to->ctx);
+				    IB_ACCESS_REMOTE_READ, ops->span, ops->ctx);
 	default:
-		to->copy(to->ctx, msg->control + msg->at, len);
+		ops->copy(ops->ctx, msg->control + msg->at, len);
 		return IWP_MEM_OK;
 	}
 }
@@ -297,7 +297,7 @@ static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 	hdr->mo = msg->at;
 }
 
-static void iwp_vec_cut(struct iwp_tx *tx, u32 nr, u32 last_len)
+static void iwp_vec_truncate(struct iwp_tx *tx, u32 nr, u32 last_len)
 {
 	while (tx->nr_vecs > nr)
 		put_page(tx->vecs[--tx->nr_vecs].bv_page);
@@ -306,12 +306,12 @@ static void iwp_vec_cut(struct iwp_tx *tx, u32 nr, u32 last_len)
 }
 
 /* Returns 0, or what iwp_tx_segment() does. */
-static int iwp_seg_pieces(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
-			  u32 *len)
+static int iwp_seg_scattered(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+			     u32 *len)
 {
 	struct iwp_tx *tx = &qp->tx;
 	struct iwp_out out = { .tx = tx, .crc = IWARP_CRC_SEED };
-	struct iwp_to to = {
+	struct iwp_payload_ops ops = {
 		.copy = iwp_out_bytes,
 		.span = tx->gather ? iwp_out_pages : iwp_out_bytes,
 		.ctx = &out,
@@ -321,7 +321,7 @@ static int iwp_seg_pieces(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 
 	iwarp_gap_init(&out.gap, tx->interval, tx->pos);
 	iwp_out_bytes(&out, head, iwarp_hdr_encode(hdr, head));
-	err = iwp_tx_payload(qp, hdr->payload_len, &to);
+	err = iwp_tx_payload(qp, hdr->payload_len, &ops);
 	if (err)
 		return err;
 	iwp_out_trailer(&out, iwarp_ulpdu_len(hdr));
@@ -337,20 +337,20 @@ static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
 }
 
 /* The same, if all of it lies together, and there is room for it. */
-static int iwp_seg_flat(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len)
+static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len)
 {
 	struct page_frag *frag = &qp->tx.frag;
 	u8 *start = page_address(frag->page) + frag->offset;
 	u8 *at = start + iwarp_hdr_encode(hdr, start);
 	u8 *trailer = start + len - IWARP_CRC_LEN;
-	struct iwp_to to = {
-		.copy = iwp_out_flat,
-		.span = iwp_out_flat,
+	struct iwp_payload_ops ops = {
+		.copy = iwp_out_linear,
+		.span = iwp_out_linear,
 		.ctx = &at,
 	};
 	enum iwp_mem_err err;
 
-	err = iwp_tx_payload(qp, hdr->payload_len, &to);
+	err = iwp_tx_payload(qp, hdr->payload_len, &ops);
 	if (err)
 		return err;
 	/* What pads it, and the checksum if none is in use. */
@@ -373,11 +373,11 @@ static int iwp_seg_write(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 
 	*len = iwarp_fpdu_len(iwarp_ulpdu_len(hdr));
 	if (!tx->interval && !tx->gather && iwp_frag_fits(tx, *len))
-		return iwp_seg_flat(qp, hdr, *len);
+		return iwp_seg_linear(qp, hdr, *len);
 	last_len = nr ? tx->vecs[nr - 1].bv_len : 0;
-	err = iwp_seg_pieces(qp, hdr, len);
+	err = iwp_seg_scattered(qp, hdr, len);
 	if (err)
-		iwp_vec_cut(tx, nr, last_len);
+		iwp_vec_truncate(tx, nr, last_len);
 	return err;
 }
 
@@ -413,7 +413,7 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	return 0;
 }
 
-static void iwp_frag_drop(struct page_frag *frag)
+static void iwp_frag_release(struct page_frag *frag)
 {
 	if (frag->page)
 		put_page(frag->page);
@@ -421,13 +421,13 @@ static void iwp_frag_drop(struct page_frag *frag)
 }
 
 /**
- * iwp_tx_drop_pages() - nothing more is sent
+ * iwp_tx_release_pages() - nothing more is sent
  * @tx: what was being sent
  */
-void iwp_tx_drop_pages(struct iwp_tx *tx)
+void iwp_tx_release_pages(struct iwp_tx *tx)
 {
-	iwp_vec_cut(tx, 0, 0);
-	tx->due = 0;
-	iwp_frag_drop(&tx->frag);
-	iwp_frag_drop(&tx->spare);
+	iwp_vec_truncate(tx, 0, 0);
+	tx->nr_ready = 0;
+	iwp_frag_release(&tx->frag);
+	iwp_frag_release(&tx->spare);
 }

@@ -58,7 +58,7 @@ bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay)
 }
 
 /* Takes what waits for receive requests, and sends what can be sent. */
-static void iwp_tx_look(struct iwp_qp *qp)
+static void iwp_tx_process(struct iwp_qp *qp)
 {
 	if (qp->rx.hold.waiting)
 		iwp_rx_ready(qp);
@@ -66,7 +66,7 @@ static void iwp_tx_look(struct iwp_qp *qp)
 }
 
 /* Returns false if somebody else has the lock. */
-static bool iwp_tx_try(struct iwp_ep *ep, struct iwp_qp *qp)
+static bool iwp_tx_try_process(struct iwp_ep *ep, struct iwp_qp *qp)
 {
 	struct sock *sk = ep->sock->sk;
 	bool owned;
@@ -75,7 +75,7 @@ static bool iwp_tx_try(struct iwp_ep *ep, struct iwp_qp *qp)
 		return false;
 	owned = sock_owned_by_user(sk);
 	if (!owned && ep->fpdu)
-		iwp_tx_look(qp);
+		iwp_tx_process(qp);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return !owned;
 }
@@ -97,7 +97,7 @@ void iwp_tx_kick(struct iwp_qp *qp)
 		return;
 	/* An engine works while the host does something else. */
 	if (iwp_design_offloaded(qp->design) || irqs_disabled() ||
-	    in_hardirq() || !iwp_tx_try(ep, qp))
+	    in_hardirq() || !iwp_tx_try_process(ep, qp))
 		iwp_tx_queue(qp);
 	iwp_ep_put(ep);
 }
@@ -116,7 +116,7 @@ static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	ep = iwp_qp_ep(qp);
 	if (ep) {
-		if (!iwp_tx_try(ep, qp))
+		if (!iwp_tx_try_process(ep, qp))
 			iwp_tx_queue(qp);
 		iwp_ep_put(ep);
 	}
@@ -125,7 +125,7 @@ static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
 }
 
 /* Sends where nobody else could; takes the work item's reference. */
-static void iwp_tx_work_on(struct iwp_qp *qp)
+static void iwp_tx_work_run(struct iwp_qp *qp)
 {
 	struct iwp_ep *ep = iwp_qp_ep(qp);
 
@@ -133,7 +133,7 @@ static void iwp_tx_work_on(struct iwp_qp *qp)
 		lock_sock(ep->sock->sk);
 		iwp_hold_alloc(qp);
 		if (ep->fpdu)
-			iwp_tx_look(qp);
+			iwp_tx_process(qp);
 		release_sock(ep->sock->sk);
 		iwp_ep_put(ep);
 	}
@@ -142,13 +142,13 @@ static void iwp_tx_work_on(struct iwp_qp *qp)
 
 static void iwp_tx_work(struct work_struct *work)
 {
-	iwp_tx_work_on(container_of(work, struct iwp_qp, tx.work));
+	iwp_tx_work_run(container_of(work, struct iwp_qp, tx.work));
 }
 
 static void iwp_tx_retry_work(struct work_struct *work)
 {
-	iwp_tx_work_on(container_of(to_delayed_work(work), struct iwp_qp,
-				    tx.retry));
+	iwp_tx_work_run(container_of(to_delayed_work(work), struct iwp_qp,
+				     tx.retry));
 }
 
 /**
