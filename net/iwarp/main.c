@@ -58,7 +58,7 @@ static void iwp_dealloc_driver(struct ib_device *ibdev)
 {
 	struct iwp_device *dev = iwp_device(ibdev);
 
-	iwp_requests_forget(dev);
+	iwp_requests_abort(dev);
 	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);

@@ -12,6 +12,6 @@ extern const struct ib_device_ops iwp_connect_dev_ops;
 extern const struct ib_device_ops iwp_listen_dev_ops;
 
 /* listen.c */
-void iwp_requests_forget(struct iwp_device *dev);
+void iwp_requests_abort(struct iwp_device *dev);
 
 #endif /* _IWP_CM_H */

@@ -35,10 +35,10 @@ int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 	if (type == IW_CM_EVENT_CONNECT_REQUEST ||
 	    (type == IW_CM_EVENT_CONNECT_REPLY && ep->priv)) {
 		event.private_data = (void *)ep->priv;
-		event.private_data_len = min_t(u16, ep->mpa.priv_len, U8_MAX);
+		event.private_data_len = min_t(u16, ep->mpa_rx.priv_len, U8_MAX);
 	}
 	if (type == IW_CM_EVENT_CONNECT_REQUEST) {
-		event.provider_data = (void *)ep->request;
+		event.provider_data = (void *)ep->request_id;
 		/* What the peer reads is what we would have to take. */
 		event.ird = min_t(u16, ep->ord, U8_MAX);
 		event.ord = min_t(u16, ep->ird, U8_MAX);
@@ -96,17 +96,17 @@ int iwp_ep_attach(struct iwp_ep *ep, struct iwp_qp *qp)
 int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 {
 	struct sock *sk = ep->sock->sk;
-	bool crc = ep->ours.crc || ep->mpa.crc;
+	bool crc = ep->mpa_tx.crc || ep->mpa_rx.crc;
 	struct iwp_qp *qp = ep->qp;
 	int err;
 
 	lockdep_assert_held(&ep->lock);
 	iwp_ep_stop_timer(ep);
 	lock_sock(sk);
-	err = iwp_tx_start(qp, sk, iwp_mpa_interval(ep->mpa.markers), crc,
+	err = iwp_tx_start(qp, sk, iwp_mpa_interval(ep->mpa_rx.markers), crc,
 			   ep->ird, ep->ord);
 	qp->tx.wait_first = wait_first;
-	iwp_rx_start(qp, iwp_mpa_interval(ep->ours.markers), crc);
+	iwp_rx_start(qp, iwp_mpa_interval(ep->mpa_tx.markers), crc);
 	if (!err)
 		err = iwp_qp_rts(qp);
 	if (!err) {
@@ -167,15 +167,15 @@ static void iwp_connect_replied(struct iwp_ep *ep)
 		iwp_ep_finish(ep, err);
 		return;
 	}
-	ep->qp->tx.send_rtr = !joined && ep->mpa.enhanced &&
-			      ep->mpa.peer_to_peer;
+	ep->qp->tx.send_rtr = !joined && ep->mpa_rx.enhanced &&
+			      ep->mpa_rx.peer_to_peer;
 	iwp_ep_established(ep, IW_CM_EVENT_CONNECT_REPLY);
 }
 
 /* The private data waits where the peer's will be. */
 static int iwp_connect_request(struct iwp_ep *ep)
 {
-	int err = iwp_mpa_request(ep, ep->frame, ep->ours.priv_len);
+	int err = iwp_mpa_request(ep, ep->frame, ep->mpa_tx.priv_len);
 
 	if (err)
 		return err;
@@ -184,7 +184,7 @@ static int iwp_connect_request(struct iwp_ep *ep)
 	return 0;
 }
 
-static int iwp_sock_dead(const struct sock *sk)
+static int iwp_sock_error(const struct sock *sk)
 {
 	if (sk->sk_err)
 		return -sk->sk_err;
@@ -202,7 +202,7 @@ void iwp_connect_step(struct iwp_ep *ep)
 
 	lockdep_assert_held(&ep->lock);
 	if (ep->state == IWP_EP_CONNECTING) {
-		err = iwp_sock_dead(sk);
+		err = iwp_sock_error(sk);
 		if (!err && sk->sk_state == TCP_SYN_SENT)
 			return;
 		if (!err)
@@ -215,7 +215,7 @@ void iwp_connect_step(struct iwp_ep *ep)
 			return;
 		}
 		if (err == -EAGAIN)
-			err = iwp_sock_dead(sk);
+			err = iwp_sock_error(sk);
 	}
 	if (err)
 		iwp_ep_finish(ep, err == -EPROTO ? -ECONNRESET : err);
@@ -290,7 +290,7 @@ static int iwp_connect_start(struct iwp_ep *ep, struct iw_cm_id *id,
 		return -EINVAL;
 	ep->ird = param->ird;
 	ep->ord = param->ord;
-	ep->ours.priv_len = param->private_data_len;
+	ep->mpa_tx.priv_len = param->private_data_len;
 	memcpy(ep->frame, param->private_data, param->private_data_len);
 	ep->state = IWP_EP_CONNECTING;
 	err = iwp_connect_socket(ep, id);

@@ -45,7 +45,7 @@ struct net *iwp_consumer_net(const struct iw_cm_id *id)
 }
 
 /**
- * iwp_consumer_finds() - whether a request belongs to the device it came to
+ * iwp_consumer_resolves() - whether a request belongs to the device it came to
  * @listener: the connection manager's, which must stay
  * @local: the request's local address
  *
@@ -55,8 +55,8 @@ struct net *iwp_consumer_net(const struct iw_cm_id *id)
  *
  * Return: whether rdma_cm will find the listener's device.
  */
-bool iwp_consumer_finds(const struct iw_cm_id *listener,
-			const struct sockaddr *local)
+bool iwp_consumer_resolves(const struct iw_cm_id *listener,
+			   const struct sockaddr *local)
 {
 	const struct rdma_cm_id *rdma = iwp_consumer(listener);
 	struct rdma_dev_addr found = { 0 };

@@ -20,16 +20,16 @@
 /* How long a peer may take to answer our FIN with its own. */
 #define IWP_CLOSE_SECONDS	10
 /* How long to wait for memory, in jiffies. */
-#define IWP_LOOK_AGAIN		(HZ / 10)
+#define IWP_RETRY_DELAY		(HZ / 10)
 
 /**
- * iwp_ep_look_later() - have the endpoint's work look again in a while
+ * iwp_ep_retry_later() - have the endpoint's work look again in a while
  * @ep: endpoint, locked, that has no deadline
  */
-void iwp_ep_look_later(struct iwp_ep *ep)
+void iwp_ep_retry_later(struct iwp_ep *ep)
 {
 	lockdep_assert_held(&ep->lock);
-	iwp_ep_start_timer(ep, IWP_LOOK_AGAIN);
+	iwp_ep_start_timer(ep, IWP_RETRY_DELAY);
 }
 
 /**
@@ -58,7 +58,7 @@ void iwp_ep_stop_timer(struct iwp_ep *ep)
 }
 
 /* The timer may have run out before it was set anew, or stopped. */
-static bool iwp_ep_late(const struct iwp_ep *ep)
+static bool iwp_ep_timed_out(const struct iwp_ep *ep)
 {
 	return ep->deadline && time_after_eq(jiffies, ep->deadline);
 }
@@ -107,7 +107,7 @@ static void iwp_ep_drop_id(struct iwp_ep *ep)
 		id->rem_ref(id);
 }
 
-static void iwp_ep_tell_end(struct iwp_ep *ep, u8 state, int err)
+static void iwp_ep_upcall_end(struct iwp_ep *ep, u8 state, int err)
 {
 	if (!ep->cm_id)
 		return;
@@ -145,15 +145,15 @@ void iwp_ep_finish(struct iwp_ep *ep, int err)
 	iwp_ep_stop_timer(ep);
 	iwp_ep_detach(ep);
 	iwp_child_unlink(ep);
-	iwp_request_forget(ep);
-	iwp_ep_tell_end(ep, state, err);
+	iwp_request_remove(ep);
+	iwp_ep_upcall_end(ep, state, err);
 	iwp_ep_drop_id(ep);
 	iwp_ep_drop_qp(ep);
 	/* The reference of one that is not closed. */
 	iwp_ep_put(ep);
 }
 
-static bool iwp_sock_over(const struct sock *sk)
+static bool iwp_sock_closed(const struct sock *sk)
 {
 	return sk->sk_err || (1 << READ_ONCE(sk->sk_state) &
 			      (TCPF_CLOSE | TCPF_CLOSE_WAIT | TCPF_LAST_ACK |
@@ -186,7 +186,7 @@ static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 	if (events & BIT(IWP_EV_FAILED))
 		iwp_ep_failed(ep);
 	if (events & BIT(IWP_EV_ABORT) ||
-	    (iwp_sock_over(sk) && !iwp_hold_delays_close(ep->qp, sk)))
+	    (iwp_sock_closed(sk) && !iwp_hold_delays_close(ep->qp, sk)))
 		iwp_ep_finish(ep, 0);
 	else if (ep->state == IWP_EP_FPDU && events & BIT(IWP_EV_DRAINED))
 		iwp_ep_drained(ep);
@@ -194,7 +194,7 @@ static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 
 static void iwp_ep_step(struct iwp_ep *ep, unsigned long events)
 {
-	if (events & BIT(IWP_EV_TIMEOUT) && iwp_ep_late(ep)) {
+	if (events & BIT(IWP_EV_TIMEOUT) && iwp_ep_timed_out(ep)) {
 		iwp_ep_finish(ep, -ETIMEDOUT);
 		return;
 	}
@@ -217,7 +217,7 @@ static void iwp_ep_step(struct iwp_ep *ep, unsigned long events)
 		break;
 	case IWP_EP_REQUESTED:
 		/* The peer has lost patience, and maybe nobody will answer. */
-		if (iwp_sock_over(ep->sock->sk))
+		if (iwp_sock_closed(ep->sock->sk))
 			iwp_ep_finish(ep, -ECONNRESET);
 		break;
 	case IWP_EP_FPDU:

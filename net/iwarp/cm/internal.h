@@ -13,7 +13,7 @@
 
 /* ep.c */
 struct iwp_ep *iwp_ep_new(struct iwp_device *dev);
-void iwp_ep_look_later(struct iwp_ep *ep);
+void iwp_ep_retry_later(struct iwp_ep *ep);
 void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds);
 void iwp_ep_stop_timer(struct iwp_ep *ep);
 void iwp_ep_finish(struct iwp_ep *ep, int err);
@@ -22,7 +22,7 @@ void iwp_ep_finish(struct iwp_ep *ep, int err);
 int iwp_sock_create(struct iwp_ep *ep, struct net *net,
 		    const struct sockaddr_storage *addr);
 int iwp_sock_watch(struct iwp_ep *ep);
-void iwp_sock_disown(struct iwp_ep *ep);
+void iwp_sock_abandon(struct iwp_ep *ep);
 void iwp_sock_watch_listen(struct iwp_ep *ep);
 void iwp_sock_unwatch(struct iwp_ep *ep);
 size_t iwp_addr_len(const struct sockaddr_storage *addr);
@@ -37,8 +37,8 @@ int iwp_mpa_check_reply(struct iwp_ep *ep);
 
 /* consumer.c */
 struct net *iwp_consumer_net(const struct iw_cm_id *id);
-bool iwp_consumer_finds(const struct iw_cm_id *listener,
-			const struct sockaddr *local);
+bool iwp_consumer_resolves(const struct iw_cm_id *listener,
+			   const struct sockaddr *local);
 struct iwp_qp *iwp_consumer_qp(const struct iw_cm_id *id, u32 qpn);
 
 /* connect.c */
@@ -53,6 +53,6 @@ void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type);
 void iwp_listen_step(struct iwp_ep *ep);
 void iwp_request_step(struct iwp_ep *ep);
 void iwp_child_unlink(struct iwp_ep *ep);
-void iwp_request_forget(struct iwp_ep *ep);
+void iwp_request_remove(struct iwp_ep *ep);
 
 #endif /* _IWP_CM_INTERNAL_H */

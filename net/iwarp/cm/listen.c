@@ -18,9 +18,9 @@
 /* How many it takes at a time: who wants the listener to end waits for that. */
 #define IWP_ACCEPT_MAX		64
 
-/* Endpoints that wait to be answered, each with a reference, by @request. */
+/* Endpoints that wait to be answered, each with a reference, by @request_id. */
 static DEFINE_XARRAY(iwp_requests);
-static atomic_long_t iwp_next_request;
+static atomic_long_t iwp_next_request_id;
 
 /**
  * iwp_child_unlink() - an endpoint has nothing to do with its listener any
@@ -57,36 +57,36 @@ static void iwp_child_link(struct iwp_ep *ep, struct iwp_ep *listener)
  * goes, or there is no memory.  So what it is given is only a name of the endpoint,
  * which no other ever has.
  */
-static int iwp_request_remember(struct iwp_ep *ep)
+static int iwp_request_add(struct iwp_ep *ep)
 {
 	int err;
 
-	ep->request = atomic_long_inc_return(&iwp_next_request);
+	ep->request_id = atomic_long_inc_return(&iwp_next_request_id);
 	iwp_ep_get(ep);
-	err = xa_insert(&iwp_requests, ep->request, ep, GFP_KERNEL);
+	err = xa_insert(&iwp_requests, ep->request_id, ep, GFP_KERNEL);
 	if (err)
 		iwp_ep_put(ep);
 	return err;
 }
 
 /**
- * iwp_request_forget() - nobody may answer an endpoint's request any more
+ * iwp_request_remove() - nobody may answer an endpoint's request any more
  * @ep: endpoint, locked; nothing happens if it has none, or someone answers it
  */
-void iwp_request_forget(struct iwp_ep *ep)
+void iwp_request_remove(struct iwp_ep *ep)
 {
 	lockdep_assert_held(&ep->lock);
-	if (xa_erase(&iwp_requests, ep->request))
+	if (xa_erase(&iwp_requests, ep->request_id))
 		iwp_ep_put(ep);
 }
 
-static struct iwp_ep *iwp_request_of(const struct iwp_device *dev)
+static struct iwp_ep *iwp_request_find(const struct iwp_device *dev)
 {
 	struct iwp_ep *ep, *found = NULL;
-	unsigned long request;
+	unsigned long request_id;
 
 	xa_lock(&iwp_requests);
-	xa_for_each(&iwp_requests, request, ep) {
+	xa_for_each(&iwp_requests, request_id, ep) {
 		if (ep->dev == dev) {
 			iwp_ep_get(ep);
 			found = ep;
@@ -98,16 +98,16 @@ static struct iwp_ep *iwp_request_of(const struct iwp_device *dev)
 }
 
 /**
- * iwp_requests_forget() - end the endpoints that nobody will answer
+ * iwp_requests_abort() - end the endpoints that nobody will answer
  * @dev: device, which nobody uses any more
  *
  * Context: process; may sleep.
  */
-void iwp_requests_forget(struct iwp_device *dev)
+void iwp_requests_abort(struct iwp_device *dev)
 {
 	struct iwp_ep *ep;
 
-	while ((ep = iwp_request_of(dev))) {
+	while ((ep = iwp_request_find(dev))) {
 		mutex_lock(&ep->lock);
 		iwp_ep_finish(ep, -ECONNABORTED);
 		mutex_unlock(&ep->lock);
@@ -116,28 +116,28 @@ void iwp_requests_forget(struct iwp_device *dev)
 }
 
 /* The listener is locked. */
-static int iwp_request_tell(struct iwp_ep *ep, struct iwp_ep *listener)
+static int iwp_request_upcall(struct iwp_ep *ep, struct iwp_ep *listener)
 {
 	struct sockaddr_storage local;
 
 	lockdep_assert_held(&listener->lock);
 	if (listener->state != IWP_EP_LISTEN ||
 	    kernel_getsockname(ep->sock, (struct sockaddr *)&local) < 0 ||
-	    !iwp_consumer_finds(listener->cm_id, (struct sockaddr *)&local))
+	    !iwp_consumer_resolves(listener->cm_id, (struct sockaddr *)&local))
 		return -ECONNREFUSED;
 	return iwp_ep_upcall(ep, listener->cm_id, IW_CM_EVENT_CONNECT_REQUEST,
 			     0);
 }
 
 /* The request is complete: whoever listens shall answer it. */
-static int iwp_request_pass_on(struct iwp_ep *ep)
+static int iwp_request_received(struct iwp_ep *ep)
 {
 	struct iwp_ep *listener = ep->listener;
 	int err = iwp_mpa_check_request(ep);
 
 	if (err)
 		return err;
-	err = iwp_request_remember(ep);
+	err = iwp_request_add(ep);
 	if (err)
 		return err;
 	ep->state = IWP_EP_REQUESTED;
@@ -147,16 +147,16 @@ static int iwp_request_pass_on(struct iwp_ep *ep)
 	/* Its listener may have given it up just now, but it is not silent. */
 	clear_bit(IWP_EV_ABORT, &ep->events);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
-	err = iwp_request_tell(ep, listener);
+	err = iwp_request_upcall(ep, listener);
 	mutex_unlock(&listener->lock);
 	iwp_ep_put(listener);
 	return err;
 }
 
 /* One that knows another revision is told which one we know. */
-static void iwp_request_refuse(struct iwp_ep *ep, int err)
+static void iwp_request_reject(struct iwp_ep *ep, int err)
 {
-	if (err == -EPROTO && ep->mpa.rev)
+	if (err == -EPROTO && ep->mpa_rx.rev)
 		iwp_mpa_reply(ep, true, NULL, 0);
 	iwp_ep_finish(ep, err);
 }
@@ -174,13 +174,13 @@ void iwp_request_step(struct iwp_ep *ep)
 	if (err == -EAGAIN)
 		return;
 	if (!err)
-		err = iwp_request_pass_on(ep);
+		err = iwp_request_received(ep);
 	if (err)
-		iwp_request_refuse(ep, err);
+		iwp_request_reject(ep, err);
 }
 
 /* The one that has been silent for longest, so that silence shuts nobody out. */
-static void iwp_child_give_up(struct iwp_ep *listener)
+static void iwp_child_abort_oldest(struct iwp_ep *listener)
 {
 	struct iwp_ep *ep;
 
@@ -198,7 +198,7 @@ static void iwp_child_give_up(struct iwp_ep *listener)
  * work of its own gets on before it is linked and watched.  Nobody who has its lock
  * waits for ours yet, as nobody else knows it.
  */
-static int iwp_child_begin(struct iwp_ep *ep, struct iwp_ep *listener)
+static int iwp_child_init(struct iwp_ep *ep, struct iwp_ep *listener)
 {
 	int err;
 
@@ -218,14 +218,14 @@ out:
 }
 
 /* Takes the reference of one that is not closed. */
-static void iwp_child_take(struct iwp_ep *ep, struct iwp_ep *listener)
+static void iwp_child_add(struct iwp_ep *ep, struct iwp_ep *listener)
 {
 	if (listener->nr_children >= IWP_CHILDREN_MAX)
-		iwp_child_give_up(listener);
+		iwp_child_abort_oldest(listener);
 	iwp_ep_get(ep);
 	if (listener->nr_children >= 2 * IWP_CHILDREN_MAX ||
-	    iwp_child_begin(ep, listener)) {
-		iwp_sock_disown(ep);
+	    iwp_child_init(ep, listener)) {
+		iwp_sock_abandon(ep);
 		iwp_ep_put(ep);
 	}
 	iwp_ep_put(ep);
@@ -244,8 +244,8 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 		iwp_ep_put(ep);
 		return err;
 	}
-	ep->saved = listener->saved;
-	iwp_child_take(ep, listener);
+	ep->saved_cb = listener->saved_cb;
+	iwp_child_add(ep, listener);
 	return 0;
 }
 
@@ -256,7 +256,7 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 static void iwp_listen_failed(struct iwp_ep *ep, int err)
 {
 	if (err != -EAGAIN && err != -EINVAL)
-		iwp_ep_look_later(ep);
+		iwp_ep_retry_later(ep);
 }
 
 /**
@@ -386,12 +386,12 @@ static int iwp_destroy_listen(struct iw_cm_id *id)
 static int iwp_accept_depths(struct iwp_ep *ep,
 			     const struct iw_cm_conn_param *param)
 {
-	u16 depths = ep->mpa.enhanced ? IWARP_MPA_DEPTHS_LEN : 0;
+	u16 depths = ep->mpa_rx.enhanced ? IWARP_MPA_DEPTHS_LEN : 0;
 
 	if (param->ird > IWP_MAX_RD_ATOM || param->ord > IWP_MAX_RD_ATOM ||
 	    param->private_data_len > IWARP_MPA_PD_MAX - depths)
 		return -EINVAL;
-	if (!ep->mpa.enhanced) {
+	if (!ep->mpa_rx.enhanced) {
 		ep->ird = param->ird;
 		ep->ord = param->ord;
 		return 0;
@@ -405,7 +405,7 @@ static int iwp_accept_depths(struct iwp_ep *ep,
 static int iwp_accept_qp(struct iwp_ep *ep, struct iwp_qp *qp,
 			 struct iw_cm_conn_param *param)
 {
-	bool wait_first = ep->mpa.enhanced && ep->mpa.peer_to_peer;
+	bool wait_first = ep->mpa_rx.enhanced && ep->mpa_rx.peer_to_peer;
 	int err;
 
 	err = iwp_accept_depths(ep, param);

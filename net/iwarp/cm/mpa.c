@@ -73,7 +73,7 @@ static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
 	if (!buf)
 		return -ENOMEM;
 	vec.iov_base = buf;
-	vec.iov_len = iwarp_mpa_encode(&ep->ours, priv, buf,
+	vec.iov_len = iwarp_mpa_encode(&ep->mpa_tx, priv, buf,
 				       IWARP_MPA_FRAME_MAX);
 	sent = vec.iov_len ? kernel_sendmsg(ep->sock, &msg, &vec, 1,
 					    vec.iov_len) : -EINVAL;
@@ -97,7 +97,7 @@ static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
  */
 int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
 {
-	ep->ours = (struct iwarp_mpa) {
+	ep->mpa_tx = (struct iwarp_mpa) {
 		.rev = IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
 		.crc = iwp_mpa_crc(ep),
@@ -122,16 +122,16 @@ int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
  */
 int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len)
 {
-	ep->ours = (struct iwarp_mpa) {
+	ep->mpa_tx = (struct iwarp_mpa) {
 		.reply = true,
-		.rev = ep->mpa.rev == IWARP_MPA_REV_1 ? IWARP_MPA_REV_1 :
-							IWARP_MPA_REV_2,
+		.rev = ep->mpa_rx.rev == IWARP_MPA_REV_1 ? IWARP_MPA_REV_1 :
+							   IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
-		.crc = ep->mpa.crc || iwp_mpa_crc(ep),
+		.crc = ep->mpa_rx.crc || iwp_mpa_crc(ep),
 		.reject = reject,
-		.enhanced = ep->mpa.enhanced,
-		.peer_to_peer = ep->mpa.peer_to_peer,
-		.rtr = ep->mpa.rtr & IWARP_RTR_WRITE ?: ep->mpa.rtr & IWARP_RTR_READ,
+		.enhanced = ep->mpa_rx.enhanced,
+		.peer_to_peer = ep->mpa_rx.peer_to_peer,
+		.rtr = ep->mpa_rx.rtr & IWARP_RTR_WRITE ?: ep->mpa_rx.rtr & IWARP_RTR_READ,
 		.ird = ep->ird,
 		.ord = ep->ord,
 		.priv_len = len,
@@ -169,7 +169,7 @@ static int iwp_mpa_read_head(struct iwp_ep *ep, bool reply)
 		return got;
 	if (ep->received < IWARP_MPA_HDR_LEN)
 		return -EAGAIN;
-	bad = iwarp_mpa_parse(ep->frame, reply, &ep->mpa, &pd_len);
+	bad = iwarp_mpa_parse(ep->frame, reply, &ep->mpa_rx, &pd_len);
 	ep->frame_len = IWARP_MPA_HDR_LEN + pd_len;
 	return bad ? -EPROTO : 0;
 }
@@ -199,16 +199,16 @@ int iwp_mpa_receive(struct iwp_ep *ep, bool reply)
 		if (got < 0)
 			return got;
 	}
-	if (iwarp_mpa_parse_pd(pd, ep->frame_len - IWARP_MPA_HDR_LEN, &ep->mpa,
+	if (iwarp_mpa_parse_pd(pd, ep->frame_len - IWARP_MPA_HDR_LEN, &ep->mpa_rx,
 			       &ep->priv))
 		return -EPROTO;
 	return 0;
 }
 
-static u16 iwp_mpa_depth(u16 said)
+static u16 iwp_mpa_depth(u16 depth)
 {
-	return said == IWARP_DEPTH_UNSAID ? IWP_MAX_RD_ATOM :
-					    min_t(u16, said, IWP_MAX_RD_ATOM);
+	return depth == IWARP_DEPTH_UNSAID ? IWP_MAX_RD_ATOM :
+					     min_t(u16, depth, IWP_MAX_RD_ATOM);
 }
 
 /**
@@ -219,10 +219,10 @@ static u16 iwp_mpa_depth(u16 said)
  */
 int iwp_mpa_check_request(struct iwp_ep *ep)
 {
-	ep->ird = iwp_mpa_depth(ep->mpa.ord);
-	ep->ord = iwp_mpa_depth(ep->mpa.ird);
-	if (ep->mpa.enhanced && ep->mpa.peer_to_peer &&
-	    !(ep->mpa.rtr & (IWARP_RTR_WRITE | IWARP_RTR_READ)))
+	ep->ird = iwp_mpa_depth(ep->mpa_rx.ord);
+	ep->ord = iwp_mpa_depth(ep->mpa_rx.ird);
+	if (ep->mpa_rx.enhanced && ep->mpa_rx.peer_to_peer &&
+	    !(ep->mpa_rx.rtr & (IWARP_RTR_WRITE | IWARP_RTR_READ)))
 		return -EPROTO;
 	return 0;
 }
@@ -236,11 +236,11 @@ int iwp_mpa_check_request(struct iwp_ep *ep)
  */
 int iwp_mpa_check_reply(struct iwp_ep *ep)
 {
-	const struct iwarp_mpa *mpa = &ep->mpa;
+	const struct iwarp_mpa *mpa = &ep->mpa_rx;
 
 	if (mpa->reject)
 		return -ECONNREFUSED;
-	if (ep->ours.crc && !mpa->crc)
+	if (ep->mpa_tx.crc && !mpa->crc)
 		return -EPROTO;
 	if (!mpa->enhanced)
 		return 0;

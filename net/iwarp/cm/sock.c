@@ -65,10 +65,10 @@ int iwp_sock_create(struct iwp_ep *ep, struct net *net,
 	if (err)
 		return err;
 	sk = ep->sock->sk;
-	ep->saved.state_change = sk->sk_state_change;
-	ep->saved.data_ready = sk->sk_data_ready;
-	ep->saved.write_space = sk->sk_write_space;
-	ep->saved.error_report = sk->sk_error_report;
+	ep->saved_cb.state_change = sk->sk_state_change;
+	ep->saved_cb.data_ready = sk->sk_data_ready;
+	ep->saved_cb.write_space = sk->sk_write_space;
+	ep->saved_cb.error_report = sk->sk_error_report;
 	iwp_sock_classify(sk);
 	sock_set_reuseaddr(sk);
 	tcp_sock_set_nodelay(sk);
@@ -108,7 +108,7 @@ static void iwp_sock_write_space(struct sock *sk)
 		iwp_tx_ready(ep->qp);
 }
 
-static void iwp_sock_changed(struct sock *sk)
+static void iwp_sock_state_change(struct sock *sk)
 {
 	struct iwp_ep *ep = sk->sk_user_data;
 
@@ -116,7 +116,7 @@ static void iwp_sock_changed(struct sock *sk)
 		iwp_ep_signal(ep, IWP_EV_SOCKET);
 }
 
-static int iwp_sock_refer(struct sock *sk, struct iwp_ep *ep)
+static int iwp_sock_set_user_data(struct sock *sk, struct iwp_ep *ep)
 {
 	int err = -EBUSY;
 
@@ -145,7 +145,7 @@ int iwp_sock_watch(struct iwp_ep *ep)
 	int err;
 
 	lock_sock(sk);
-	err = iwp_sock_refer(sk, ep);
+	err = iwp_sock_set_user_data(sk, ep);
 	if (err)
 		goto out;
 	/* Soft interrupts send as well, below whatever sends at the time. */
@@ -153,15 +153,15 @@ int iwp_sock_watch(struct iwp_ep *ep)
 	sk->sk_use_task_frag = false;
 	sk->sk_data_ready = iwp_sock_data_ready;
 	sk->sk_write_space = iwp_sock_write_space;
-	sk->sk_state_change = iwp_sock_changed;
-	sk->sk_error_report = iwp_sock_changed;
+	sk->sk_state_change = iwp_sock_state_change;
+	sk->sk_error_report = iwp_sock_state_change;
 out:
 	release_sock(sk);
 	return err;
 }
 
 /* One that is to be accepted may refer to something else, see iwp_sock_watch(). */
-static void iwp_listen_changed(struct sock *sk)
+static void iwp_listen_state_change(struct sock *sk)
 {
 	struct iwp_ep *ep;
 
@@ -176,7 +176,7 @@ static void iwp_listen_changed(struct sock *sk)
 	rcu_read_unlock();
 }
 
-static void iwp_listen_nothing(struct sock *sk)
+static void iwp_listen_ignore(struct sock *sk)
 {
 }
 
@@ -193,10 +193,10 @@ void iwp_sock_watch_listen(struct iwp_ep *ep)
 
 	sk->sk_kern_sock = true;
 	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_data_ready = iwp_listen_changed;
-	sk->sk_write_space = iwp_listen_nothing;
-	sk->sk_state_change = iwp_listen_nothing;
-	sk->sk_error_report = iwp_listen_nothing;
+	sk->sk_data_ready = iwp_listen_state_change;
+	sk->sk_write_space = iwp_listen_ignore;
+	sk->sk_state_change = iwp_listen_ignore;
+	sk->sk_error_report = iwp_listen_ignore;
 	__rcu_assign_sk_user_data_with_flags(sk, ep, SK_USER_DATA_NOCOPY);
 	write_unlock_bh(&sk->sk_callback_lock);
 }
@@ -207,20 +207,20 @@ static void iwp_sock_restore(struct iwp_ep *ep)
 	struct sock *sk = ep->sock->sk;
 
 	sk->sk_kern_sock = false;
-	sk->sk_state_change = ep->saved.state_change;
-	sk->sk_data_ready = ep->saved.data_ready;
-	sk->sk_write_space = ep->saved.write_space;
-	sk->sk_error_report = ep->saved.error_report;
+	sk->sk_state_change = ep->saved_cb.state_change;
+	sk->sk_data_ready = ep->saved_cb.data_ready;
+	sk->sk_write_space = ep->saved_cb.write_space;
+	sk->sk_error_report = ep->saved_cb.error_report;
 }
 
 /**
- * iwp_sock_disown() - give up an accepted socket that refers to something else
+ * iwp_sock_abandon() - give up an accepted socket that refers to something else
  * @ep: endpoint, whose last reference closes the socket
  *
  * Whatever that is may have saved the callbacks that were inherited, and put them
  * back.  So TCP must not need the socket any more once it is closed: it resets.
  */
-void iwp_sock_disown(struct iwp_ep *ep)
+void iwp_sock_abandon(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
 

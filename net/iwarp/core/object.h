@@ -181,7 +181,7 @@ struct iwp_callbacks {
  * @state: enum iwp_ep_state
  * @dev: device; used only while there is a queue pair or an iw_cm_id
  * @sock: socket, until the last reference is gone
- * @saved: the socket's own callbacks; an accepted one's are the listener's
+ * @saved_cb: the socket's own callbacks; an accepted one's are the listener's
  * @fpdu: under the socket's lock: data is the queue pair's
  * @cm_id: the connection manager's, with a reference
  * @qp: queue pair, with a reference; under the socket's lock as well
@@ -191,17 +191,17 @@ struct iwp_callbacks {
  * @free_work: ends it, as the last reference may go in any context
  * @listener: whose child it is, with a reference, or NULL
  * @node: in the listener's @children
- * @request: what the connection manager calls it while nobody has answered its
+ * @request_id: what the connection manager calls it while nobody has answered its
  *	request; 0 if it never had one
  * @deadline: jiffies at which it has waited for too long, or 0
- * @offer: among those that wait for a peer in this kernel
+ * @offer_node: among those that wait for a peer in this kernel
  * @children: listener: endpoints that have no request yet
  * @children_lock: listener: protects @children and @nr_children
  * @nr_children: listener: how many there are
  * @ird: requests to read that we take at a time
  * @ord: requests to read that we send at a time
- * @mpa: the peer's frame
- * @ours: the frame that we sent
+ * @mpa_rx: the peer's frame
+ * @mpa_tx: the frame that we sent
  * @frame: bytes of the peer's frame
  * @received: how many
  * @frame_len: how many there will be, once the fixed part is there
@@ -213,7 +213,7 @@ struct iwp_ep {
 	u8 state;
 	struct iwp_device *dev;
 	struct socket *sock;
-	struct iwp_callbacks saved;
+	struct iwp_callbacks saved_cb;
 	bool fpdu;
 	struct iw_cm_id *cm_id;
 	struct iwp_qp *qp;
@@ -223,16 +223,16 @@ struct iwp_ep {
 	struct work_struct free_work;
 	struct iwp_ep *listener;
 	struct list_head node;
-	unsigned long request;
+	unsigned long request_id;
 	unsigned long deadline;
-	struct hlist_node offer;
+	struct hlist_node offer_node;
 	struct list_head children;
 	spinlock_t children_lock; /* of children */
 	u32 nr_children;
 	u16 ird;
 	u16 ord;
-	struct iwarp_mpa mpa;
-	struct iwarp_mpa ours;
+	struct iwarp_mpa mpa_rx;
+	struct iwarp_mpa mpa_tx;
 	u8 frame[IWARP_MPA_FRAME_MAX];
 	u32 received;
 	u32 frame_len;

@@ -34,8 +34,8 @@ static DEFINE_HASHTABLE(iwp_offers, 8);
 
 static bool iwp_loopback_possible(const struct iwp_ep *ep)
 {
-	return READ_ONCE(iwp_loopback_enabled) && ep->mpa.enhanced &&
-	       ep->mpa.peer_to_peer;
+	return READ_ONCE(iwp_loopback_enabled) && ep->mpa_rx.enhanced &&
+	       ep->mpa_rx.peer_to_peer;
 }
 
 static u32 iwp_offer_key(__be16 from, __be16 to)
@@ -55,7 +55,7 @@ void iwp_loopback_offer(struct iwp_ep *ep)
 	if (!iwp_loopback_possible(ep))
 		return;
 	spin_lock(&iwp_offers_lock);
-	hash_add(iwp_offers, &ep->offer,
+	hash_add(iwp_offers, &ep->offer_node,
 		 iwp_offer_key(inet->inet_dport, inet->inet_sport));
 	spin_unlock(&iwp_offers_lock);
 }
@@ -68,7 +68,7 @@ void iwp_loopback_withdraw(struct iwp_ep *ep)
 {
 	lockdep_assert_held(&ep->lock);
 	spin_lock(&iwp_offers_lock);
-	hash_del(&ep->offer);
+	hash_del(&ep->offer_node);
 	spin_unlock(&iwp_offers_lock);
 }
 
@@ -98,9 +98,9 @@ static struct iwp_ep *iwp_offer_take(const struct sock *sk)
 	struct iwp_ep *ep, *found = NULL;
 
 	spin_lock(&iwp_offers_lock);
-	hash_for_each_possible(iwp_offers, ep, offer, key) {
+	hash_for_each_possible(iwp_offers, ep, offer_node, key) {
 		if (iwp_ends_match(sk, ep->sock->sk)) {
-			hash_del(&ep->offer);
+			hash_del(&ep->offer_node);
 			iwp_ep_get(ep);
 			found = ep;
 			break;
