@@ -114,7 +114,7 @@ struct Memory {
 	{
 		// Both kinds of sources, and the same input always has the same.
 		if ((bytes.size() & 4) != 0)
-			source.flat = bytes.data();
+			source.linear = bytes.data();
 	}
 
 	static const u8 *at(const iwarp_source *src, u32 off, u32 len)

@@ -128,7 +128,7 @@ public:
 		source_.ctx = this;
 		// Both kinds of sources, and the same bytes always have the same.
 		if ((bytes_.size() & 4) != 0)
-			source_.flat = bytes_.data();
+			source_.linear = bytes_.data();
 	}
 
 	IwarpMemory(const IwarpMemory &) = delete;

@@ -134,7 +134,7 @@ TEST_F(Placed, IsSpoiltByWhatOverwritesIt)
 		hdr.stag = other.stag;
 		hdr.to = other.to;
 		hdr.payload_len = other.len;
-		iwarp_placed_spoil(&placed, other.pos, &hdr);
+		iwarp_placed_overwrite(&placed, other.pos, &hdr);
 		// It is still passed over when TCP's queue is searched again.
 		EXPECT_EQ(iwarp_placed_len(&placed, pos), 128U);
 		EXPECT_EQ(iwarp_placed_take(&placed, pos, 128, head, head_len, 7), !other.spoilt)

@@ -60,8 +60,8 @@ TEST(Mpa, FirstRevision)
 	EXPECT_TRUE(parsed.mpa.crc);
 	EXPECT_FALSE(parsed.mpa.enhanced);
 	EXPECT_EQ(parsed.mpa.rev, 1);
-	EXPECT_EQ(parsed.mpa.ird, IWARP_DEPTH_UNSAID);
-	EXPECT_EQ(parsed.mpa.ord, IWARP_DEPTH_UNSAID);
+	EXPECT_EQ(parsed.mpa.ird, IWARP_DEPTH_NO_NEGOTIATION);
+	EXPECT_EQ(parsed.mpa.ord, IWARP_DEPTH_NO_NEGOTIATION);
 	EXPECT_EQ(parsed.priv, hex("616263"));
 	EXPECT_EQ(encode(parsed.mpa, parsed.priv), frame);
 }
@@ -94,8 +94,8 @@ TEST(Mpa, EnhancedReply)
 	EXPECT_FALSE(parsed.mpa.reject);
 	EXPECT_TRUE(parsed.mpa.peer_to_peer);
 	EXPECT_EQ(parsed.mpa.rtr, IWARP_RTR_READ);
-	EXPECT_EQ(parsed.mpa.ird, IWARP_DEPTH_UNSAID);
-	EXPECT_EQ(parsed.mpa.ord, IWARP_DEPTH_UNSAID);
+	EXPECT_EQ(parsed.mpa.ird, IWARP_DEPTH_NO_NEGOTIATION);
+	EXPECT_EQ(parsed.mpa.ord, IWARP_DEPTH_NO_NEGOTIATION);
 	EXPECT_TRUE(parsed.priv.empty());
 	EXPECT_EQ(encode(parsed.mpa, parsed.priv), frame);
 }

@@ -207,8 +207,8 @@ int iwp_mpa_receive(struct iwp_ep *ep, bool reply)
 
 static u16 iwp_mpa_depth(u16 depth)
 {
-	return depth == IWARP_DEPTH_UNSAID ? IWP_MAX_RD_ATOM :
-					     min_t(u16, depth, IWP_MAX_RD_ATOM);
+	return depth == IWARP_DEPTH_NO_NEGOTIATION ? IWP_MAX_RD_ATOM :
+						     min_t(u16, depth, IWP_MAX_RD_ATOM);
 }
 
 /**
@@ -248,7 +248,7 @@ int iwp_mpa_check_reply(struct iwp_ep *ep)
 		return -EPROTO;
 	ep->ord = min(ep->ord, iwp_mpa_depth(mpa->ird));
 	/* More than we said we take would end the connection later. */
-	if (mpa->ord != IWARP_DEPTH_UNSAID && mpa->ord > ep->ird)
+	if (mpa->ord != IWARP_DEPTH_NO_NEGOTIATION && mpa->ord > ep->ird)
 		ep->ird = iwp_mpa_depth(mpa->ord);
 	return 0;
 }

@@ -84,7 +84,7 @@ static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		.copy = iwp_skb_copy,
 		.crc = iwp_skb_crc,
 		.ctx = skb,
-		.flat = linear ? linear - offset : NULL,
+		.linear = linear ? linear - offset : NULL,
 	};
 	u32 taken;
 

@@ -181,12 +181,12 @@ static enum iwarp_error iwp_early_end(struct iwarp_rx *wire)
 	if (wire->skip || early->failed ||
 	    iwp_early_target(early) != early->target)
 		return IWARP_OK;
-	iwarp_placed_spoil(placed, wire->start, &wire->hdr);
+	iwarp_placed_overwrite(placed, wire->start, &wire->hdr);
 	iwarp_placed_add(placed, wire->start, wire->end - wire->start,
 			 wire->fpdu, iwarp_hdr_len(wire->hdr.opcode),
 			 early->target);
 	if (in_order->state > IWARP_RX_BEGIN)
-		iwarp_placed_spoil(placed, in_order->start, &in_order->hdr);
+		iwarp_placed_overwrite(placed, in_order->start, &in_order->hdr);
 	return IWARP_OK;
 }
 
@@ -220,7 +220,7 @@ u32 iwp_early_take(struct iwp_qp *qp)
 		iwp_count(qp->dev, IWP_STAT_RX_EARLY_FPDUS, 1);
 		return IWARP_RX_SKIP;
 	}
-	iwarp_placed_spoil(placed, wire->start, &wire->hdr);
+	iwarp_placed_overwrite(placed, wire->start, &wire->hdr);
 	return IWARP_RX_GO;
 }
 

@@ -14,8 +14,8 @@ static int iwp_copy_span(void *ctx, void *span, size_t len)
 {
 	struct iwp_copy *copy = ctx;
 
-	if (copy->src->flat)
-		iwp_copy(span, copy->src->flat + copy->off, len);
+	if (copy->src->linear)
+		iwp_copy(span, copy->src->linear + copy->off, len);
 	else
 		copy->src->copy(copy->src, copy->off, span, len);
 	copy->off += len;

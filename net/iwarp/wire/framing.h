@@ -38,7 +38,7 @@ static inline bool iwarp_crc_ok(u32 crc, const u8 trailer[IWARP_CRC_LEN])
  * @copy: copy some; they are known to be there
  * @crc: CRC32C of some, continued from @crc
  * @ctx: whatever these need
- * @flat: where offset 0 would be, if all that is fed lies together in memory, or
+ * @linear: where offset 0 would be, if all that is fed lies together in memory, or
  *	NULL
  *
  * Offsets are the source's own: only their differences matter.  A source of
@@ -49,15 +49,15 @@ struct iwarp_source {
 		     u32 len);
 	u32 (*crc)(const struct iwarp_source *src, u32 off, u32 len, u32 crc);
 	const void *ctx;
-	const u8 *flat;
+	const u8 *linear;
 };
 
 /* Some bytes of a header, of which the compiler knows how many they are. */
 static inline void iwarp_source_peek(const struct iwarp_source *src, u32 off,
 				     void *to, u32 len)
 {
-	if (src->flat)
-		memcpy(to, src->flat + off, len);
+	if (src->linear)
+		memcpy(to, src->linear + off, len);
 	else
 		src->copy(src, off, to, len);
 }

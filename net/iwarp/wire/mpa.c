@@ -136,8 +136,8 @@ enum iwarp_error iwarp_mpa_parse_pd(const u8 *pd, u32 pd_len,
 
 	*priv = pd;
 	mpa->priv_len = pd_len;
-	mpa->ird = IWARP_DEPTH_UNSAID;
-	mpa->ord = IWARP_DEPTH_UNSAID;
+	mpa->ird = IWARP_DEPTH_NO_NEGOTIATION;
+	mpa->ord = IWARP_DEPTH_NO_NEGOTIATION;
 	if (!mpa->enhanced)
 		return IWARP_OK;
 	if (pd_len < IWARP_MPA_DEPTHS_LEN)

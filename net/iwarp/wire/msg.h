@@ -55,7 +55,7 @@
 
 /* The deepest IRD or ORD, and what says that there is none to agree on. */
 #define IWARP_DEPTH_MAX		0x3ffe
-#define IWARP_DEPTH_UNSAID	0x3fff
+#define IWARP_DEPTH_NO_NEGOTIATION	0x3fff
 
 /* RDMAP messages (RFC 5040, section 4.2; RFC 7306, section 4). */
 enum iwarp_opcode {
@@ -275,7 +275,7 @@ struct iwarp_terminate {
  * @peer_to_peer: the initiator has to send first, by one of @rtr
  * @rtr: IWARP_RTR_*: request: what the sender can do; reply: what it chose
  * @ird: requests to read that the sender takes at a time, or
- *	%IWARP_DEPTH_UNSAID
+ *	%IWARP_DEPTH_NO_NEGOTIATION
  * @ord: requests to read that the sender has outstanding at most, likewise
  * @priv_len: bytes of private data that belong to the consumer
  */

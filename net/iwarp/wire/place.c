@@ -117,7 +117,7 @@ static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
 }
 
 /**
- * iwarp_placed_spoil() - a segment is placed that may overwrite later ones
+ * iwarp_placed_overwrite() - a segment is placed that may overwrite later ones
  * @placed: the FPDUs that were placed
  * @pos: position of the segment
  * @hdr: its header
@@ -126,8 +126,8 @@ static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
  * to be there in the end: those that come later have to be placed once more,
  * when they come in order.
  */
-void iwarp_placed_spoil(struct iwarp_placed *placed, u32 pos,
-			const struct iwarp_hdr *hdr)
+void iwarp_placed_overwrite(struct iwarp_placed *placed, u32 pos,
+			    const struct iwarp_hdr *hdr)
 {
 	u32 index = iwarp_placed_find(placed, pos);
 	struct iwarp_hdr later;
@@ -137,7 +137,7 @@ void iwarp_placed_spoil(struct iwarp_placed *placed, u32 pos,
 
 		if (!iwarp_hdr_parse(place->hdr, &later) &&
 		    iwarp_tagged_overlap(hdr, &later))
-			place->spoilt = true;
+			place->overwritten = true;
 	}
 }
 
@@ -167,6 +167,6 @@ bool iwarp_placed_take(struct iwarp_placed *placed, u32 pos, u32 len,
 		return false;
 	placed->first++;
 	placed->count--;
-	return place->len == len && place->target == target && !place->spoilt &&
+	return place->len == len && place->target == target && !place->overwritten &&
 	       !memcmp(place->hdr, hdr, hdr_len);
 }

@@ -22,14 +22,14 @@
  * @pos: position where it begins
  * @len: its length in the stream, markers included
  * @target: what its payload went to, in the terms of the owner
- * @spoilt: it has been overwritten since
+ * @overwritten: it has been overwritten since
  * @hdr: its header as it came, filled up with zeros
  */
 struct iwarp_place {
 	u32 pos;
 	u32 len;
 	u64 target;
-	bool spoilt;
+	bool overwritten;
 	u8 hdr[IWARP_HDR_MAX];
 };
 
@@ -58,8 +58,8 @@ void iwarp_placed_init(struct iwarp_placed *placed, struct iwarp_place *slots,
 bool iwarp_placed_add(struct iwarp_placed *placed, u32 pos, u32 len,
 		      const u8 *hdr, u32 hdr_len, u64 target);
 u32 iwarp_placed_len(const struct iwarp_placed *placed, u32 pos);
-void iwarp_placed_spoil(struct iwarp_placed *placed, u32 pos,
-			const struct iwarp_hdr *hdr);
+void iwarp_placed_overwrite(struct iwarp_placed *placed, u32 pos,
+			    const struct iwarp_hdr *hdr);
 bool iwarp_placed_take(struct iwarp_placed *placed, u32 pos, u32 len,
 		       const u8 *hdr, u32 hdr_len, u64 target);
 
