@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The device, and what is counted on it; queue pairs and endpoints, and the references
- * to them.
- */
+/* Devices and their counters; queue pairs and endpoints, and references to them. */
 #ifndef _IWP_CORE_H
 #define _IWP_CORE_H
 

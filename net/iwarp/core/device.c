@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a device says of itself.
- */
+/* Device and port attributes. */
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
 #include <rdma/iw_cm.h>
@@ -29,15 +27,15 @@ static void iwp_device_address(struct iwp_device *dev)
  * @dev: device, zeroed
  * @netdev: its network device
  *
- * Return: 0 or a negative error number.  In both cases ib_dealloc_device()
- * undoes everything.
+ * Return: 0 or a negative error number. In both cases ib_dealloc_device() undoes
+ * everything.
  */
 int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 {
 	static atomic_t ids;
 	struct ib_device *ibdev = &dev->ibdev;
 
-	/* The connection manager looks for them with interrupts off. */
+	/* iw_cm looks up queue pairs with interrupts disabled. */
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	dev->id = atomic_inc_return(&ids);
@@ -48,26 +46,18 @@ int iwp_device_init(struct iwp_device *dev, struct net_device *netdev)
 		return -ENOMEM;
 	iwp_device_address(dev);
 	strscpy(ibdev->iw_ifname, netdev->name, sizeof(ibdev->iw_ifname));
-	/* The ports are those of kernel sockets, so nobody has to map them. */
+	/* Kernel sockets own their ports, so no port mapper is needed. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ibdev->node_type = RDMA_NODE_RNIC;
 	strscpy(ibdev->node_desc, "Software iWARP with markers",
 		sizeof(ibdev->node_desc));
 	ibdev->phys_port_cnt = IWP_PORT;
 	ibdev->num_comp_vectors = num_possible_cpus();
-	/* How user space rings the door bell of a send queue. */
+	/* The send queue's doorbell for user space. */
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
 	return ib_device_set_netdev(ibdev, netdev, IWP_PORT);
 }
 
-/**
- * iwp_query_device() - limits and capabilities
- * @ibdev: device
- * @attr: filled in
- * @udata: must be empty
- *
- * Return: 0 or -EINVAL.
- */
 static int iwp_query_device(struct ib_device *ibdev,
 			    struct ib_device_attr *attr, struct ib_udata *udata)
 {
@@ -100,14 +90,7 @@ static int iwp_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
-/**
- * iwp_query_port() - state and speed, those of the network device
- * @ibdev: device
- * @port: the only one
- * @attr: filled in
- *
- * Return: 0 or a negative error number.
- */
+/* State and speed are those of the network device. */
 static int iwp_query_port(struct ib_device *ibdev, u32 port,
 			  struct ib_port_attr *attr)
 {
@@ -127,14 +110,6 @@ static int iwp_query_port(struct ib_device *ibdev, u32 port,
 				&attr->active_width);
 }
 
-/**
- * iwp_get_port_immutable() - what never changes about the port
- * @ibdev: device
- * @port: the only one
- * @immutable: filled in
- *
- * Return: 0.
- */
 static int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
 				  struct ib_port_immutable *immutable)
 {
@@ -143,15 +118,7 @@ static int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-/**
- * iwp_query_gid() - the port's name, which is no IP address with iWARP
- * @ibdev: device
- * @port: the only one
- * @index: the only one
- * @gid: filled in
- *
- * Return: 0.
- */
+/* iWARP's GID is the hardware address, not an IP address. */
 static int iwp_query_gid(struct ib_device *ibdev, u32 port, int index,
 			 union ib_gid *gid)
 {

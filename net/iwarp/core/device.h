@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * An RDMA device: one for each network device that was linked to one.
- */
+/* RDMA devices: "rdma link add" creates one for a network device. */
 #ifndef _IWP_DEVICE_H
 #define _IWP_DEVICE_H
 
@@ -16,23 +14,24 @@
 #define IWP_MAX_WR		(32 * 1024)
 #define IWP_MAX_CQE		(256 * 1024)
 #define IWP_MAX_RD_ATOM		128
-/* Pages of a memory region that is registered by a work request. */
+/* Page list length of a fast registration (IB_WR_REG_MR). */
 #define IWP_MAX_FAST_REG	512
 #define IWP_MAX_QPN		0xffffff
-/* Their memory is charged to who asks; this is for all of them together. */
+/* Device limits; memory is charged to the creating process. */
 #define IWP_MAX_QP		(64 * 1024)
 #define IWP_MAX_CQ		(128 * 1024)
 
 struct iwp_stats;
 
 /**
- * enum iwp_design - who does what
- * @IWP_DESIGN_HOST: the host everything
- * @IWP_DESIGN_ASSISTED: the host puts markers in, with one copy; the engine
- *	does checksums, demultiplexing and placement
- * @IWP_DESIGN_OFFLOADED: the engine everything; it moves the data once more to
- *	put markers in
- * @IWP_DESIGN_OFFLOADED_SG: the engine everything; it gathers data and markers
+ * enum iwp_design - work split between host and offload engine
+ * @IWP_DESIGN_HOST: the host does everything
+ * @IWP_DESIGN_ASSISTED: the host inserts markers, with one copy; the engine does
+ *	checksums, demultiplexing and placement
+ * @IWP_DESIGN_OFFLOADED: the engine does everything; it copies the data once more in
+ *	its own memory to insert markers
+ * @IWP_DESIGN_OFFLOADED_SG: the engine does everything; it gathers data and markers by
+ *	DMA
  */
 enum iwp_design {
 	IWP_DESIGN_HOST,
@@ -42,18 +41,18 @@ enum iwp_design {
 };
 
 /**
- * struct iwp_engine - the model of an offload engine; each device has one
- * @lock: of @free_at
- * @free_at: when it has done all that it was given, nanoseconds
- * @busy_ns: how long it has worked, by its own clock
- * @cpu_ns: how long processors have done its work
- * @dma_ns: cost of each transfer, nanoseconds
+ * struct iwp_engine - model of an offload engine, one per device
+ * @lock: protects @free_at
+ * @free_at: ktime_get_ns() at which all submitted work is done
+ * @busy_ns: modelled working time, nanoseconds
+ * @cpu_ns: time that CPUs spent on the engine's work, nanoseconds
+ * @dma_ns: cost of a DMA transfer, nanoseconds
  * @byte_ps: cost of each byte of a transfer, picoseconds
- * @move_ps: cost of each byte that it moves in its own memory
- * @crc_ps: cost of each byte that it sums
+ * @move_ps: cost of each byte copied in the engine's memory, picoseconds
+ * @crc_ps: cost of each byte checksummed, picoseconds
  */
 struct iwp_engine {
-	spinlock_t lock; /* of free_at */
+	spinlock_t lock; /* protects free_at */
 	u64 free_at;
 	atomic64_t busy_ns;
 	atomic64_t cpu_ns;
@@ -65,20 +64,20 @@ struct iwp_engine {
 
 /**
  * struct iwp_device - an RDMA device
- * @ibdev: what the RDMA core knows; first, as the core allocates it
- * @node: in the list of all devices
- * @netdev: network device, held until the device is gone
- * @raw_gid: the only GID, made of the hardware's address
- * @id: number of the device, for user space
- * @qps: queue pairs by their number
- * @mrs: memory regions by the index in their STags
- * @next_qpn: where the search for a free number goes on
- * @nr_qps: how many queue pairs there are
- * @nr_cqs: how many completion queues
- * @generation: counts how often memory regions became valid
- * @stats: what was counted, for each processor
- * @design: enum iwp_design of queue pairs to come
- * @engine: model of an offload engine, which some designs use
+ * @ibdev: the RDMA core's part; first, as the core allocates the structure
+ * @node: entry in iwp_devices
+ * @netdev: network device, with a reference
+ * @raw_gid: the only GID, from the hardware address
+ * @id: device number, for user space
+ * @qps: queue pairs by number
+ * @mrs: memory regions by STag index
+ * @next_qpn: where the search for a free queue pair number continues
+ * @nr_qps: number of queue pairs
+ * @nr_cqs: number of completion queues
+ * @generation: counts registrations of memory regions
+ * @stats: per-CPU counters
+ * @design: enum iwp_design of new queue pairs
+ * @engine: model of an offload engine, used by some designs
  */
 struct iwp_device {
 	struct ib_device ibdev;
@@ -102,7 +101,7 @@ static inline struct iwp_device *iwp_device(struct ib_device *ibdev)
 	return container_of(ibdev, struct iwp_device, ibdev);
 }
 
-/* Returns the number of another registration of a memory region. */
+/* Returns a number for a new registration, unique on the device. */
 static inline u64 iwp_next_generation(struct ib_device *ibdev)
 {
 	return atomic64_inc_return(&iwp_device(ibdev)->generation);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * References to queue pairs and endpoints, and what can be done to either from
- * anywhere: to have the endpoint's work look at something.
- */
+/* References to queue pairs and endpoints, and events for the endpoint's work. */
 #include <linux/net.h>
 #include <linux/slab.h>
 
@@ -13,7 +10,7 @@ static struct workqueue_struct *iwp_wq;
 
 /**
  * iwp_qp_get() - take a reference
- * @qp: queue pair, of which somebody has one already
+ * @qp: queue pair, to which another reference exists
  */
 void iwp_qp_get(struct iwp_qp *qp)
 {
@@ -31,14 +28,14 @@ void iwp_qp_put(struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_find() - the queue pair of a number that anybody may have said
+ * iwp_qp_find() - look up a queue pair by an untrusted number
  * @ibdev: device
- * @qpn: its number
+ * @qpn: queue pair number
  *
- * Only one whose creation is complete, and whose destruction has not begun: so
- * somebody has a reference for as long as the lock is held.
+ * Finds only queue pairs that are completely created and not being destroyed: these
+ * have a reference while the xarray's lock is held.
  *
- * Context: any, even with interrupts off.
+ * Context: any, interrupts may be disabled.
  * Return: the queue pair, with a reference, or NULL.
  */
 struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn)
@@ -87,9 +84,9 @@ void iwp_ep_put(struct iwp_ep *ep)
 }
 
 /**
- * iwp_ep_signal() - have the endpoint's work look at something
- * @ep: endpoint, of which the caller has a reference
- * @event: at what
+ * iwp_ep_signal() - queue the endpoint's work for an event
+ * @ep: endpoint, to which the caller has a reference
+ * @event: event
  *
  * Context: any.
  */
@@ -102,7 +99,7 @@ void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
 }
 
 /**
- * iwp_qp_ep() - the queue pair's connection
+ * iwp_qp_ep() - get the endpoint of a queue pair
  * @qp: queue pair
  *
  * Context: any.
@@ -122,9 +119,9 @@ struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_signal() - have the connection's work look at something
- * @qp: queue pair; nothing happens if it has no connection
- * @event: at what
+ * iwp_qp_signal() - queue the work of the queue pair's endpoint
+ * @qp: queue pair; no effect if it is not connected
+ * @event: event
  *
  * Context: any.
  */
@@ -141,11 +138,11 @@ void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
 /**
  * iwp_qp_change_state() - change the state
  * @qp: queue pair
- * @from: bits of the states that it may be in
+ * @from: mask of allowed current states
  * @to: enum iwp_qp_state
  *
- * Context: any; while there is a connection, socket's lock held.
- * Return: whether the queue pair was in one of these states.
+ * Context: any; socket lock held while there is a connection.
+ * Return: whether the state was changed.
  */
 bool iwp_qp_change_state(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to)
 {
@@ -161,10 +158,10 @@ bool iwp_qp_change_state(struct iwp_qp *qp, unsigned long from, enum iwp_qp_stat
 }
 
 /**
- * iwp_qp_abort() - in error, and the connection ends
+ * iwp_qp_abort() - move to the error state and end the connection
  * @qp: queue pair
  *
- * Context: socket's lock held, or the endpoint's while it has no socket.
+ * Context: socket lock held, or the endpoint's lock while it has no socket.
  */
 void iwp_qp_abort(struct iwp_qp *qp)
 {
@@ -173,12 +170,11 @@ void iwp_qp_abort(struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_fail() - have the connection end with an error
- * @qp: queue pair; nothing happens if it has no connection
- * @error: what the peer is told
+ * iwp_qp_fail() - have the connection end with a Terminate
+ * @qp: queue pair; no effect if it is not connected
+ * @error: error code for the peer
  *
- * For who cannot end it himself: that is done under the socket's lock, by the
- * endpoint's work.
+ * For callers without the socket lock: the endpoint's work takes it.
  *
  * Context: any.
  */
@@ -189,8 +185,8 @@ void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error)
 }
 
 /**
- * iwp_ep_start_timer() - signal %IWP_EV_TIMEOUT after some time
- * @ep: endpoint, locked; a timer that runs already is set anew
+ * iwp_ep_start_timer() - signal %IWP_EV_TIMEOUT after a delay
+ * @ep: endpoint, locked; a running timer is restarted
  * @delay: jiffies
  */
 void iwp_ep_start_timer(struct iwp_ep *ep, unsigned long delay)
@@ -210,9 +206,9 @@ static void iwp_ep_expired(struct work_struct *work)
 }
 
 /**
- * iwp_ep_init() - the first reference to an endpoint
+ * iwp_ep_init() - initialize an endpoint with one reference
  * @ep: endpoint, zeroed
- * @work: looks at its events
+ * @work: handles its events
  */
 void iwp_ep_init(struct iwp_ep *ep, work_func_t work)
 {
@@ -224,7 +220,7 @@ void iwp_ep_init(struct iwp_ep *ep, work_func_t work)
 }
 
 /**
- * iwp_objects_init() - prepare for endpoints
+ * iwp_objects_init() - create the workqueue of endpoints
  *
  * Return: 0 or -ENOMEM.
  */
@@ -235,10 +231,10 @@ int iwp_objects_init(void)
 }
 
 /**
- * iwp_objects_exit() - wait for the last endpoint's memory
+ * iwp_objects_exit() - wait until all endpoints are freed
  *
- * All are closed, as their devices are gone; the last references may still be
- * on their way.
+ * All are closed, as their devices are gone, but work that holds a last reference may
+ * still be queued.
  */
 void iwp_objects_exit(void)
 {

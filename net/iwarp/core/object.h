@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Queue pairs and endpoints: what they consist of, and who refers to them.
- */
+/* Queue pairs and endpoints, and their references. */
 #ifndef _IWP_OBJECT_H
 #define _IWP_OBJECT_H
 
@@ -26,13 +24,13 @@ struct iwp_loopback_pair;
 struct iwp_qp;
 
 /**
- * enum iwp_qp_state - what a queue pair can do
- * @IWP_QP_IDLE: take receive requests
- * @IWP_QP_RTS: everything
- * @IWP_QP_CLOSING: receive, and send what was posted before
- * @IWP_QP_ERROR: nothing; requests are flushed
+ * enum iwp_qp_state - queue pair states
+ * @IWP_QP_IDLE: not connected; receive requests may be posted
+ * @IWP_QP_RTS: connected
+ * @IWP_QP_CLOSING: receives, and sends what was posted before the disconnect
+ * @IWP_QP_ERROR: requests are flushed
  *
- * Only forwards, one way.
+ * A state only changes to a later one.
  */
 enum iwp_qp_state {
 	IWP_QP_IDLE,
@@ -42,10 +40,11 @@ enum iwp_qp_state {
 };
 
 /**
- * struct iwp_loopback - how a queue pair is joined with one of this kernel
- * @local: what joins the two, or NULL; for good
- * @out: where its requests are executed, if it is joined and not in error
- * @in: where the peer's are
+ * struct iwp_loopback - a queue pair's link to a peer in this kernel
+ * @pair: state shared with the peer, or NULL; never changes back to NULL
+ * @out: direction that executes this queue pair's send queue; NULL without loopback,
+ *	and after the flush in the error state
+ * @in: direction that executes the peer's send queue, likewise
  */
 struct iwp_loopback {
 	struct iwp_loopback_pair *pair;
@@ -54,9 +53,9 @@ struct iwp_loopback {
 };
 
 /**
- * struct iwp_flush_poll - looks for what a process posts to a queue pair in error
- * @work: does it
- * @delay: when it will look again, jiffies
+ * struct iwp_flush_poll - polls the queues of a user queue pair in error
+ * @work: flushes requests posted since the last run
+ * @delay: until the next run, jiffies
  */
 struct iwp_flush_poll {
 	struct delayed_work work;
@@ -64,11 +63,11 @@ struct iwp_flush_poll {
 };
 
 /**
- * struct iwp_qp_ops - what lower layers have the higher ones do
- * @loopback_kick: have a lane look at what it has to do; any context
- * @error: put the queue pair in error, and flush its requests; socket's lock held
+ * struct iwp_qp_ops - calls from lower layers to higher ones
+ * @loopback_kick: have a loopback direction check for work; any context
+ * @error: move the queue pair to the error state and flush it; socket lock held
  *
- * None of them is called for a segment that goes well.
+ * Neither is called on the fast path over TCP.
  */
 struct iwp_qp_ops {
 	void (*loopback_kick)(struct iwp_loopback_dir *dir);
@@ -77,33 +76,33 @@ struct iwp_qp_ops {
 
 /**
  * struct iwp_qp - a queue pair
- * @ibqp: what the RDMA core knows; first, as the core allocates it
+ * @ibqp: the RDMA core's part; first, as the core allocates the structure
  * @dev: device
- * @ops: of the layers above
- * @state: enum iwp_qp_state; changed under @lock, and, while there is a
- *	connection, under the socket's lock
- * @lock: protects @ep
- * @ep: the connection, a reference, or NULL
- * @refs: the user's, the endpoint's, the connection manager's, the work's
- * @released: no reference is left
- * @destroying: the user gives it up: no more events
+ * @ops: calls to higher layers
+ * @state: enum iwp_qp_state; changed under @lock and, while there is a connection,
+ *	under the socket lock
+ * @lock: protects @ep and @state
+ * @ep: endpoint, with a reference, or NULL
+ * @refs: references of the consumer, the endpoint, iw_cm, work items and timers
+ * @released: completed when @refs is zero
+ * @destroying: destruction has begun: no more asynchronous events
  * @sq: send queue
  * @rq: receive queue
- * @tx: what is being sent; under the socket's lock
- * @rx: what is being received; under the socket's lock
+ * @tx: transmit state; under the socket lock
+ * @rx: receive state; under the socket lock
  * @design: enum iwp_design
- * @engine_start: when the engine's work began that processors do now
- * @ack: when what was received is acknowledged; under the socket's lock
- * @flush_poll: flushes what is posted after that, once it is in error
- * @loopback: joins it with a queue pair of this kernel
- * @failure: why iwp_qp_fail() wants the connection to end
+ * @engine_start: ktime_get_ns() at iwp_engine_enter()
+ * @ack: delayed acknowledgments; under the socket lock
+ * @flush_poll: flushes user requests posted in the error state
+ * @loopback: link to a peer in this kernel
+ * @failure: error code of iwp_qp_fail()
  */
 struct iwp_qp {
 	struct ib_qp ibqp;
 	struct iwp_device *dev;
 	const struct iwp_qp_ops *ops;
 	u8 state;
-	spinlock_t lock; /* of ep and state */
+	spinlock_t lock; /* protects ep and state */
 	struct iwp_ep *ep;
 	refcount_t refs;
 	struct completion released;
@@ -121,15 +120,15 @@ struct iwp_qp {
 };
 
 /**
- * enum iwp_ep_state - what an endpoint waits for
- * @IWP_EP_LISTEN: connections
- * @IWP_EP_CONNECTING: TCP's connection
- * @IWP_EP_WAIT_REQ: the peer's MPA request
- * @IWP_EP_REQUESTED: accept or reject, by the consumer
- * @IWP_EP_WAIT_REP: the peer's MPA reply
- * @IWP_EP_FPDU: full operation
- * @IWP_EP_CLOSING: as before, but our own FIN is sent
- * @IWP_EP_CLOSED: nothing
+ * enum iwp_ep_state - endpoint states
+ * @IWP_EP_LISTEN: listening
+ * @IWP_EP_CONNECTING: waits for the TCP connection
+ * @IWP_EP_WAIT_REQ: waits for the peer's MPA Request
+ * @IWP_EP_REQUESTED: waits for the consumer to accept or reject
+ * @IWP_EP_WAIT_REP: waits for the peer's MPA Reply
+ * @IWP_EP_FPDU: Full Operation Phase (RFC 5044, section 7)
+ * @IWP_EP_CLOSING: as %IWP_EP_FPDU, after our FIN
+ * @IWP_EP_CLOSED: closed
  */
 enum iwp_ep_state {
 	IWP_EP_LISTEN,
@@ -143,13 +142,12 @@ enum iwp_ep_state {
 };
 
 /**
- * enum iwp_ep_event - why the endpoint's work runs; bits of @events
- * @IWP_EV_SOCKET: something happened to the socket
- * @IWP_EV_TIMEOUT: it takes too long
- * @IWP_EV_DRAINED: all is sent that was posted before the consumer
- *	disconnected
- * @IWP_EV_ABORT: the consumer, or an error, ends the connection
- * @IWP_EV_FAILED: something was found out that must end the connection
+ * enum iwp_ep_event - events for the endpoint's work, bits of @events
+ * @IWP_EV_SOCKET: the socket's state or data changed
+ * @IWP_EV_TIMEOUT: the timer expired
+ * @IWP_EV_DRAINED: everything posted before the consumer's disconnect was sent
+ * @IWP_EV_ABORT: abort by the consumer or after an error
+ * @IWP_EV_FAILED: iwp_qp_fail() was called
  */
 enum iwp_ep_event {
 	IWP_EV_SOCKET,
@@ -160,11 +158,11 @@ enum iwp_ep_event {
 };
 
 /**
- * struct iwp_callbacks - a socket's own callbacks, to be put back
- * @state_change: as in struct sock, like all of them
- * @data_ready: see there
- * @write_space: see there
- * @error_report: see there
+ * struct iwp_callbacks - original socket callbacks, to be restored
+ * @state_change: sk_state_change
+ * @data_ready: sk_data_ready
+ * @write_space: sk_write_space
+ * @error_report: sk_error_report
  */
 struct iwp_callbacks {
 	void (*state_change)(struct sock *sk);
@@ -175,41 +173,41 @@ struct iwp_callbacks {
 
 /**
  * struct iwp_ep - an endpoint
- * @refs: one while it is not closed, one for each queued run of @work and
- *	@timer, the queue pair's, a child's, and those of callers
- * @lock: protects all that has no other rule; process context only
+ * @refs: one until closed, one for each queued run of @work and @timer, those of the
+ *	queue pair, of children and of callers
+ * @lock: protects all fields without another rule; process context only
  * @state: enum iwp_ep_state
- * @dev: device; used only while there is a queue pair or an iw_cm_id
- * @sock: socket, until the last reference is gone
- * @saved_cb: the socket's own callbacks; an accepted one's are the listener's
- * @fpdu: under the socket's lock: data is the queue pair's
- * @cm_id: the connection manager's, with a reference
- * @qp: queue pair, with a reference; under the socket's lock as well
- * @events: enum iwp_ep_event
- * @work: looks at @events
- * @timer: sets IWP_EV_TIMEOUT
- * @free_work: ends it, as the last reference may go in any context
- * @listener: whose child it is, with a reference, or NULL
- * @node: in the listener's @children
- * @request_id: what the connection manager calls it while nobody has answered its
- *	request; 0 if it never had one
- * @deadline: jiffies at which it has waited for too long, or 0
- * @offer_node: among those that wait for a peer in this kernel
- * @children: listener: endpoints that have no request yet
+ * @dev: device; valid only while there is a queue pair or an iw_cm_id
+ * @sock: socket, released with the last reference
+ * @saved_cb: original socket callbacks; an accepted socket's are the listener's
+ * @fpdu: socket data belongs to the queue pair; under the socket lock
+ * @cm_id: iw_cm_id, with a reference
+ * @qp: queue pair, with a reference; written under @lock, also read under the socket
+ *	lock
+ * @events: pending enum iwp_ep_event
+ * @work: handles @events
+ * @timer: sets %IWP_EV_TIMEOUT
+ * @free_work: frees the endpoint in process context
+ * @listener: listening endpoint, with a reference, or NULL
+ * @node: entry in the listener's @children
+ * @request_id: provider_data of an unanswered request; 0 if there never was one
+ * @deadline: jiffies at which the current wait times out, or 0
+ * @offer_node: entry in iwp_offers, for a loopback peer
+ * @children: listener: endpoints without a complete MPA Request
  * @children_lock: listener: protects @children and @nr_children
- * @nr_children: listener: how many there are
- * @ird: requests to read that we take at a time
- * @ord: requests to read that we send at a time
- * @mpa_rx: the peer's frame
- * @mpa_tx: the frame that we sent
- * @frame: bytes of the peer's frame
- * @received: how many
- * @frame_len: how many there will be, once the fixed part is there
- * @priv: the consumer's part of its private data
+ * @nr_children: listener: number of @children
+ * @ird: inbound RDMA Read depth
+ * @ord: outbound RDMA Read depth
+ * @mpa_rx: the peer's MPA frame, parsed
+ * @mpa_tx: the MPA frame that we sent
+ * @frame: the peer's MPA frame, raw
+ * @received: bytes received into @frame
+ * @frame_len: length of the frame, known once its fixed part is received
+ * @priv: the consumer's private data in @frame
  */
 struct iwp_ep {
 	refcount_t refs;
-	struct mutex lock; /* of all below */
+	struct mutex lock; /* protects all below */
 	u8 state;
 	struct iwp_device *dev;
 	struct socket *sock;
@@ -227,7 +225,7 @@ struct iwp_ep {
 	unsigned long deadline;
 	struct hlist_node offer_node;
 	struct list_head children;
-	spinlock_t children_lock; /* of children */
+	spinlock_t children_lock; /* protects children */
 	u32 nr_children;
 	u16 ird;
 	u16 ord;
@@ -249,16 +247,16 @@ static inline bool iwp_qp_kernel(const struct iwp_qp *qp)
 	return rdma_is_kernel_res(&qp->ibqp.res);
 }
 
-/* Where what is posted to the queue pair is executed, or NULL. */
+/* The direction that executes the send queue, or NULL. */
 static inline struct iwp_loopback_dir *iwp_loopback_out(const struct iwp_qp *qp)
 {
 	return READ_ONCE(qp->loopback.out);
 }
 
-/* What fills its receive requests, or NULL. */
+/* The direction that fills receive requests, or NULL. */
 static inline struct iwp_loopback_dir *iwp_loopback_in(const struct iwp_qp *qp)
 {
-	/* Pairs with iwp_loopback_detach(): who has left has flushed. */
+	/* Pairs with iwp_loopback_detach(): NULL means that it has flushed. */
 	return smp_load_acquire(&qp->loopback.in);
 }
 

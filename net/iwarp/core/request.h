@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Work requests and the queues that they wait in; the layer "queue" works with them.
- */
+/* Work requests and their queues; the layer "queue" implements them. */
 #ifndef _IWP_REQUEST_H
 #define _IWP_REQUEST_H
 
@@ -12,10 +10,10 @@
 struct iwp_mr;
 
 /**
- * struct iwp_queue - memory of a queue, perhaps shared with a process
- * @mem: its elements, from vmalloc, zeroed
- * @bytes: of all elements
- * @entry: the process's key to it, or NULL
+ * struct iwp_queue - memory of a queue, optionally mapped by user space
+ * @mem: elements, zeroed vmalloc memory
+ * @bytes: size of @mem
+ * @entry: mmap entry, or NULL for a kernel consumer
  */
 struct iwp_queue {
 	void *mem;
@@ -24,10 +22,10 @@ struct iwp_queue {
 };
 
 /**
- * enum iwp_send_state - where a send request is
- * @IWP_SEND_POSTED: not begun
- * @IWP_SEND_ACTIVE: parts of it, or all, have become segments
- * @IWP_SEND_DONE: it needs nothing more but those before it
+ * enum iwp_send_state - progress of a send request
+ * @IWP_SEND_POSTED: not started
+ * @IWP_SEND_ACTIVE: segments of it were built
+ * @IWP_SEND_DONE: complete, except for requests before it and acknowledgments
  */
 enum iwp_send_state {
 	IWP_SEND_POSTED,
@@ -37,20 +35,20 @@ enum iwp_send_state {
 
 /**
  * struct iwp_send - a send request
- * @id: the user's name for it
+ * @id: wr_id
  * @opcode: enum siw_opcode or enum iwp_opcode
  * @flags: enum siw_wqe_flags
- * @num_sge: pieces of memory
+ * @num_sge: number of scatter/gather elements
  * @state: enum iwp_send_state
- * @status: enum siw_wc_status, once it is done
- * @rkey: the peer's STag, or what to invalidate or register
+ * @status: enum siw_wc_status, when done
+ * @rkey: the peer's STag, or the STag to invalidate or register
  * @raddr: the peer's address
- * @length: bytes in all pieces
+ * @length: sum of the elements' lengths
  * @imm: immediate data
- * @access: for a registration
+ * @access: access flags of a registration
  * @mr: region to register
- * @end: place in the stream behind its last byte
- * @sge: pieces; with SIW_WQE_INLINE, the data itself follows the first
+ * @end: stream position after its last byte
+ * @sge: scatter/gather list; with SIW_WQE_INLINE, data follows the first element
  */
 struct iwp_send {
 	u64 id;
@@ -71,23 +69,24 @@ struct iwp_send {
 
 /**
  * struct iwp_sq - send queue
- * @lock: orders those who post
+ * @lock: serializes posting
  * @ring: requests
- * @size: of the ring, a power of two
- * @put: where the next request goes
- * @next: the first request that is not begun; as all below, not wrapped
- * @done: the first request that has not completed
- * @shared: the queue of a process, from which requests move to @ring
- * @shared_get: where the next of them is
- * @max_sge: pieces of memory in a request
- * @sig_all: each request is to be reported
- * @flushing: somebody takes completed requests off, bit 0
+ * @size: entries of @ring, a power of two
+ * @put: next request to be posted, not wrapped, as @next and @done
+ * @next: first request that is not started
+ * @done: first request that is not completed
+ * @shared: user space's queue, from which requests are copied to @ring
+ * @shared_get: next entry of @shared to copy
+ * @max_sge: maximum scatter/gather elements of a request
+ * @sig_all: all requests are signaled
+ * @flushing: bit 0: a flush is running
  *
- * @put is moved under @lock, @next under the socket's lock, and @done by the
- * owner of @flushing.
+ * @put is advanced under @lock; for a user queue pair, where iwp_sq_next() runs, or by
+ *	the flush. @next is advanced under the socket lock, or by the loopback
+ *	direction, and @done there or by the flush, which holds @flushing.
  */
 struct iwp_sq {
-	spinlock_t lock; /* of posting */
+	spinlock_t lock; /* protects posting */
 	struct iwp_send *ring;
 	u32 size;
 	u32 put;
@@ -102,17 +101,17 @@ struct iwp_sq {
 
 /**
  * struct iwp_rq - receive queue
- * @lock: orders those who post
- * @queue: memory of the requests, perhaps shared with a process
- * @ring: requests; a valid one may be taken
- * @size: of the ring, a power of two, or 0
- * @put: where the next request of a kernel user goes, not wrapped
- * @get: the next request to be used, not wrapped
- * @max_sge: pieces of memory in a request
- * @flushing: somebody takes requests off, bit 0
+ * @lock: serializes posting
+ * @queue: memory of the ring, optionally mapped by user space
+ * @ring: requests; those with SIW_WQE_VALID are posted
+ * @size: entries of @ring, a power of two, or 0
+ * @put: next request of a kernel consumer to be posted, not wrapped
+ * @get: next request to be taken, not wrapped
+ * @max_sge: maximum scatter/gather elements of a request
+ * @flushing: bit 0: a flush is running
  */
 struct iwp_rq {
-	spinlock_t lock; /* of posting */
+	spinlock_t lock; /* protects posting */
 	struct iwp_queue queue;
 	struct siw_rqe *ring;
 	u32 size;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a device counts, for "rdma statistic" and in sysfs.
- */
+/* Device counters, for "rdma statistic" and sysfs. */
 #include "stats.h"
 
 static const struct rdma_stat_desc iwp_stat_descs[] = {
@@ -20,11 +18,11 @@ static const struct rdma_stat_desc iwp_stat_descs[] = {
 };
 
 /**
- * iwp_alloc_hw_port_stats() - room for what the core tells of a port
+ * iwp_alloc_hw_port_stats() - allocate counters for the RDMA core
  * @ibdev: device
- * @port: the only one
+ * @port: the only port
  *
- * Return: the room, or NULL.
+ * Return: the counters or NULL.
  */
 struct rdma_hw_stats *iwp_alloc_hw_port_stats(struct ib_device *ibdev,
 					      u32 port)
@@ -36,13 +34,13 @@ struct rdma_hw_stats *iwp_alloc_hw_port_stats(struct ib_device *ibdev,
 }
 
 /**
- * iwp_get_hw_stats() - what was counted so far
+ * iwp_get_hw_stats() - sum the counters of all CPUs
  * @ibdev: device
  * @stats: filled in
- * @port: the only one, or 0 for the device, which has none
- * @index: which counter is wanted; all are told
+ * @port: the only port, or 0 for the device, which has no counters
+ * @index: ignored: all counters are returned
  *
- * Return: how many were filled in, or -EINVAL.
+ * Return: number of counters, or -EINVAL.
  */
 int iwp_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		     u32 port, int index)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What a device counts.
- */
+/* Device counters. */
 #ifndef _IWP_STATS_H
 #define _IWP_STATS_H
 
@@ -10,21 +8,21 @@
 #include "device.h"
 
 /**
- * enum iwp_stat - counters; user space knows them by their names
- * @IWP_STAT_TX_FPDUS: FPDUs that were sent
- * @IWP_STAT_RX_FPDUS: FPDUs that were received, whole and in order
- * @IWP_STAT_RX_OOO_BYTES: bytes of the stream that had to wait for a hole to be
- *	filled, with markers
- * @IWP_STAT_RX_EARLY_BYTES: of these, in FPDUs that were placed meanwhile
- * @IWP_STAT_RX_EARLY_FPDUS: how many FPDUs that was
- * @IWP_STAT_RX_CRC_ERRORS: connections that a wrong checksum has ended
- * @IWP_STAT_TX_TERMINATES: TERMINATE messages that were sent
- * @IWP_STAT_RX_TERMINATES: and received
- * @IWP_STAT_TX_HOST_BYTES: payload that the host copied to send it, by one copy
- * @IWP_STAT_RX_HOST_BYTES: and to place it
- * @IWP_STAT_LOCAL_REQUESTS: requests that were executed without the wire
- * @IWP_STAT_LOCAL_BYTES: bytes that were copied for them
- * @IWP_STAT_COUNT: how many there are
+ * enum iwp_stat - counters; see iwp_stat_descs[] for their names in user space
+ * @IWP_STAT_TX_FPDUS: FPDUs sent
+ * @IWP_STAT_RX_FPDUS: complete FPDUs received in order
+ * @IWP_STAT_RX_OOO_BYTES: stream bytes that waited for a hole to be filled, with
+ *	markers
+ * @IWP_STAT_RX_EARLY_BYTES: of these, bytes of FPDUs that were placed before
+ * @IWP_STAT_RX_EARLY_FPDUS: number of these FPDUs
+ * @IWP_STAT_RX_CRC_ERRORS: connections ended by a wrong checksum
+ * @IWP_STAT_TX_TERMINATES: Terminate messages sent
+ * @IWP_STAT_RX_TERMINATES: Terminate messages received
+ * @IWP_STAT_TX_HOST_BYTES: payload that the host copied to send it, with one copy
+ * @IWP_STAT_RX_HOST_BYTES: payload that the host copied to place it
+ * @IWP_STAT_LOCAL_REQUESTS: requests executed by loopback
+ * @IWP_STAT_LOCAL_BYTES: bytes copied for them
+ * @IWP_STAT_COUNT: number of counters
  */
 enum iwp_stat {
 	IWP_STAT_TX_FPDUS,
@@ -43,7 +41,7 @@ enum iwp_stat {
 };
 
 /**
- * struct iwp_stats - the counters, as one processor has them
+ * struct iwp_stats - counters of one CPU
  * @values: by enum iwp_stat
  */
 struct iwp_stats {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What is being sent and received; the layer "stream" works with it.
- */
+/* Transmit and receive state of a queue pair; the layer "stream" implements it. */
 #ifndef _IWP_TRANSFER_H
 #define _IWP_TRANSFER_H
 
@@ -17,23 +15,23 @@
 struct iwp_early;
 struct iwp_send;
 
-/* Pieces of pages that wait for TCP. */
+/* Page fragments not yet passed to TCP. */
 #define IWP_TX_VECS		128
 
 /**
- * struct iwp_read - a request of the peer to read
- * @req: what it wants, and where it wants it
+ * struct iwp_read - an inbound RDMA Read Request
+ * @req: its payload
  */
 struct iwp_read {
 	struct iwarp_read_req req;
 };
 
 /**
- * enum iwp_msg_source - where the payload of a message is
+ * enum iwp_msg_source - where a message's payload comes from
  * @IWP_MSG_NONE: there is no message
- * @IWP_MSG_SEND: in the pieces of a send request
- * @IWP_MSG_READ: in the peer's choice of our memory
- * @IWP_MSG_CONTROL: in the message itself
+ * @IWP_MSG_SEND: the scatter/gather list of a send request
+ * @IWP_MSG_READ: the region named by the peer's RDMA Read Request
+ * @IWP_MSG_CONTROL: @control of struct iwp_msg
  */
 enum iwp_msg_source {
 	IWP_MSG_NONE,
@@ -43,15 +41,15 @@ enum iwp_msg_source {
 };
 
 /**
- * struct iwp_msg - the message that is being cut into segments
+ * struct iwp_msg - the message that is being segmented
  * @source: enum iwp_msg_source
  * @opcode: enum iwarp_opcode
- * @stag: tagged: where it goes; or what it invalidates
- * @to: tagged: offset of its first byte
- * @msn: untagged: its number
- * @len: bytes of payload
- * @at: how many are in segments already
- * @send: request that it belongs to, or NULL
+ * @stag: tagged: data sink; untagged: STag to invalidate
+ * @to: tagged: offset of the first byte
+ * @msn: untagged: message sequence number
+ * @len: payload length
+ * @at: payload already in segments
+ * @send: send request of the message, or NULL
  * @control: payload of %IWP_MSG_CONTROL
  */
 struct iwp_msg {
@@ -67,43 +65,43 @@ struct iwp_msg {
 };
 
 /**
- * struct iwp_tx - what is being sent
+ * struct iwp_tx - transmit state
  * @sk: socket
  * @stream: order of messages, in both directions
- * @interval: of markers, or %IWARP_NO_MARKERS
+ * @interval: marker interval, or %IWARP_NO_MARKERS
  * @use_crc: checksums are in use
- * @busy: somebody below us in the call stack is sending
- * @rerun: he has to look once more
- * @more: there may be more to send than is in segments
- * @wait_first: nothing may be sent before something was received
- * @send_rtr: an empty write is to be sent first, so that the peer may send
- * @start_seq: TCP's number of the first byte
- * @pos: place in the stream behind the last segment
- * @seg_used: how much of a segment of TCP is in use behind the last whole one
- * @acked: place up to which the peer's TCP has everything
- * @reap_pending: a request is done that no acknowledgment tells of
- * @frag: page in which the next segment begins
- * @spare: the page of before, to be used again
- * @gather: pages of users go to TCP, and not copies
- * @vecs: pieces that TCP has not taken
- * @nr_vecs: how many
- * @nr_ready: how many of them the engine is done with
- * @ready_at: when it is done with the others, by ktime_get_ns()
- * @segs: segments that were written
+ * @busy: iwp_tx_run() is active, below us in the call stack
+ * @rerun: iwp_tx_run() must look for work once more
+ * @more: there may be more to send than was segmented
+ * @wait_first: send nothing before the peer's first message (RFC 6581)
+ * @send_rtr: send the RTR message first, an empty write (RFC 6581)
+ * @start_seq: TCP sequence number of the first byte
+ * @pos: stream position after the last segment
+ * @seg_used: bytes used in TCP's last, partial segment
+ * @acked: stream position that the peer's TCP has acknowledged
+ * @reap_pending: a request completed without an acknowledgment
+ * @frag: page in which the next segment is built
+ * @spare: the previous page, for reuse
+ * @gather: pass pages of the consumer's memory to TCP instead of copies
+ * @vecs: fragments that TCP has not taken
+ * @nr_vecs: number of @vecs
+ * @nr_ready: number of @vecs that the engine is done with
+ * @ready_at: ktime_get_ns() at which the engine is done with all @vecs
+ * @segs: segments built so far
  * @msg: message that is being sent
- * @reads: requests of the peer
- * @reads_size: room in @reads, a power of two
- * @reads_put: where the next one goes, not wrapped
- * @reads_get: the one to be answered next, not wrapped
- * @orq: places in the send queue of our own requests to read
- * @orq_size: room in @orq, a power of two
- * @orq_put: where the next one goes, not wrapped
- * @orq_get: the one to be answered next, not wrapped
+ * @reads: inbound RDMA Read Requests
+ * @reads_size: entries of @reads, a power of two
+ * @reads_put: next entry of @reads to fill, not wrapped
+ * @reads_get: next entry of @reads to respond to, not wrapped
+ * @orq: outbound RDMA Read Requests, as indices in the send queue
+ * @orq_size: entries of @orq, a power of two
+ * @orq_put: next entry of @orq to fill, not wrapped
+ * @orq_get: next entry of @orq to be responded to, not wrapped
  * @work: sends where post_send() cannot
- * @retry: sends what there was no memory for
- * @timer: goes on sending when the engine is done
- * @term_len: a TERMINATE is to be sent, of that length
- * @term: its payload
+ * @retry: sends after a memory shortage
+ * @timer: continues when the engine is done
+ * @term_len: length of the Terminate to be sent, or 0
+ * @term: payload of the Terminate
  */
 struct iwp_tx {
 	struct sock *sk;
@@ -145,15 +143,15 @@ struct iwp_tx {
 };
 
 /**
- * struct iwp_hold - what waits for receive requests
- * @enabled: the queue pair's policy; set before it is connected
- * @waiting: something waits; who posts a receive request looks at this
- * @spilling: a segment is arriving that goes to @spill
- * @no_memory: there was none for @spill; it is asked for again after a while
- * @spill: segments that wait; without memory until it is needed
- * @poll: looks for requests of a process, which posts without our knowing
+ * struct iwp_hold - messages held for receive requests
+ * @enabled: the queue pair holds; set before it is connected
+ * @waiting: something waits; read by iwp_post_recv()
+ * @spilling: the arriving segment goes to @spill
+ * @no_memory: allocation of @spill failed; it is retried
+ * @spill: held segments; allocated on first use
+ * @poll: polls a user receive queue, which user space fills without a system call
  *
- * Under the socket's lock, but for @enabled.
+ * Under the socket lock, except @enabled.
  */
 struct iwp_hold {
 	bool enabled;
@@ -165,20 +163,20 @@ struct iwp_hold {
 };
 
 /**
- * struct iwp_rx - what is being received
+ * struct iwp_rx - receive state
  * @wire: the segment that is arriving
- * @sink: what the oldest of our requests to read waits for
- * @sink_len: how much that is in all
+ * @sink: data sink of our oldest RDMA Read Request
+ * @sink_len: length of that
  * @rqe: receive request that is being filled
- * @rqe_len: room in it
- * @has_rqe: there is one
- * @status: enum siw_wc_status of @rqe, if its user did something wrong
- * @written: bytes of the message that the peer wrote last
- * @write_open: more of it will come
- * @orq_seen: @orq_get of the sender when it was told last
- * @peer_error: the peer has said TERMINATE, and why
- * @hold: what waits for receive requests
- * @early: what was placed ahead of a hole, or NULL if nothing ever is
+ * @rqe_len: sum of its elements' lengths
+ * @has_rqe: @rqe is valid
+ * @status: enum siw_wc_status of @rqe, after a local error
+ * @written: bytes of the peer's last write message
+ * @write_open: that message is not complete
+ * @orq_seen: @orq_get of the sender when it last ran
+ * @peer_error: error of the peer's Terminate, or %IWARP_OK
+ * @hold: messages held for receive requests
+ * @early: placement ahead of holes, or NULL if disabled
  */
 struct iwp_rx {
 	struct iwarp_rx wire;
@@ -197,13 +195,13 @@ struct iwp_rx {
 };
 
 /**
- * struct iwp_ack - when to acknowledge what was received
- * @timer: does it
- * @armed: it will, and has a reference of the queue pair
- * @extended: how often it has waited for more
- * @shift: how often its delay is doubled
- * @received: how far TCP had received when the timer was started, or last ran
- * @sent: how far TCP had sent when it was started
+ * struct iwp_ack - delayed acknowledgments
+ * @timer: sends the acknowledgment
+ * @armed: @timer runs, with a reference to the queue pair
+ * @extended: how often the delay was extended because more data arrived
+ * @shift: log2 of the delay's multiplier
+ * @received: TCP's rcv_nxt at the last look
+ * @sent: TCP's snd_nxt when the timer was started
  */
 struct iwp_ack {
 	struct hrtimer timer;
