@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module: which network devices have an RDMA device, and until when.
+ * Module initialization, and the RDMA devices of network devices.
  *
- * User space knows our devices by the driver number and the interface of the
- * kernel's own software iWARP, siw.  Its module may be loaded as well, so all
- * that finds devices by that number is avoided here: ib_unregister_driver()
- * would take its devices along.
+ * User space knows our devices by the driver number and the ABI of the kernel's siw
+ * driver. siw may be loaded as well, so nothing here may find devices by that number:
+ * ib_unregister_driver() would remove siw's devices, too.
  */
 #include <linux/if_arp.h>
 #include <linux/module.h>
@@ -23,7 +22,7 @@
 #include "cm/cm.h"
 #include "verbs/verbs.h"
 
-/* Devices from before they are registered until they are gone. */
+/* Devices, from before their registration until they are freed. */
 static LIST_HEAD(iwp_devices);
 static DEFINE_SPINLOCK(iwp_devices_lock);
 
@@ -53,7 +52,7 @@ static void iwp_device_untrack(struct iwp_device *dev)
 	spin_unlock(&iwp_devices_lock);
 }
 
-/* A device goes for good: nothing is left of it but its memory. */
+/* Last callback before the device's memory is freed. */
 static void iwp_dealloc_driver(struct ib_device *ibdev)
 {
 	struct iwp_device *dev = iwp_device(ibdev);
@@ -64,7 +63,7 @@ static void iwp_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
 	dev_put(dev->netdev);
-	/* Last: the module may go when it has no devices. */
+	/* Last: iwp_devices_remove() waits for the list to be empty. */
 	iwp_device_untrack(dev);
 }
 
@@ -76,7 +75,7 @@ static const struct ib_device_ops iwp_main_dev_ops = {
 	.dealloc_driver = iwp_dealloc_driver,
 };
 
-/* What the RDMA core calls: each layer has some of it. */
+/* Device operations; each layer implements some. */
 static const struct ib_device_ops * const iwp_dev_ops[] = {
 	&iwp_main_dev_ops,
 	&iwp_core_dev_ops,
@@ -98,7 +97,7 @@ static void iwp_set_dev_ops(struct ib_device *ibdev)
 		ib_set_device_ops(ibdev, iwp_dev_ops[i]);
 }
 
-/* The other module takes a device with its driver number for its own. */
+/* siw treats any device with its driver number as its own. */
 static bool iwp_netdev_in_use(struct net_device *netdev)
 {
 	struct ib_device *other;
@@ -121,7 +120,7 @@ static int iwp_newlink(const char *name, struct net_device *netdev)
 	dev = ib_alloc_device(iwp_device, ibdev);
 	if (!dev)
 		return -ENOMEM;
-	/* These undo everything, even if it ends here. */
+	/* ib_dealloc_device() undoes all of the following, also partly done. */
 	iwp_set_dev_ops(&dev->ibdev);
 	INIT_LIST_HEAD(&dev->node);
 	iwp_engine_init(&dev->engine);
@@ -195,7 +194,7 @@ static struct notifier_block iwp_netdev_notifier = {
 	.notifier_call = iwp_netdev_event,
 };
 
-/* A device that is being removed elsewhere is waited for. */
+/* Also waits for devices that are being unregistered elsewhere. */
 static void iwp_devices_remove(void)
 {
 	struct iwp_device *dev;
@@ -224,7 +223,7 @@ static int __init iwp_work_init(void)
 	return err;
 }
 
-/* Senders first: what they give back last are references to endpoints. */
+/* Senders first: their work items release references to endpoints. */
 static void iwp_work_exit(void)
 {
 	iwp_tx_exit();

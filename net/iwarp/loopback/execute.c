@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests between queue pairs that are joined: each is checked as a whole,
- * copied, and reported at both ends, in the order in which they were posted.
+ * Execution of requests between loopback peers: each is checked as a whole, copied and
+ * completed at both ends, in the order of posting.
  *
- * What is wrong ends as it does on the wire: who finds out tells the peer.  So
- * a request that the peer refuses has completed, as the wire's would have, but
- * for one to read.
+ * Errors end the connection as over TCP: the end that detects one reports it to the
+ * peer. So a request that the responder refuses completes successfully, as over the
+ * wire, except for an RDMA Read.
  */
 #include "queue/queue.h"
 #include "stream/stream.h"
 #include "internal.h"
 
-/* What a request costs without its bytes, in bytes. */
+/* Cost of a request without payload, as bytes of the budget. */
 #define IWP_LOOPBACK_REQUEST_COST	1024
 
 static bool iwp_send_receives(const struct iwp_send *send)
@@ -20,7 +20,7 @@ static bool iwp_send_receives(const struct iwp_send *send)
 	       send->opcode == SIW_OP_SEND_REMOTE_INV;
 }
 
-/* Memory of him who posted the request. */
+/* The requester's memory. */
 static void iwp_loopback_set_local(struct iwp_loopback_dir *dir, struct iwp_send *send)
 {
 	bool inlined = send->flags & SIW_WQE_INLINE;
@@ -36,7 +36,7 @@ static void iwp_loopback_set_local(struct iwp_loopback_dir *dir, struct iwp_send
 	dir->inlined.length = send->length;
 }
 
-/* Memory of the peer: what the request names, or what takes a message. */
+/* The responder's memory: what the request names, or a receive request. */
 static void iwp_loopback_set_remote(struct iwp_loopback_dir *dir, const struct iwp_send *send)
 {
 	const struct iwp_qp *qp = dir->to;
@@ -60,10 +60,10 @@ static void iwp_loopback_set_remote(struct iwp_loopback_dir *dir, const struct i
 }
 
 /**
- * struct iwp_loopback_move - a copy that is under way
+ * struct iwp_loopback_move - destination of a copy
  * @to: memory that is written
- * @at: where in it
- * @err: what is wrong with it
+ * @at: offset in it
+ * @err: why access failed
  */
 struct iwp_loopback_move {
 	const struct iwp_sgl *to;
@@ -80,7 +80,7 @@ static int iwp_loopback_move_bytes(void *ctx, void *to, size_t len)
 	return 0;
 }
 
-/* The locks of two regions are held here, or one twice: only for reading. */
+/* Holds the locks of two regions, or of one twice: for reading only. */
 static int iwp_loopback_move_span(void *ctx, void *span, size_t len)
 {
 	struct iwp_loopback_move *move = ctx;
@@ -93,7 +93,7 @@ static int iwp_loopback_move_span(void *ctx, void *span, size_t len)
 	return move->err ? -EFAULT : 0;
 }
 
-/* The request has left the queue. */
+/* The request is done. */
 static void iwp_loopback_request_done(struct iwp_loopback_dir *dir, struct iwp_send *send,
 				      enum siw_wc_status status)
 {
@@ -106,7 +106,7 @@ static void iwp_loopback_request_done(struct iwp_loopback_dir *dir, struct iwp_s
 	iwp_sq_reap(dir->from, 0);
 }
 
-/* Returns false, as all does that ends a connection. */
+/* Returns false, as all functions that end the connection. */
 static bool iwp_loopback_fail_local(struct iwp_loopback_dir *dir, struct iwp_send *send,
 				    enum siw_wc_status status)
 {
@@ -124,7 +124,7 @@ static bool iwp_loopback_fail_remote(struct iwp_loopback_dir *dir, struct iwp_se
 	return false;
 }
 
-/* A receive request cannot take what came. */
+/* The receive request does not fit the message. */
 static bool iwp_loopback_fail_recv(struct iwp_loopback_dir *dir, struct iwp_send *send,
 				   enum siw_wc_status status, enum iwarp_error error)
 {
@@ -147,13 +147,13 @@ static bool iwp_loopback_remote_error(struct iwp_loopback_dir *dir, struct iwp_s
 					iwp_tx_read_error(err) : iwp_tagged_error(err));
 }
 
-/* A receiver that holds has the request wait where it is. */
+/* If the responder holds, the request stays in the send queue. */
 static bool iwp_loopback_wait_rqe(struct iwp_loopback_dir *dir)
 {
 	struct iwp_qp *qp = dir->to;
 
 	WRITE_ONCE(dir->wait_rqe, true);
-	/* Who posts sees that, or we see what he posted. */
+	/* Pairs with iwp_post_recv(): it sees wait_rqe, or we see its request. */
 	smp_mb();
 	if (!iwp_rx_take_rqe(qp)) {
 		iwp_hold_start_poll(qp);
@@ -184,7 +184,7 @@ static bool iwp_loopback_begin_recv(struct iwp_loopback_dir *dir,
 				      IWARP_E_UNTAGGED_LONG);
 }
 
-/* All of the memory has to be accessible, or none is touched. */
+/* All memory must be accessible before any of it is touched. */
 static bool iwp_loopback_check(struct iwp_loopback_dir *dir, struct iwp_send *send)
 {
 	enum iwp_mem_err err;
@@ -199,7 +199,7 @@ static bool iwp_loopback_check(struct iwp_loopback_dir *dir, struct iwp_send *se
 	return !err || iwp_loopback_remote_error(dir, send, err);
 }
 
-/* As on the wire a process does not get immediate data. */
+/* As over TCP, user space cannot receive immediate data. */
 static bool iwp_loopback_no_imm(const struct iwp_loopback_dir *dir,
 				const struct iwp_send *send)
 {
@@ -227,7 +227,7 @@ static bool iwp_loopback_begin(struct iwp_loopback_dir *dir, struct iwp_send *se
 	return true;
 }
 
-/* A region may have become invalid since it was checked. */
+/* Checks again: a region may have been invalidated meanwhile. */
 static bool iwp_loopback_copy(struct iwp_loopback_dir *dir, struct iwp_send *send,
 			      u32 len)
 {
@@ -262,7 +262,7 @@ static bool iwp_loopback_recv_done(struct iwp_loopback_dir *dir,
 	return true;
 }
 
-/* Returns whether the request has done all that it is for. */
+/* Returns whether the request is complete. */
 static bool iwp_loopback_finish(struct iwp_loopback_dir *dir, struct iwp_send *send)
 {
 	switch (send->opcode) {
@@ -298,12 +298,12 @@ static void iwp_loopback_count(const struct iwp_loopback_dir *dir,
 }
 
 /**
- * iwp_loopback_execute() - execute the oldest request, or a part of it
- * @dir: which is usable
- * @budget: bytes that may be copied; lessened by what was
+ * iwp_loopback_execute() - execute the oldest request, or a chunk of it
+ * @dir: direction that is usable
+ * @budget: bytes that may be copied; decreased by what was
  *
- * Context: the dir's tasklet, or in its place.
- * Return: how it goes on.
+ * Context: the direction's tasklet, or in its place.
+ * Return: enum iwp_loopback_next.
  */
 enum iwp_loopback_next iwp_loopback_execute(struct iwp_loopback_dir *dir, u32 *budget)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the files of the loopback share, and nobody else uses.
- */
+/* Shared by the files of this folder. */
 #ifndef _IWP_LOOPBACK_INTERNAL_H
 #define _IWP_LOOPBACK_INTERNAL_H
 
@@ -11,24 +9,23 @@
 #include "mem/mem.h"
 #include "loopback.h"
 
-/* How much is copied while regions are locked. */
+/* Bytes copied while the regions' locks are held. */
 #define IWP_LOOPBACK_CHUNK		(64 * 1024)
 
 /**
- * struct iwp_loopback_dir - one direction: what one end sends and reads
- * @task: executes requests; what it does not say otherwise is its alone
- * @pair: what it is part of
- * @from: whose send queue it works on, with a reference; NULL once that end is
- *	in error and its requests are flushed
- * @to: whose memory and receive queue it uses, likewise
- * @stopped: a request was refused: the connection is about to end
- * @wait_rqe: a request waits for a receive request; who posts one looks here
+ * struct iwp_loopback_dir - one direction: requests of one end's send queue
+ * @task: executes requests; fields without another rule belong to it
+ * @pair: what this is part of
+ * @from: requester, with a reference; NULL once it is in the error state and flushed
+ * @to: responder, with a reference, likewise
+ * @stopped: a request failed: the connection is about to end
+ * @wait_rqe: a request waits for a receive request; read when one is posted
  * @started: the oldest request has been checked
- * @at: how many of its bytes are copied
- * @local: memory at our end
- * @remote: memory at the peer's
- * @inlined: the request's own data as a piece of memory
- * @range: the peer's memory that the request names
+ * @at: bytes of it that were copied
+ * @local: the requester's memory
+ * @remote: the responder's memory
+ * @inlined: inline data of the request as a scatter/gather element
+ * @range: the responder's memory that the request names
  */
 struct iwp_loopback_dir {
 	struct tasklet_struct task;
@@ -46,9 +43,9 @@ struct iwp_loopback_dir {
 };
 
 /**
- * struct iwp_loopback_pair - two queue pairs that are joined
- * @refs: one for each of them, until its memory goes
- * @open: the consumer of the side that connects knows of it
+ * struct iwp_loopback_pair - two queue pairs connected by loopback
+ * @refs: one for each queue pair, until that is freed
+ * @open: the initiator's consumer was told of the connection
  * @dirs: the two directions
  */
 struct iwp_loopback_pair {
@@ -58,10 +55,10 @@ struct iwp_loopback_pair {
 };
 
 /**
- * enum iwp_loopback_next - how a request goes on
- * @IWP_LOOPBACK_CONTINUE: it has left the queue; the next one may begin
- * @IWP_LOOPBACK_RESCHED: it goes on in another turn
- * @IWP_LOOPBACK_STOP: nothing goes on
+ * enum iwp_loopback_next - result of iwp_loopback_execute()
+ * @IWP_LOOPBACK_CONTINUE: a chunk or a request was executed; call again
+ * @IWP_LOOPBACK_RESCHED: the budget is used up
+ * @IWP_LOOPBACK_STOP: there is no request that can be executed
  */
 enum iwp_loopback_next {
 	IWP_LOOPBACK_CONTINUE,

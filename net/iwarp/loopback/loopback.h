@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Both ends in this kernel: requests are executed by one copy from memory
- * region to memory region, and TCP's connection has nothing to carry but the
- * reason why it ends.
+ * Loopback: if both ends are in this kernel, requests are executed by one copy from
+ * memory region to memory region. The TCP connection stays idle and carries only the
+ * connection's end, with its reason.
  */
 #ifndef _IWP_LOOPBACK_H
 #define _IWP_LOOPBACK_H
@@ -24,7 +24,7 @@ void iwp_loopback_pair_put(struct iwp_loopback_pair *pair);
 ssize_t iwp_loopback_read(struct iwp_qp *qp, u32 stag, u64 addr,
 			  struct iov_iter *to, size_t len);
 
-/* If it is joined, have one of its lanes look; false if it is not, or not now. */
+/* Returns false without loopback, or after that direction was detached. */
 static inline bool iwp_loopback_try_kick(struct iwp_loopback_dir *dir)
 {
 	if (dir)
@@ -32,13 +32,13 @@ static inline bool iwp_loopback_try_kick(struct iwp_loopback_dir *dir)
 	return dir;
 }
 
-/* There may be something to send. */
+/* Check the send queue for requests. */
 static inline bool iwp_loopback_kick_out(const struct iwp_qp *qp)
 {
 	return iwp_loopback_try_kick(iwp_loopback_out(qp));
 }
 
-/* What receives is to look at the queue pair's state. */
+/* Check the queue pair's state on the receiving side. */
 static inline bool iwp_loopback_kick_in(const struct iwp_qp *qp)
 {
 	return iwp_loopback_try_kick(iwp_loopback_in(qp));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue pairs that are joined: how they find each other, when their requests
- * are executed, and how they part.
+ * Loopback pairs: how two queue pairs find each other, when their requests are
+ * executed, and how a pair ends.
  *
- * The side that accepts offers itself before its reply leaves.  When the side
- * that connects has the reply, it looks for an offer that is the other end of
- * its own TCP connection.  Up to then neither has sent a segment: one has not
- * begun, the other has to wait for the first.
+ * The responder of the connection setup offers itself before it sends its MPA Reply.
+ * When the initiator has received the reply, it looks for an offer that is the other
+ * end of its own TCP connection. No segment was sent before that: the initiator has not
+ * started, and the responder waits for the initiator's first message (RFC 6581).
  *
- * Requests are executed by whoever posts them, if he lets soft interrupts in, as
- * if one came, and in a tasklet otherwise.  It runs as soon as he does, and so
- * never below a lock of his; what completion handlers post is executed after they
- * have returned.
+ * Requests are executed by the caller of post_send() if soft interrupts are enabled, as
+ * if one had occurred, and in a tasklet otherwise. The tasklet runs when the caller
+ * enables soft interrupts, so never under a lock of the caller. Requests posted by
+ * completion handlers are executed after these have returned.
  */
 #include <linux/hashtable.h>
 #include <linux/module.h>
@@ -22,7 +22,7 @@
 #include "stream/stream.h"
 #include "internal.h"
 
-/* How many bytes are copied before others get the processor. */
+/* Bytes copied before the CPU is released. */
 #define IWP_LOOPBACK_BUDGET	(256 * 1024)
 
 static bool iwp_loopback_enabled = true;
@@ -44,8 +44,8 @@ static u32 iwp_offer_key(__be16 from, __be16 to)
 }
 
 /**
- * iwp_loopback_offer() - a peer in this kernel may join us
- * @ep: endpoint, locked, with its queue pair, that is about to reply
+ * iwp_loopback_offer() - let a peer in this kernel use loopback
+ * @ep: endpoint, locked, with a queue pair, about to send its MPA Reply
  */
 void iwp_loopback_offer(struct iwp_ep *ep)
 {
@@ -61,7 +61,7 @@ void iwp_loopback_offer(struct iwp_ep *ep)
 }
 
 /**
- * iwp_loopback_withdraw() - nobody may join us any more
+ * iwp_loopback_withdraw() - take back an offer
  * @ep: endpoint, locked
  */
 void iwp_loopback_withdraw(struct iwp_ep *ep)
@@ -90,7 +90,7 @@ static bool iwp_ends_match(const struct sock *sk, const struct sock *peer)
 	       iwp_addr_same(sk, peer) && iwp_addr_same(peer, sk);
 }
 
-/* Returns who offered itself, with a reference, or NULL. */
+/* Returns the endpoint of the offer, with a reference, or NULL. */
 static struct iwp_ep *iwp_offer_take(const struct sock *sk)
 {
 	u32 key = iwp_offer_key(inet_sk(sk)->inet_sport,
@@ -111,9 +111,9 @@ static struct iwp_ep *iwp_offer_take(const struct sock *sk)
 }
 
 /*
- * Addresses may be translated on the way, or stand for another machine.  But
- * TCP's numbers began at random: who is at the very same places in both
- * directions is the other end.
+ * Addresses may be translated by NAT, or belong to another machine. But TCP's initial
+ * sequence numbers are random: a socket with the same numbers in both directions is the
+ * other end.
  */
 static bool iwp_ends_meet(const struct sock *sk, const struct sock *peer)
 {
@@ -123,23 +123,23 @@ static bool iwp_ends_meet(const struct sock *sk, const struct sock *peer)
 	       tcp_sk(peer)->write_seq == tcp_sk(sk)->rcv_nxt;
 }
 
-/* Whoever is in error leaves, and from then on looks after itself. */
+/* A queue pair in the error state is detached, and flushes itself from then on. */
 static void iwp_loopback_detach(struct iwp_loopback_dir *dir)
 {
 	struct iwp_qp *from = dir->from, *to = dir->to;
 
 	if (from && READ_ONCE(from->state) == IWP_QP_ERROR) {
-		/* Who posts sees this, or we see what he posted. */
+		/* Pairs with iwp_sq_posted(): it sees NULL, or we see its request. */
 		smp_store_mb(from->loopback.out, NULL);
 		iwp_sq_flush(from);
 		dir->from = NULL;
 		iwp_qp_put(from);
 	}
 	if (to && READ_ONCE(to->state) == IWP_QP_ERROR) {
-		/* Who puts it in error does this himself as soon as it has left. */
+		/* iwp_qp_flush() does the same once the queue pair is detached. */
 		iwp_rx_flush(to);
 		smp_wmb(); /* pairs with iwp_loopback_kick_in() */
-		/* As above. */
+		/* Pairs with iwp_post_recv(): it sees NULL, or we see its request. */
 		smp_store_mb(to->loopback.in, NULL);
 		iwp_rq_flush(to);
 		dir->to = NULL;
@@ -159,9 +159,9 @@ static bool iwp_loopback_qp_active(const struct iwp_qp *qp)
 
 /**
  * iwp_loopback_usable() - whether requests may be executed
- * @dir: where
+ * @dir: direction
  *
- * Context: the dir's turn, or while it is kept from running.
+ * Context: the direction's tasklet, or while that is disabled.
  */
 bool iwp_loopback_usable(const struct iwp_loopback_dir *dir)
 {
@@ -192,7 +192,7 @@ static void iwp_loopback_run(struct tasklet_struct *task)
 		iwp_loopback_drained(dir);
 }
 
-/* Does what the tasklet would, in its place; returns whether that may be. */
+/* Runs in the tasklet's place; returns whether that was possible. */
 static bool iwp_loopback_run_inline(struct iwp_loopback_dir *dir)
 {
 	struct tasklet_struct *task = &dir->task;
@@ -208,10 +208,11 @@ static bool iwp_loopback_run_inline(struct iwp_loopback_dir *dir)
 }
 
 /**
- * iwp_loopback_kick() - there may be something to do
- * @dir: where
+ * iwp_loopback_kick() - check a direction for work
+ * @dir: direction
  *
- * Soft interrupts must not be let in where interrupts are off.
+ * With interrupts disabled it uses the tasklet, as local_bh_enable() is not allowed
+ * there.
  *
  * Context: any.
  */
@@ -242,13 +243,13 @@ static void iwp_loopback_attach(struct iwp_qp *qp, struct iwp_loopback_pair *pai
 				unsigned int side)
 {
 	qp->loopback.pair = pair;
-	/* Who finds the lanes is to see what is in them. */
+	/* Pairs with iwp_loopback_in(); the directions are initialized. */
 	smp_store_release(&qp->loopback.out, &pair->dirs[side]);
-	/* As above. */
+	/* Likewise. */
 	smp_store_release(&qp->loopback.in, &pair->dirs[!side]);
 }
 
-/* What was posted, or went wrong, before they were joined is found now. */
+/* Finds requests and errors from before the pair existed. */
 static void iwp_loopback_kick_both(struct iwp_loopback_pair *pair)
 {
 	iwp_loopback_kick(&pair->dirs[0]);
@@ -271,14 +272,14 @@ static bool iwp_loopback_pair_create(struct iwp_qp *qp, struct iwp_qp *peer)
 }
 
 /**
- * iwp_loopback_join() - join with the peer if it is in this kernel
- * @ep: endpoint, locked, that has a reply to its request, and a queue pair in
- *	which no requests can be yet
+ * iwp_loopback_join() - use loopback if the peer is in this kernel
+ * @ep: endpoint, locked, that has received its MPA Reply, with a queue pair to which
+ *	nothing can have been posted yet
  *
- * The peer's socket is watched as long as it has its queue pair, and its lock
- * keeps the two together.
+ * sk_user_data of the peer's socket is set as long as it has its queue pair, and the
+ * peer's socket lock keeps both together.
  *
- * Return: true if so: then nothing is to be sent.
+ * Return: true with loopback: nothing may be sent by TCP.
  */
 bool iwp_loopback_join(struct iwp_ep *ep)
 {
@@ -302,11 +303,11 @@ bool iwp_loopback_join(struct iwp_ep *ep)
 }
 
 /**
- * iwp_loopback_ready() - the consumer has been told of its connection
- * @qp: queue pair, ready to send; nothing happens if it is not joined
- * @active: it is that of the side that connects, for which both wait
+ * iwp_loopback_ready() - the consumer was told of its connection
+ * @qp: queue pair in the RTS state; no effect without loopback
+ * @active: it is the initiator's, for which both directions wait
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_loopback_ready(struct iwp_qp *qp, bool active)
 {
@@ -319,8 +320,8 @@ void iwp_loopback_ready(struct iwp_qp *qp, bool active)
 }
 
 /**
- * iwp_loopback_rq_posted() - there is a receive request
- * @qp: queue pair; nothing happens if nothing waits for it
+ * iwp_loopback_rq_posted() - a receive request was posted
+ * @qp: queue pair; no effect if no request waits for it
  *
  * Context: any.
  */
@@ -333,10 +334,10 @@ void iwp_loopback_rq_posted(struct iwp_qp *qp)
 }
 
 /**
- * iwp_loopback_fail() - a request is refused: the connection has to end
- * @dir: where
- * @qp: whose fault it is, or who found out about the peer
- * @error: what the peer is told
+ * iwp_loopback_fail() - end the connection after a failed request
+ * @dir: direction of the request
+ * @qp: end that reports the error to the other
+ * @error: error code for the Terminate
  */
 void iwp_loopback_fail(struct iwp_loopback_dir *dir, struct iwp_qp *qp,
 		       enum iwarp_error error)
@@ -346,10 +347,10 @@ void iwp_loopback_fail(struct iwp_loopback_dir *dir, struct iwp_qp *qp,
 }
 
 /**
- * iwp_loopback_pair_put() - a queue pair's memory goes
- * @pair: what joined it, or NULL
+ * iwp_loopback_pair_put() - drop the reference of a queue pair that is freed
+ * @pair: its pair, or NULL
  *
- * Both have left before, but what told them so may still run.
+ * Both ends are detached, but the tasklets may still run.
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading a joined peer's memory straight into a process's, for consumers that
- * are called by it: nothing at this end has to be pinned or registered, and
+ * RDMA Read from a loopback peer straight into user space memory, for kernel consumers
+ * in the context of the process: nothing is pinned or registered at this end, and
  * nothing completes later.
  */
 #include <linux/uaccess.h>
@@ -11,9 +11,9 @@
 #include "internal.h"
 
 /**
- * struct iwp_loopback_read - a read that is under way
- * @to: the process's memory
- * @done: bytes that are there
+ * struct iwp_loopback_read - a read in progress
+ * @to: destination
+ * @done: bytes copied
  */
 struct iwp_loopback_read {
 	struct iov_iter *to;
@@ -21,8 +21,8 @@ struct iwp_loopback_read {
 };
 
 /*
- * What the peer has let us read it has registered.  So that no object of the
- * kernel is given away by mistake need not be seen to for each page.
+ * The memory is registered by the peer, so _copy_to_iter() need not check each page for
+ * kernel objects (hardened usercopy).
  */
 static int iwp_loopback_read_span(void *ctx, void *span, size_t len)
 {
@@ -33,22 +33,19 @@ static int iwp_loopback_read_span(void *ctx, void *span, size_t len)
 	return copied == len ? 0 : -EFAULT;
 }
 
-/* Whether a request would be executed now, were it posted. */
+/* Whether a request would be executed at once if it were posted. */
 static bool iwp_loopback_idle(struct iwp_loopback_dir *dir)
 {
 	return iwp_loopback_usable(dir) && !iwp_sq_next(dir->from);
 }
 
-/*
- * Regions are locked while a piece is copied, so that no page fault can be
- * waited for.
- */
+/* No page fault is possible in a chunk, as the region's lock is held. */
 static bool iwp_loopback_read_chunk(struct iwp_loopback_dir *dir, struct iwp_loopback_read *read,
 				    u32 stag, u64 addr, u32 len)
 {
 	enum iwp_mem_err err = IWP_MEM_STAG;
 
-	/* As long as the dir's tasklet may not run, the dir is ours. */
+	/* The direction belongs to us while its tasklet is disabled. */
 	tasklet_disable(&dir->task);
 	pagefault_disable();
 	if (iwp_loopback_idle(dir))
@@ -61,18 +58,17 @@ static bool iwp_loopback_read_chunk(struct iwp_loopback_dir *dir, struct iwp_loo
 }
 
 /**
- * iwp_loopback_read() - read the peer's memory into a process's
- * @qp: queue pair of a consumer in the kernel, which keeps it
+ * iwp_loopback_read() - read the peer's memory into user space
+ * @qp: queue pair of a kernel consumer, to which the caller has a reference
  * @stag: the peer's region
- * @addr: address of the first byte, as the peer says it
- * @to: the process's memory; advanced by what was read
- * @len: how many bytes
+ * @addr: the peer's address of the first byte
+ * @to: destination; advanced by what was read
+ * @len: number of bytes
  *
- * Context: process; does not wait for the process's memory, because the consumer
- * may hold a lock.
+ * Context: process; does not fault pages in, as the consumer may hold a lock.
  *
- * Return: how many were read: all, or those before the first that cannot be
- * read this way; -EFAULT if the process's memory is not there at the first.
+ * Return: bytes read: all, or those before the first that cannot be read this way;
+ * -EFAULT if the destination's first page is not present.
  */
 ssize_t iwp_loopback_read(struct iwp_qp *qp, u32 stag, u64 addr,
 			  struct iov_iter *to, size_t len)

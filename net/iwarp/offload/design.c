@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The attributes of a device: its design, and its engine's costs and work.
- */
+/* Sysfs attributes of a device: its design, and the costs and work of its engine. */
 #include <linux/sysfs.h>
 
 #include "offload.h"
@@ -25,7 +23,7 @@ static ssize_t design_show(struct device *device,
 			  iwp_designs[READ_ONCE(iwp_device_of(device)->design)]);
 }
 
-/* A queue pair keeps the design that it was created with. */
+/* Queue pairs keep the design they were created with. */
 static ssize_t design_store(struct device *device,
 			    struct device_attribute *attr, const char *buf,
 			    size_t len)

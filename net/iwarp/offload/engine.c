@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The model of an offload engine: how long an adapter would take for what it
- * is given, and what processors spend on doing that in its place.
+ * Model of an offload engine: how long an adapter would take for submitted work, and
+ * what CPUs spend on doing it in its place.
  *
  * Documentation/internals/iwarp-devices.rst says what is modelled, and what is not.
  */
@@ -10,15 +10,15 @@
 
 #include "offload.h"
 
-/* With these, 2 KiB in pieces between markers take as long as in the paper. */
+/* With these costs 2 KiB with markers take as long as in the paper. */
 #define IWP_ENGINE_DMA_NS	500
 #define IWP_ENGINE_BYTE_PS	1000
 #define IWP_ENGINE_MOVE_PS	500
-/* It sums what passes by. */
+/* Checksums are computed during transfers. */
 #define IWP_ENGINE_CRC_PS	0
 
 /**
- * iwp_engine_init() - an engine that has nothing to do
+ * iwp_engine_init() - initialize an idle engine
  * @engine: engine
  */
 void iwp_engine_init(struct iwp_engine *engine)
@@ -31,13 +31,13 @@ void iwp_engine_init(struct iwp_engine *engine)
 }
 
 /**
- * iwp_engine_submit() - give an engine something to send
+ * iwp_engine_submit() - submit data to be sent
  * @engine: engine
- * @design: how it does it
+ * @design: enum iwp_design
  * @len: bytes
- * @dmas: in so many transfers
+ * @dmas: number of DMA transfers
  *
- * Return: when it is done, by ktime_get_ns().
+ * Return: ktime_get_ns() at which the engine is done.
  */
 u64 iwp_engine_submit(struct iwp_engine *engine, enum iwp_design design,
 		      u32 len, u32 dmas)
@@ -58,10 +58,10 @@ u64 iwp_engine_submit(struct iwp_engine *engine, enum iwp_design design,
 }
 
 /**
- * iwp_engine_enter() - what is done from here on is an engine's work
+ * iwp_engine_enter() - from now on the CPU does the engine's work
  * @qp: queue pair
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_engine_enter(struct iwp_qp *qp)
 {
@@ -70,10 +70,10 @@ void iwp_engine_enter(struct iwp_qp *qp)
 }
 
 /**
- * iwp_engine_leave() - the host works again
- * @qp: queue pair that has entered
+ * iwp_engine_leave() - the CPU's time is the host's again
+ * @qp: queue pair, after iwp_engine_enter()
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_engine_leave(struct iwp_qp *qp)
 {

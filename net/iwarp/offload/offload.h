@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Which parts of iWARP the host does, and which a modelled offload engine.
- */
+/* Work split between the host and a modelled offload engine. */
 #ifndef _IWP_OFFLOAD_H
 #define _IWP_OFFLOAD_H
 
 #include "core/core.h"
 
-/* Whether the engine puts markers in, and so makes segments. */
+/* Whether the engine inserts markers, and so builds segments. */
 static inline bool iwp_design_offloaded(enum iwp_design design)
 {
 	return design >= IWP_DESIGN_OFFLOADED;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that a process posts to a queue pair in error.
+ * Flushing of requests that user space posts to a queue pair in the error state.
  *
- * They have to be flushed as those before, and a program that ends may wait for
- * that.  But a process writes into memory that it shares with us, and for what it
- * receives it rings no bell: so that is looked at once in a while, until the queue
- * pair is destroyed.  Nor does a process that posts all the time keep us for ever:
- * each time only so much is flushed as there was room for.
+ * They have to be flushed as all others, and a program may wait for that before it
+ * exits. But user space posts to shared memory, and rings no doorbell for receive
+ * requests. So the queues are polled until the queue pair is destroyed. Each run
+ * flushes at most as many requests as the queue has entries, so that a process that
+ * posts all the time does not keep the kernel busy.
  */
 #include "queue/queue.h"
 #include "stream/stream.h"
@@ -14,8 +14,8 @@
 #include "qp.h"
 
 /*
- * In jiffies: soon at first, for a program that has just not seen that the end is
- * there, and rarely in the long run.
+ * Jiffies: short at first, for a program that posts before it has seen the error, and
+ * up to a second later.
  */
 #define IWP_FLUSH_POLL_MIN	1
 #define IWP_FLUSH_POLL_MAX	HZ
@@ -44,7 +44,7 @@ static void iwp_flush_poll_work(struct work_struct *work)
 }
 
 /**
- * iwp_flush_poll_init() - nothing is looked for yet
+ * iwp_flush_poll_init() - prepare a new queue pair
  * @qp: queue pair
  */
 void iwp_flush_poll_init(struct iwp_qp *qp)
@@ -53,9 +53,9 @@ void iwp_flush_poll_init(struct iwp_qp *qp)
 }
 
 /**
- * iwp_flush_poll_start() - look for requests from now on
- * @qp: queue pair that is in error; nothing happens if its user is the kernel,
- *	which says what it posts
+ * iwp_flush_poll_start() - start polling
+ * @qp: queue pair in the error state; no effect for kernel consumers, whose post_send()
+ *	and post_recv() flush
  *
  * Context: any.
  */
@@ -68,8 +68,8 @@ void iwp_flush_poll_start(struct iwp_qp *qp)
 }
 
 /**
- * iwp_flush_poll_stop() - look no more
- * @qp: queue pair that is being destroyed, and that nobody else refers to
+ * iwp_flush_poll_stop() - stop polling
+ * @qp: queue pair that is being destroyed, without other references
  *
  * Context: may sleep.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Queue pairs: how they come and go, and their states.
- */
+/* Queue pairs: creation, states and destruction. */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
@@ -11,37 +9,21 @@
 #include "loopback/loopback.h"
 #include "qp.h"
 
-/**
- * iwp_qp_add_ref() - the connection manager takes a reference
- * @ibqp: queue pair that it has just found
- *
- * It is the one that iwp_get_qp() has taken: between the two calls nothing else
- * would keep the queue pair.
+/*
+ * iw_cm calls this after iwp_get_qp(), and keeps the reference that iwp_get_qp() took:
+ * in between nothing else would keep the queue pair.
  */
 static void iwp_qp_add_ref(struct ib_qp *ibqp)
 {
 	WARN_ON_ONCE(!refcount_read(&iwp_qp(ibqp)->refs));
 }
 
-/**
- * iwp_qp_rem_ref() - the connection manager drops its reference
- * @ibqp: queue pair
- */
 static void iwp_qp_rem_ref(struct ib_qp *ibqp)
 {
 	iwp_qp_put(iwp_qp(ibqp));
 }
 
-/**
- * iwp_get_qp() - find a queue pair for the connection manager
- * @ibdev: device
- * @qpn: its number
- *
- * The manager calls iwp_qp_add_ref() behind it.
- *
- * Context: any, even with interrupts off.
- * Return: the queue pair, with a reference, or NULL.
- */
+/* Takes the reference for iwp_qp_add_ref(). Interrupts may be disabled. */
 static struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
 {
 	struct iwp_qp *qp = iwp_qp_find(ibdev, qpn);
@@ -50,11 +32,11 @@ static struct ib_qp *iwp_get_qp(struct ib_device *ibdev, int qpn)
 }
 
 /**
- * iwp_qp_rts() - the connection is there
+ * iwp_qp_rts() - move to the RTS state
  * @qp: queue pair
  *
- * Context: socket's lock held.
- * Return: 0, or -ECONNABORTED if it was ended meanwhile.
+ * Context: socket lock held.
+ * Return: 0, or -ECONNABORTED if the queue pair is in the error state.
  */
 int iwp_qp_rts(struct iwp_qp *qp)
 {
@@ -63,10 +45,13 @@ int iwp_qp_rts(struct iwp_qp *qp)
 							      -ECONNABORTED;
 }
 
-/* The queue pair has just come into error. */
+/* The queue pair has just entered the error state. */
 static void iwp_qp_flush(struct iwp_qp *qp)
 {
-	/* Who posts from now on sees the state, or we see what he posted. */
+	/*
+	 * Pairs with post_send() and post_recv(): they see the state, or we see their
+	 * requests.
+	 */
 	smp_mb();
 	iwp_flush_poll_start(qp);
 	if (!iwp_loopback_kick_out(qp))
@@ -77,7 +62,7 @@ static void iwp_qp_flush(struct iwp_qp *qp)
 	iwp_rq_flush(qp);
 }
 
-/* Of the endpoint that the queue pair has now, not of one that it had. */
+/* Checks the lock of the current endpoint. */
 static void iwp_qp_assert_conn_locked(const struct iwp_qp *qp)
 {
 	lockdep_assert(!qp->ep || (qp->ep->sock ?
@@ -86,10 +71,10 @@ static void iwp_qp_assert_conn_locked(const struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_error() - nothing goes on: all requests are flushed
+ * iwp_qp_error() - move to the error state, and flush all requests
  * @qp: queue pair
  *
- * Context: socket's lock held, or the endpoint's while it has no socket.
+ * Context: socket lock held, or the endpoint's lock while it has no socket.
  */
 void iwp_qp_error(struct iwp_qp *qp)
 {
@@ -101,8 +86,8 @@ void iwp_qp_error(struct iwp_qp *qp)
 }
 
 /*
- * The same, if there is no connection: none can begin below the lock, and after
- * that it finds the error.  Returns whether there is none.
+ * Moves to the error state without a connection: none can be attached under qp->lock,
+ * and later iwp_ep_attach() finds the error. Returns whether there is none.
  */
 static bool iwp_qp_error_unconnected(struct iwp_qp *qp)
 {
@@ -122,7 +107,7 @@ static bool iwp_qp_error_unconnected(struct iwp_qp *qp)
 }
 
 /**
- * iwp_qp_report_error() - tell the user if an error has ended the connection
+ * iwp_qp_report_error() - send an asynchronous event if an error ended the connection
  * @qp: queue pair
  *
  * Context: process.
@@ -205,7 +190,7 @@ static void iwp_qp_free(struct iwp_qp *qp)
 	atomic_dec(&qp->dev->nr_qps);
 }
 
-/* The number is ours, but nothing is found by it. */
+/* Reserves the number; lookups do not find the queue pair yet. */
 static int iwp_qp_reserve(struct iwp_qp *qp)
 {
 	int err = xa_alloc_cyclic_irq(&qp->dev->qps, &qp->ibqp.qp_num, NULL,
@@ -215,15 +200,15 @@ static int iwp_qp_reserve(struct iwp_qp *qp)
 	return min(err, 0);
 }
 
-/* Last of all: from now on others may use it. */
+/* Last step of creation: from now on lookups find the queue pair. */
 static void iwp_qp_publish(struct iwp_qp *qp)
 {
-	/* Room was reserved, so nothing is allocated. */
+	/* The entry is reserved, so nothing is allocated. */
 	WARN_ON_ONCE(xa_err(xa_store_irq(&qp->dev->qps, qp->ibqp.qp_num, qp,
 					 GFP_KERNEL)));
 }
 
-/* First of all when it goes, and with its number if it never was there. */
+/* First step of destruction; also releases the number after a failed creation. */
 static void iwp_qp_unpublish(struct iwp_qp *qp)
 {
 	xa_erase_irq(&qp->dev->qps, qp->ibqp.qp_num);
@@ -264,14 +249,6 @@ static int iwp_qp_create(struct iwp_qp *qp, const struct ib_qp_init_attr *attr,
 	return err;
 }
 
-/**
- * iwp_create_qp() - a new queue pair
- * @ibqp: in memory of the core
- * @attr: what is wanted; set to what there is
- * @udata: of the process that asks, or NULL
- *
- * Return: 0 or a negative error number.
- */
 static int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 			 struct ib_udata *udata)
 {
@@ -302,9 +279,9 @@ static int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 }
 
 /*
- * The queue pair's connection, locked and with a reference, or NULL when it has
- * none and is in error.  One that failed before it had a socket has left the queue
- * pair free for another, maybe while we waited for its lock.
+ * Returns the endpoint, locked and with a reference, or NULL if there is none and the
+ * queue pair is in the error state. An endpoint that failed before it had a socket has
+ * left the queue pair free for another one, maybe while we waited for its lock.
  */
 static struct iwp_ep *iwp_qp_lock_ep(struct iwp_qp *qp)
 {
@@ -325,14 +302,14 @@ static struct iwp_ep *iwp_qp_lock_ep(struct iwp_qp *qp)
 	}
 }
 
-/* As no one else, he who ends a connection may wait for the socket's lock. */
+/* Aborts the connection; may wait for the socket lock. */
 static void iwp_qp_abort_conn(struct iwp_qp *qp)
 {
 	struct iwp_ep *ep = iwp_qp_lock_ep(qp);
 
 	if (!ep)
 		return;
-	/* While the connection begins, there may be no socket yet. */
+	/* A connecting endpoint may have no socket yet. */
 	if (ep->sock)
 		lock_sock(ep->sock->sk);
 	iwp_qp_abort(qp);
@@ -342,16 +319,10 @@ static void iwp_qp_abort_conn(struct iwp_qp *qp)
 	iwp_ep_put(ep);
 }
 
-/**
- * iwp_destroy_qp() - end a queue pair
- * @ibqp: queue pair
- * @udata: not used
- *
- * Nobody finds it from the beginning on.  Waits for who has found it before: for
- * the endpoint's work, which closes the connection, and for the connection
- * manager, which is told of that.
- *
- * Return: 0.
+/*
+ * The queue pair is unpublished first. Then wait for the references of those that
+ * looked it up before: the endpoint's work, which closes the connection, and iw_cm,
+ * which is told of that.
  */
 static int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -369,7 +340,7 @@ static int iwp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* What was posted is sent, then the connection is closed. */
+/* Sends what was posted, then closes the connection. */
 static void iwp_qp_disconnect(struct iwp_qp *qp)
 {
 	struct iwp_ep *ep = iwp_qp_ep(qp);
@@ -388,15 +359,7 @@ out:
 	iwp_ep_put(ep);
 }
 
-/**
- * iwp_modify_qp() - change the state
- * @ibqp: queue pair
- * @attr: wanted state
- * @mask: what of @attr is set; all but the state is the connection's affair
- * @udata: not used
- *
- * Return: 0 or a negative error number.
- */
+/* Only the state can be changed; all else belongs to the connection. */
 static int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			 struct ib_udata *udata)
 {
@@ -434,15 +397,7 @@ static enum ib_qp_state iwp_qp_ib_state(const struct iwp_qp *qp)
 	return states[READ_ONCE(qp->state)];
 }
 
-/**
- * iwp_query_qp() - state and limits
- * @ibqp: queue pair
- * @attr: filled in
- * @mask: everything is told, whatever is asked
- * @init: filled in
- *
- * Return: 0.
- */
+/* Fills in all attributes, whatever the mask. */
 static int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			struct ib_qp_init_attr *init)
 {

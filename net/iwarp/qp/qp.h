@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Queue pairs: how they come and go, their states, and their end.
- */
+/* Queue pairs: creation, states and destruction. */
 #ifndef _IWP_QP_H
 #define _IWP_QP_H
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What the RDMA core calls for what no other layer has: requests, and domains.
- */
+/* Device operations that no other layer has: posting and protection domains. */
 #include "verbs.h"
 
-/* Nothing is kept for a protection domain: its regions and queues know it. */
+/* No state: regions and queue pairs refer to their protection domain. */
 struct iwp_pd {
 	struct ib_pd ibpd;
 };
@@ -20,8 +18,8 @@ static int iwp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 }
 
 /*
- * What a process has mapped are pages of its own, so nothing has to be taken away.
- * That this is here lets a device go before the process closes it.
+ * Mappings have their own pages, so there is nothing to revoke. The operation exists so
+ * that a device can be removed while user space has it open.
  */
 static void iwp_disassociate_ucontext(struct ib_ucontext *ibctx)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Work requests of kernel users come in.
- */
+/* Posting of work requests by kernel consumers, and the doorbell of user space. */
 #include "mem/mem.h"
 #include "queue/queue.h"
 #include "stream/stream.h"
@@ -29,7 +27,7 @@ static int iwp_post_sges(struct iwp_send *send, const struct ib_send_wr *wr,
 	return 0;
 }
 
-/* The data takes the place of all pieces but the first, which describes it. */
+/* Inline data replaces all scatter/gather elements but the first. */
 static int iwp_post_inline(struct iwp_send *send, const struct ib_send_wr *wr)
 {
 	u8 *room = (u8 *)&send->sge[1];
@@ -69,7 +67,7 @@ static int iwp_post_rdma(struct iwp_send *send, const struct ib_send_wr *wr,
 static int iwp_post_read(struct iwp_send *send, const struct ib_send_wr *wr,
 			 u8 max_sge)
 {
-	/* It is the only piece that is to be invalidated. */
+	/* The only element is the one to be invalidated. */
 	if (send->opcode == SIW_OP_READ_LOCAL_INV && wr->num_sge != 1)
 		return -EINVAL;
 	send->raddr = rdma_wr(wr)->remote_addr;
@@ -148,10 +146,10 @@ static int iwp_sq_add(struct iwp_qp *qp, const struct ib_send_wr *wr)
 	return err;
 }
 
-/* What was posted while the state changed has nobody else to flush it. */
+/* A request posted during a change to the error state is flushed here. */
 static void iwp_sq_posted(struct iwp_qp *qp)
 {
-	/* Pairs with iwp_qp_error(): the request, then the state. */
+	/* Pairs with iwp_qp_flush(): write the request, then read the state. */
 	smp_mb();
 	if (iwp_loopback_kick_out(qp))
 		return;
@@ -162,12 +160,12 @@ static void iwp_sq_posted(struct iwp_qp *qp)
 }
 
 /**
- * iwp_post_send() - add requests to the send queue
+ * iwp_post_send() - post send requests
  * @ibqp: queue pair
- * @wr: list of requests; NULL if a process rings the bell of its own queue
- * @bad_wr: set to the first request that was not taken
+ * @wr: list of requests; NULL for a doorbell of user space
+ * @bad_wr: set to the first request that was not posted
  *
- * Context: any, even with interrupts off.
+ * Context: any, interrupts may be disabled.
  * Return: 0 or a negative error number.
  */
 int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -217,12 +215,12 @@ static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
 }
 
 /**
- * iwp_post_recv() - add requests to the receive queue
- * @ibqp: queue pair of a kernel user
+ * iwp_post_recv() - post receive requests
+ * @ibqp: queue pair of a kernel consumer
  * @wr: list of requests
- * @bad_wr: set to the first request that was not taken
+ * @bad_wr: set to the first request that was not posted
  *
- * Context: any, even with interrupts off.
+ * Context: any, interrupts may be disabled.
  * Return: 0 or a negative error number.
  */
 int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -242,7 +240,10 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	spin_unlock_irqrestore(&qp->rq.lock, flags);
 	if (err)
 		*bad_wr = wr;
-	/* Pairs with iwp_qp_error() and who has found no request: then look. */
+	/*
+	 * Pairs with iwp_qp_flush(), iwp_hold_spills() and iwp_loopback_wait_rqe():
+	 * write the request, then read the state and who waits.
+	 */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IWP_QP_ERROR && !iwp_loopback_kick_in(qp))
 		iwp_rq_flush(qp);

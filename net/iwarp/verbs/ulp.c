@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What consumers in the kernel may ask of us, beyond the verbs.
- */
+/* Operations for kernel consumers beyond the verbs. */
 #include <linux/export.h>
 #include <net/iw_ulp.h>
 
@@ -9,7 +7,7 @@
 #include "loopback/loopback.h"
 #include "verbs.h"
 
-/* Others have the same driver's number. */
+/* siw devices have the same driver number. */
 static bool iwp_ulp_ours(const struct ib_device *ibdev)
 {
 	return ibdev->ops.post_send == iwp_post_send;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the RDMA core calls for requests, and for what no other layer has.
- */
+/* Device operations for requests, and those that no other layer has. */
 #ifndef _IWP_VERBS_H
 #define _IWP_VERBS_H
 
