@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The copy that moves payload.
- */
+/* Copy of payload. */
 #ifndef _IWP_COPY_H
 #define _IWP_COPY_H
 
 #include <linux/string.h>
 
 /*
- * Which memcpy() a kernel takes depends on its version and on what the
- * processor says of itself, and the price differs by three.  Pieces of payload
- * are long enough for the instruction that processors have for it.
+ * The kernel's memcpy() depends on its version and on CPU features, and its speed
+ * varies by a factor of three. Payload is long enough for rep movs.
  */
 static inline void iwp_copy(void *to, const void *from, size_t len)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Access to memory regions: look-up, checks, and the walk over the pieces of
- * memory behind a range.
+ * Access to memory regions: lookup, checks, and the walk over the memory of a range.
  *
- * A region cannot become invalid in the middle of a piece: who walks holds
- * its lock for reading.  So after an invalidation has returned, nobody touches
- * the memory any more.
+ * The region's lock is held for reading during a walk, so a region cannot become
+ * invalid in the middle. After an invalidation has returned, the memory is not accessed
+ * any more.
  */
 #include "core/core.h"
 #include "mem.h"
@@ -35,8 +34,8 @@ static enum iwp_mem_err iwp_mr_check(const struct iwp_mr *mr,
 }
 
 /*
- * Returns the kernel's address, and how many bytes follow without a break: pages
- * of a process often lie behind one another, and those of a huge page always.
+ * Returns the kernel's address and the number of contiguous bytes there: pages of user
+ * memory are often contiguous, and those of a huge page always are.
  */
 static void *iwp_mr_span(const struct iwp_mr *mr, u64 addr, size_t *len)
 {
@@ -73,20 +72,20 @@ static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,
 }
 
 /**
- * iwp_mem_walk() - visit the memory behind a range
- * @pd: protection domain of who wants access
- * @stag: which region
+ * iwp_mem_walk() - visit the memory of a range
+ * @pd: protection domain of the accessing queue pair
+ * @stag: region
  * @addr: address of the first byte
- * @len: how many; with none the region is not looked at
- * @access: which kind of access is wanted, IB_ACCESS_*
- * @fn: called for each piece, in order, with the region locked: must not sleep; or
- *	NULL, if it is only to be known whether the range may be visited
+ * @len: number of bytes; if 0 the region is not checked
+ * @access: wanted access, IB_ACCESS_*
+ * @fn: called for each contiguous part, in order, with the region's lock held: must not
+ *	sleep; NULL to check only
  * @ctx: for @fn
  *
- * Nothing is visited unless all of the range may be.
+ * Nothing is visited unless the whole range is accessible.
  *
  * Context: any but hard interrupts.
- * Return: IWP_MEM_OK, or why access is refused.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			      int access, iwp_span_fn fn, void *ctx)
@@ -110,14 +109,14 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 }
 
 /**
- * iwp_mem_check() - may a range be accessed now?
- * @pd: protection domain of who wants access
- * @stag: which region
+ * iwp_mem_check() - check whether a range is accessible now
+ * @pd: protection domain of the accessing queue pair
+ * @stag: region
  * @addr: address of the first byte
- * @len: how many
- * @access: which kind of access is wanted, IB_ACCESS_*
+ * @len: number of bytes
+ * @access: wanted access, IB_ACCESS_*
  *
- * Return: IWP_MEM_OK, or why access is refused.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 			       int access)
@@ -126,14 +125,14 @@ enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 }
 
 /**
- * iwp_mem_generation() - which registration an STag stands for
- * @pd: protection domain of who asks
- * @stag: which region
+ * iwp_mem_generation() - get the registration number of an STag
+ * @pd: protection domain of the accessing queue pair
+ * @stag: region
  *
- * If an access was allowed between two calls that return the same, it was to
- * the memory that the region still has.
+ * An access between two calls with the same result was to the memory that the region
+ * still has.
  *
- * Return: its number, which never comes again, or 0 if there is none.
+ * Return: the number, which is never used again, or 0 if there is no valid region.
  */
 u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
 {
@@ -153,16 +152,16 @@ u64 iwp_mem_generation(struct ib_pd *pd, u32 stag)
 }
 
 /**
- * iwp_sgl_walk() - visit a part of what several pieces of memory make up
- * @sgl: scatter/gather list; what they have not, is not visited
- * @at: where to begin
- * @len: how many bytes
- * @fn: as for iwp_mem_walk(); an error ends the walk of one piece only
+ * iwp_sgl_walk() - visit a part of a scatter/gather list's memory
+ * @sgl: list; what is beyond its end is not visited
+ * @at: offset of the first byte
+ * @len: number of bytes
+ * @fn: as for iwp_mem_walk(); an error stops the walk of one element only
  * @ctx: for @fn
  *
- * Nothing of a piece is visited unless all that is wanted of it may be.
+ * Nothing of an element is visited unless all of its range is accessible.
  *
- * Return: IWP_MEM_OK, or why access is refused.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_sgl_walk(const struct iwp_sgl *sgl, u32 at,
 			      u32 len, iwp_span_fn fn, void *ctx)
@@ -194,11 +193,11 @@ enum iwp_mem_err iwp_sgl_walk(const struct iwp_sgl *sgl, u32 at,
 }
 
 /**
- * iwp_sgl_check() - may the first bytes be accessed now?
- * @sgl: scatter/gather list
- * @len: how many bytes
+ * iwp_sgl_check() - check whether a list's first bytes are accessible now
+ * @sgl: list
+ * @len: number of bytes
  *
- * Return: IWP_MEM_OK, or why access is refused.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_sgl_check(const struct iwp_sgl *sgl, u32 len)
 {
@@ -215,7 +214,7 @@ static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
 		err = IWP_MEM_STAG;
 	else if (mr->ibmr.pd != pd)
 		err = IWP_MEM_PD;
-	/* What the peer may invalidate is what it was given access to. */
+	/* The peer may invalidate only what it has remote access to. */
 	else if (mr->ibmr.type != IB_MR_TYPE_MEM_REG ||
 		 (remote && !(mr->access & (IB_ACCESS_REMOTE_READ |
 					    IB_ACCESS_REMOTE_WRITE))))
@@ -229,11 +228,11 @@ static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
 /**
  * iwp_mem_invalidate() - end all access to a region
  * @pd: protection domain of the queue pair
- * @stag: which region, with its key
- * @remote: it is the peer's wish
+ * @stag: region, with its key
+ * @remote: requested by the peer
  *
- * Return: IWP_MEM_OK, after which no byte of the region is touched, or why it
- * cannot be done.
+ * Return: %IWP_MEM_OK, after which the region is not accessed, or another enum
+ * iwp_mem_err.
  */
 enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote)
 {
@@ -249,13 +248,13 @@ enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote)
 }
 
 /**
- * iwp_mem_register() - make a region accessible that pages were mapped into
+ * iwp_mem_register() - make a region valid that pages were mapped to
  * @pd: protection domain of the queue pair
  * @mr: region, not valid yet
  * @key: its STag with a new key
- * @access: which kinds of access it allows
+ * @access: allowed access, IB_ACCESS_*
  *
- * Return: IWP_MEM_OK, or why it cannot be done.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access)

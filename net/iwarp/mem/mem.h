@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Memory regions: what an STag stands for, and copies to and from it; queues that are
- * shared with a process.
- */
+/* Memory regions and access to them by STag; queues shared with user space. */
 #ifndef _IWP_MEM_H
 #define _IWP_MEM_H
 
@@ -13,12 +10,12 @@
 struct iwp_queue;
 
 /**
- * enum iwp_mem_err - why an access was refused
- * @IWP_MEM_OK: it was not
- * @IWP_MEM_STAG: no such STag, or it is not valid now
- * @IWP_MEM_PD: it belongs to another protection domain
+ * enum iwp_mem_err - result of an access check
+ * @IWP_MEM_OK: access allowed
+ * @IWP_MEM_STAG: no such STag, or it is not valid
+ * @IWP_MEM_PD: the region belongs to another protection domain
  * @IWP_MEM_ACCESS: the region does not allow this kind of access
- * @IWP_MEM_BOUNDS: not all of the range is inside of the region
+ * @IWP_MEM_BOUNDS: the range is not completely in the region
  */
 enum iwp_mem_err {
 	IWP_MEM_OK,
@@ -30,23 +27,22 @@ enum iwp_mem_err {
 
 /**
  * struct iwp_mr - a memory region
- * @ibmr: what the RDMA core knows
- * @lock: readers copy, the writer makes it valid or invalid: an invalid
- *	region is one in which no copy is under way
- * @valid: under @lock
- * @generation: of all the device's registrations, which this one is; under
- *	@lock
- * @dma: all of the kernel's memory, for its own use
- * @stag: with its key, under @lock
- * @access: under @lock
- * @iova: address of the first byte, as the peer says it; under @lock
+ * @ibmr: the RDMA core's part
+ * @lock: held for reading during copies, and for writing to change @valid: no copy is
+ *	in progress in an invalid region
+ * @valid: the STag may be used; under @lock
+ * @generation: number of this registration, unique on the device; under @lock
+ * @dma: all of the kernel's memory, for kernel consumers
+ * @stag: with its key; under @lock
+ * @access: access flags; under @lock
+ * @iova: address of the first byte in work requests and for the peer; under @lock
  * @length: in bytes; under @lock
  * @page_shift: of the entries of @pages
  * @npages: entries in use
  * @max_pages: entries allocated
  * @pages: kernel addresses
- * @umem: pinned memory of a process, or NULL
- * @rcu: readers look regions up under RCU
+ * @umem: pinned user memory, or NULL
+ * @rcu: lookups are under RCU
  */
 struct iwp_mr {
 	struct ib_mr ibmr;
@@ -72,12 +68,12 @@ static inline struct iwp_mr *iwp_mr(struct ib_mr *ibmr)
 }
 
 /**
- * struct iwp_sgl - pieces of memory that make up a whole
- * @pd: protection domain of who wants access
- * @sge: the pieces
- * @num_sge: how many
- * @access: which kind of access is wanted, IB_ACCESS_*
- * @allow_no_stag: a piece without an STag is the kernel's own memory
+ * struct iwp_sgl - a scatter/gather list
+ * @pd: protection domain of the accessing queue pair
+ * @sge: elements
+ * @num_sge: number of elements
+ * @access: wanted access, IB_ACCESS_*
+ * @allow_no_stag: elements without an STag have kernel addresses
  */
 struct iwp_sgl {
 	struct ib_pd *pd;
@@ -87,7 +83,7 @@ struct iwp_sgl {
 	bool allow_no_stag;
 };
 
-/* Returns 0, or a negative error number that ends the walk. */
+/* Returns 0, or a negative error number to stop the walk. */
 typedef int (*iwp_span_fn)(void *ctx, void *span, size_t len);
 
 /* mem.c */
@@ -106,7 +102,7 @@ enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 /* mr.c */
 extern const struct ib_device_ops iwp_mr_dev_ops;
 
-/* umap.c: what is shared with a process */
+/* umap.c */
 int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
 		    struct ib_udata *udata, u64 *key);
 void iwp_queue_free(struct iwp_queue *queue);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Memory regions: how they come and go.
- */
+/* Memory regions: allocation, registration and release. */
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <rdma/ib_umem.h>
@@ -12,7 +10,7 @@
 #include "core/core.h"
 #include "mem.h"
 
-/* Not valid yet, without memory, and not to be found. */
+/* The region is not valid, has no memory, and is not found by lookups. */
 static struct iwp_mr *iwp_mr_new(u32 max_pages)
 {
 	struct iwp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
@@ -39,8 +37,8 @@ static void iwp_mr_free(struct iwp_mr *mr)
 }
 
 /*
- * Gives the region its STag, by which it is found from now on.  Who knows one shall
- * not know another, so that each is looked for from a random place on.
+ * Sets the region's STag, by which lookups find it from now on. One STag must not
+ * reveal another, so the search for a free index starts at a random place.
  */
 static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 {
@@ -63,13 +61,7 @@ static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 	return xa_err(xa_store(&dev->mrs, index, mr, GFP_KERNEL_ACCOUNT));
 }
 
-/**
- * iwp_get_dma_mr() - all of the kernel's memory
- * @pd: protection domain
- * @access: what is allowed
- *
- * Return: the region or an error pointer.
- */
+/* All of the kernel's memory. */
 static struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
 {
 	struct iwp_mr *mr = iwp_mr_new(1);
@@ -89,14 +81,7 @@ static struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
 	return &mr->ibmr;
 }
 
-/**
- * iwp_alloc_mr() - a region for registration by work requests
- * @pd: protection domain
- * @type: only plain memory is supported
- * @max_pages: how many pages it can hold
- *
- * Return: the region or an error pointer.
- */
+/* A region for fast registration. */
 static struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 				  u32 max_pages)
 {
@@ -129,15 +114,7 @@ static int iwp_set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/**
- * iwp_map_mr_sg() - choose the memory of a region that is not valid now
- * @ibmr: region
- * @sg: pieces of memory, whose addresses are the kernel's own
- * @nents: how many
- * @offset: where to start in the first piece, or NULL
- *
- * Return: how many pieces were taken, or a negative error number.
- */
+/* Sets the memory of a region that is not valid. DMA addresses are the kernel's own. */
 static int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 			 unsigned int *offset)
 {
@@ -217,17 +194,7 @@ static int iwp_user_mr_publish(struct iwp_mr *mr, struct ib_pd *pd,
 	return err;
 }
 
-/**
- * iwp_reg_user_mr() - a region of a process's memory
- * @pd: protection domain
- * @start: the process's address
- * @length: in bytes
- * @iova: what peers say for that address
- * @access: what is allowed
- * @udata: the key of the STag, and where to say it
- *
- * Return: the region, valid, or an error pointer.
- */
+/* User memory. The region is valid at once. */
 static struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 				     u64 iova, int access,
 				     struct ib_udata *udata)
@@ -258,13 +225,7 @@ static struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	return &mr->ibmr;
 }
 
-/**
- * iwp_dereg_mr() - end a region
- * @ibmr: region
- * @udata: not used
- *
- * Return: 0, after which no byte of its memory is touched.
- */
+/* The memory is not accessed after the return. */
 static int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct iwp_mr *mr = iwp_mr(ibmr);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of processes, and queues that they share with the kernel.
+ * User contexts, and queues that user space maps.
  *
- * The layout of the queues is siw's, so that its user-space library serves
- * our devices, too.  What stands in shared memory is the process's word: it
- * is copied before it is checked, and never trusted twice.
+ * The layout of the queues is siw's, so that its user-space library supports our
+ * devices. Contents of shared memory are not trusted: they are copied once, and then
+ * checked.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -19,9 +19,9 @@ struct iwp_ucontext {
 };
 
 /**
- * struct iwp_umap - a process's key to a queue
- * @entry: what the core knows; it has references, and so has who maps it now
- * @mem: memory, which goes with the last reference
+ * struct iwp_umap - mmap entry of a queue
+ * @entry: the RDMA core's part; each mapping in progress has a reference
+ * @mem: memory, freed with the last reference
  */
 struct iwp_umap {
 	struct rdma_user_mmap_entry entry;
@@ -44,11 +44,11 @@ static struct rdma_user_mmap_entry *iwp_umap_new(struct ib_ucontext *ctx,
 }
 
 /**
- * iwp_queue_alloc() - memory for a queue, charged to who asks for it
+ * iwp_queue_alloc() - allocate a queue, charged to the calling process
  * @queue: filled in
- * @bytes: how much; rounded up to pages
- * @udata: of the process that shares the queue, or NULL
- * @key: set to what the process has to map, if there is a process
+ * @bytes: size; rounded up to pages
+ * @udata: user context, or NULL for a kernel consumer
+ * @key: set to the mmap offset if there is a user context
  *
  * Return: 0 or -ENOMEM, with nothing to free.
  */
@@ -75,12 +75,11 @@ int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
 }
 
 /**
- * iwp_queue_free() - give the memory back
- * @queue: nothing happens if it has none
+ * iwp_queue_free() - release a queue
+ * @queue: no effect if it has no memory
  *
- * Another thread of the process may be about to map it: then the memory goes when
- * that is done, see iwp_mmap_free().  What a process still has mapped stays its
- * own until it unmaps it.
+ * Another thread may be in iwp_mmap(): then iwp_mmap_free() frees the memory. Pages
+ * that are mapped stay with the process until they are unmapped.
  *
  * Context: may sleep.
  */
@@ -94,13 +93,7 @@ void iwp_queue_free(struct iwp_queue *queue)
 	queue->mem = NULL;
 }
 
-/**
- * iwp_alloc_ucontext() - a process opens a device
- * @ibctx: its context
- * @udata: where the device's number is wanted
- *
- * Return: 0 or a negative error number.
- */
+/* Returns the device's number to user space. */
 static int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
 	struct siw_uresp_alloc_ctx uresp = {
@@ -112,15 +105,11 @@ static int iwp_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &uresp, sizeof(uresp));
 }
 
-/**
- * iwp_dealloc_ucontext() - nothing is kept for a context
- * @ibctx: context
- */
 static void iwp_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
 }
 
-/* Memory that is charged cannot be allocated for remap_vmalloc_range(). */
+/* Memory charged with __GFP_ACCOUNT lacks the VM_USERMAP of remap_vmalloc_range(). */
 static int iwp_umap_insert(struct vm_area_struct *vma, void *mem)
 {
 	unsigned long at;
@@ -135,13 +124,7 @@ static int iwp_umap_insert(struct vm_area_struct *vma, void *mem)
 	return 0;
 }
 
-/**
- * iwp_mmap() - a process maps a queue, all of it
- * @ibctx: its context
- * @vma: where, with the queue's key
- *
- * Return: 0 or a negative error number.
- */
+/* User space maps a whole queue. */
 static int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry;
@@ -158,12 +141,7 @@ static int iwp_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	return err;
 }
 
-/**
- * iwp_mmap_free() - the queue is gone, and nobody is mapping it any more
- * @entry: the key to it
- *
- * Context: may sleep; whoever drops the last reference.
- */
+/* The last reference to the entry is gone. May sleep. */
 static void iwp_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct iwp_umap *map = container_of(entry, struct iwp_umap, entry);

@@ -49,18 +49,21 @@ static void iwp_cqe_fill(struct siw_cqe *cqe, struct ib_qp *ibqp,
 		cqe->base_qp = ibqp;
 	else
 		cqe->qp_id = ibqp->qp_num;
-	/* Pairs with the reader, who looks at the flags first. */
+	/* Pairs with iwp_poll_cq() and user space, which read the flags first. */
 	smp_store_release(&cqe->flags, SIW_WQE_VALID | done->flags);
 }
 
-/* One event for each time that the user asked for one. */
+/* One event for each notification request. */
 static bool iwp_cq_wants_event(struct iwp_cq *cq, bool solicited)
 {
 	u32 wanted = SIW_NOTIFY_NEXT_COMPLETION;
 
 	if (solicited)
 		wanted |= SIW_NOTIFY_SOLICITED;
-	/* The completion is there before the wish for an event is read. */
+	/*
+	 * Write the completion before reading the flags; pairs with
+	 * iwp_req_notify_cq().
+	 */
 	smp_mb();
 	if (!(READ_ONCE(cq->ctrl->flags) & wanted))
 		return false;
@@ -81,16 +84,16 @@ static noinline void iwp_cq_overrun(struct iwp_cq *cq)
 }
 
 /**
- * iwp_cq_put() - add a completion, and tell the user if that is wanted
- * @cq: where
+ * iwp_cq_put() - add a completion, and notify the consumer if requested
+ * @cq: completion queue
  * @ibqp: queue pair of the request
- * @done: what to say
+ * @done: completion
  *
- * A queue that had no room once is in error for good.  It still takes what it has
- * room for, as somebody may wait for the last requests of his queue pair.
+ * After an overrun the queue stays in error. It still takes completions that it has
+ * room for, as a consumer may wait for the flush of its queue pair.
  *
- * Context: any; the user's handler is called without a lock of the queue.
- * Return: false if the queue is in error, and with it all that report to it.
+ * Context: any; the consumer's handler is called without the queue's lock.
+ * Return: false if the queue is in error, which ends the queue pairs that use it.
  */
 bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		const struct iwp_completion *done)
@@ -138,15 +141,7 @@ static void iwp_cqe_read(const struct siw_cqe *cqe, u8 flags, struct ib_wc *wc)
 	}
 }
 
-/**
- * iwp_poll_cq() - a kernel user takes completions
- * @ibcq: from where; a process takes its own without our help
- * @max: how many at most
- * @wc: where to write them
- *
- * Context: any.
- * Return: how many there were.
- */
+/* For kernel consumers; user space reads the ring itself. */
 static int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 {
 	struct iwp_cq *cq = iwp_cq(ibcq);
@@ -170,13 +165,7 @@ static int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 	return n;
 }
 
-/**
- * iwp_req_notify_cq() - a kernel user wants to be told of the next completion
- * @ibcq: which queue
- * @flags: of which kind
- *
- * Return: whether there are completions already, if @flags asks for that.
- */
+/* For kernel consumers; user space writes the flags itself. */
 static int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct iwp_cq *cq = iwp_cq(ibcq);
@@ -184,7 +173,10 @@ static int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 
 	if ((flags & IB_CQ_SOLICITED_MASK) != IB_CQ_SOLICITED)
 		wanted |= SIW_NOTIFY_NEXT_COMPLETION;
-	/* The wish is there before completions are looked for. */
+	/*
+	 * Write the flags before looking for completions; pairs with
+	 * iwp_cq_wants_event().
+	 */
 	smp_store_mb(cq->ctrl->flags, wanted);
 	if (!(flags & IB_CQ_REPORT_MISSED_EVENTS))
 		return 0;
@@ -226,14 +218,6 @@ static void iwp_cq_free(struct iwp_cq *cq)
 	atomic_dec(&iwp_device(cq->ibcq.device)->nr_cqs);
 }
 
-/**
- * iwp_create_cq() - a new completion queue
- * @ibcq: in memory of the core
- * @attr: how many completions it has to hold
- * @attrs: of the process that asks, or NULL
- *
- * Return: 0 or a negative error number.
- */
 static int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			 struct sdp_create_cq_attrs *attrs)
 {
@@ -255,13 +239,6 @@ static int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
-/**
- * iwp_destroy_cq() - end a completion queue that no queue pair uses
- * @ibcq: which one
- * @udata: not used
- *
- * Return: 0.
- */
 static int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	iwp_cq_free(iwp_cq(ibcq));

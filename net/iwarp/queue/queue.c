@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work requests on their way through the queues: taken by the sender and the
- * receiver, completed in order, flushed when the queue pair is in error.
+ * Send and receive queues: requests are taken by the transmit and receive paths,
+ * completed in order, and flushed in the error state.
  *
- * Requests of a process are in memory that it can change at any time.  They
- * are copied once, and only the copy is looked at.
+ * User space can change its requests at any time. They are copied once, and only the
+ * copy is used.
  */
 #include "queue.h"
 
-/* Nothing of the request can be used but its name. */
+/* Keeps only the wr_id, for an error completion. */
 static void iwp_send_set_invalid(struct iwp_send *send)
 {
 	send->opcode = SIW_OP_SEND;
@@ -32,7 +32,7 @@ static bool iwp_send_valid(const struct iwp_send *send, u8 max_sge)
 	return send->num_sge <= max_sge;
 }
 
-/* Returns false if the pieces are longer than a message can be. */
+/* Returns false if the sum exceeds the maximum message length. */
 static bool iwp_send_sum(struct iwp_send *send)
 {
 	u64 length = 0;
@@ -45,8 +45,8 @@ static bool iwp_send_sum(struct iwp_send *send)
 }
 
 /*
- * The library hands an inlined request over with one piece, behind which the data
- * is.  Each field is read once.
+ * An inline request of siw's library has one element, followed by the data. Each field
+ * is read once.
  */
 static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
 			    const struct siw_sqe *sqe, u16 flags)
@@ -68,7 +68,7 @@ static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
 		iwp_send_set_invalid(send);
 }
 
-/* Moves one request of a process to where it cannot change it any more. */
+/* Copies one request of user space to the kernel's ring. */
 static bool iwp_sq_import(struct iwp_qp *qp)
 {
 	struct iwp_sq *sq = &qp->sq;
@@ -89,11 +89,12 @@ static bool iwp_sq_import(struct iwp_qp *qp)
 }
 
 /**
- * iwp_sq_next() - the first request that is not begun
+ * iwp_sq_next() - get the first request that is not started
  * @qp: queue pair
  *
- * Context: socket's lock held; of one that is joined, its lane at work.
- * Return: the request, still in the queue, or NULL if there is none.
+ * Context: socket lock held; with loopback, in the outgoing direction's tasklet or its
+ * place.
+ * Return: the request, still in the queue, or NULL.
  */
 struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
 {
@@ -105,7 +106,7 @@ struct iwp_send *iwp_sq_next(struct iwp_qp *qp)
 	return &sq->ring[sq->next & (sq->size - 1)];
 }
 
-/* Who has lost a completion knows nothing of his requests any more. */
+/* Results are lost in an overrun, so all queue pairs of the completion queue fail. */
 static void iwp_complete(struct iwp_qp *qp, struct ib_cq *ibcq,
 			 const struct iwp_completion *done)
 {
@@ -113,7 +114,7 @@ static void iwp_complete(struct iwp_qp *qp, struct ib_cq *ibcq,
 		iwp_qp_fail(qp, IWARP_E_RDMAP_LOCAL);
 }
 
-/* Takes the oldest request off, and reports it if that is wanted. */
+/* Removes the oldest request, with a completion if signaled or failed. */
 static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 {
 	struct iwp_sq *sq = &qp->sq;
@@ -132,14 +133,14 @@ static void iwp_sq_pop(struct iwp_qp *qp, enum siw_wc_status status)
 }
 
 /**
- * iwp_sq_reap() - report the requests that are complete
+ * iwp_sq_reap() - complete finished send requests
  * @qp: queue pair
- * @acked: place in the stream up to which the peer's TCP has everything
+ * @acked: stream position that the peer's TCP has acknowledged
  *
  * A request completes after all before it, and not before the peer's TCP has
- * acknowledged the last byte of it.
+ * acknowledged its last byte.
  *
- * Context: as iwp_sq_next(), state not IWP_QP_ERROR.
+ * Context: as iwp_sq_next(), state not %IWP_QP_ERROR.
  */
 void iwp_sq_reap(struct iwp_qp *qp, u64 acked)
 {
@@ -155,7 +156,7 @@ void iwp_sq_reap(struct iwp_qp *qp, u64 acked)
 	}
 }
 
-/* Of a process, no more than there can be: it might post for ever. */
+/* From user space takes at most as many as the queue has entries, so that it ends. */
 static void iwp_sq_flush_all(struct iwp_qp *qp)
 {
 	struct iwp_sq *sq = &qp->sq;
@@ -180,12 +181,12 @@ static bool iwp_sq_empty(struct iwp_qp *qp)
 }
 
 /**
- * iwp_sq_flush() - complete all send requests without executing them
- * @qp: queue pair in error; nothing is being sent any more
+ * iwp_sq_flush() - flush all send requests
+ * @qp: queue pair in the error state; nothing is being sent any more
  *
- * Whoever posts to such a queue pair calls this; he who finds another at it
- * leaves his request to that one, who looks again before he goes.  What a
- * process posts meanwhile is looked for later, see qp/flush_poll.c.
+ * Also called by those who post in this state. If a flush is running, it checks the
+ * queue again before it ends, and finds the caller's request. What user space posts
+ * meanwhile is flushed later, see qp/flush_poll.c.
  *
  * Context: any.
  */
@@ -196,21 +197,21 @@ void iwp_sq_flush(struct iwp_qp *qp)
 			return;
 		iwp_sq_flush_all(qp);
 		clear_bit_unlock(0, &qp->sq.flushing);
-		/* Who found the bit set has posted before. */
+		/* A poster that found the bit set has posted before. */
 		smp_mb__after_atomic();
 	} while (!iwp_sq_empty(qp));
 }
 
 /**
- * iwp_rq_peek() - a receive request that will be the next, later
+ * iwp_rq_peek() - copy a receive request without taking it
  * @qp: queue pair
- * @ahead: how many will be taken before
+ * @ahead: number of requests to be taken before
  * @rqe: filled in with a copy
  *
- * A process may still change its request, so who relies on what he has seen
- * looks again when he takes it.
+ * User space may still change the request, so what depends on its contents must be
+ * checked again when it is taken.
  *
- * Context: socket's lock held, or the queue being flushed.
+ * Context: socket lock held, or flushing.
  * Return: false if it is not posted yet.
  */
 bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
@@ -229,12 +230,12 @@ bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
 }
 
 /**
- * iwp_rq_take() - the next receive request
+ * iwp_rq_take() - take the next receive request
  * @qp: queue pair
  * @rqe: filled in with a copy
  *
- * Context: socket's lock held, or the queue being flushed; of one that is
- * joined, the peer's lane at work.
+ * Context: socket lock held, or flushing; with loopback, in the incoming direction's
+ * tasklet or its place.
  * Return: false if there is none.
  */
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
@@ -249,9 +250,9 @@ bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
 }
 
 /**
- * iwp_rq_complete() - report a receive request
+ * iwp_rq_complete() - complete a receive request
  * @qp: queue pair
- * @done: what to say
+ * @done: completion
  *
  * Context: any.
  */
@@ -260,7 +261,7 @@ void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done)
 	iwp_complete(qp, qp->ibqp.recv_cq, done);
 }
 
-/* No more than there can be, as iwp_sq_flush_all(). */
+/* At most as many as the queue has entries, as iwp_sq_flush_all(). */
 static void iwp_rq_flush_all(struct iwp_qp *qp)
 {
 	u32 left = qp->rq.size;
@@ -294,10 +295,10 @@ bool iwp_rq_empty(struct iwp_qp *qp)
 }
 
 /**
- * iwp_rq_flush() - complete all receive requests without using them
- * @qp: queue pair in error; nothing is being received any more
+ * iwp_rq_flush() - flush all receive requests
+ * @qp: queue pair in the error state; nothing is being received any more
  *
- * As iwp_sq_flush().
+ * See iwp_sq_flush().
  *
  * Context: any.
  */
@@ -308,7 +309,7 @@ void iwp_rq_flush(struct iwp_qp *qp)
 			return;
 		iwp_rq_flush_all(qp);
 		clear_bit_unlock(0, &qp->rq.flushing);
-		/* Who found the bit set has posted before. */
+		/* A poster that found the bit set has posted before. */
 		smp_mb__after_atomic();
 	} while (iwp_qp_kernel(qp) && !iwp_rq_empty(qp));
 }

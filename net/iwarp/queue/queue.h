@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Completion queues; requests on their way through their queues.
- */
+/* Completion queues, and the send and receive queues of queue pairs. */
 #ifndef _IWP_QUEUE_H
 #define _IWP_QUEUE_H
 
@@ -12,31 +10,31 @@
 #include "core/core.h"
 #include "mem/mem.h"
 
-/* Operations of kernel users that the shared layout has no number for. */
+/* Operations for kernel consumers that siw's ABI has no opcode for. */
 enum iwp_opcode {
 	IWP_OP_WRITE_WITH_IMM = SIW_NUM_OPCODES,
 	IWP_OP_RECEIVE_IMM,
 	IWP_NUM_OPCODES
 };
 
-/* In the flags of a completion for a kernel user: immediate data is there. */
+/* Flag of a kernel consumer's completion: it has immediate data. */
 #define IWP_CQE_IMM		BIT(7)
 
 /**
  * struct iwp_cq - a completion queue
- * @ibcq: what the RDMA core knows; first, as the core allocates it
- * @lock: orders those who put completions, and kernel users who take them
+ * @ibcq: the RDMA core's part; first, as the core allocates the structure
+ * @lock: serializes writers, and readers in the kernel
  * @queue: memory
- * @ring: the elements in it
- * @ctrl: behind them: what the user wants to be told
- * @size: how many elements
- * @put: where the next completion goes, not wrapped
- * @get: where a kernel user takes the next, not wrapped
- * @overrun: a completion found no room, which has been reported; under @lock
+ * @ring: elements
+ * @ctrl: notification flags, after the elements
+ * @size: number of elements
+ * @put: next element to be written, not wrapped
+ * @get: next element for a kernel consumer to read, not wrapped
+ * @overrun: a completion was lost, and the event sent; under @lock
  */
 struct iwp_cq {
 	struct ib_cq ibcq;
-	spinlock_t lock; /* of put and get */
+	spinlock_t lock; /* protects put and get */
 	struct iwp_queue queue;
 	struct siw_cqe *ring;
 	struct siw_cq_ctrl *ctrl;
@@ -52,15 +50,15 @@ static inline struct iwp_cq *iwp_cq(struct ib_cq *ibcq)
 }
 
 /**
- * struct iwp_completion - what a completion says
- * @id: the user's name for the request
+ * struct iwp_completion - contents of a completion
+ * @id: wr_id
  * @opcode: enum siw_opcode or enum iwp_opcode
  * @status: enum siw_wc_status
- * @bytes: received or read
  * @flags: SIW_WQE_REM_INVAL or IWP_CQE_IMM
- * @stag: that the peer has had invalidated
+ * @solicited: the peer requested a solicited event
+ * @bytes: received or read
+ * @stag: STag that the peer invalidated
  * @imm: immediate data
- * @solicited: the peer asked for an event
  */
 struct iwp_completion {
 	u64 id;
@@ -78,24 +76,24 @@ extern const struct ib_device_ops iwp_cq_dev_ops;
 bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		const struct iwp_completion *done);
 
-/* Whether a request brings the peer's memory here. */
+/* Whether it is an RDMA Read. */
 static inline bool iwp_send_reads(const struct iwp_send *send)
 {
 	return send->opcode == SIW_OP_READ ||
 	       send->opcode == SIW_OP_READ_LOCAL_INV;
 }
 
-/* Whether the peer has no part in a request. */
+/* Whether the request does not involve the peer. */
 static inline bool iwp_send_is_local(const struct iwp_send *send)
 {
 	return send->opcode == SIW_OP_REG_MR ||
 	       send->opcode == SIW_OP_INVAL_STAG;
 }
 
-/* Between who fills a place in a ring and who empties it: an index. */
+/* A ring index, read by the other side of the ring. */
 static inline u32 iwp_index_load(const u32 *index)
 {
-	/* Pairs with iwp_index_store(): what it counts is to be seen. */
+	/* Pairs with iwp_index_store(): the entries before it are visible. */
 	return smp_load_acquire(index);
 }
 
@@ -105,20 +103,20 @@ static inline void iwp_index_store(u32 *index, u32 value)
 	smp_store_release(index, value);
 }
 
-/* The same for a place that says itself whether it is full. */
+/* Flags of a ring entry that say whether it is valid; also written by user space. */
 static inline u16 iwp_flags_load(const __u16 *flags)
 {
-	/* Pairs with iwp_flags_store(), and with the process's like. */
+	/* Pairs with iwp_flags_store() and user space. */
 	return smp_load_acquire(flags);
 }
 
 static inline void iwp_flags_store(__u16 *flags, u16 value)
 {
-	/* Pairs with iwp_flags_load(), and with the process's like. */
+	/* Pairs with iwp_flags_load() and user space. */
 	smp_store_release(flags, value);
 }
 
-/* Whether there is a request in a process's queue. */
+/* Whether user space's send queue has a request. */
 static inline bool iwp_sq_shared_pending(const struct iwp_sq *sq)
 {
 	const struct siw_sqe *ring = sq->shared.mem;
@@ -128,7 +126,7 @@ static inline bool iwp_sq_shared_pending(const struct iwp_sq *sq)
 		       SIW_WQE_VALID;
 }
 
-/* Whether there is a request that is not begun, be it there. */
+/* Whether there is a request that is not started, in either queue. */
 static inline bool iwp_sq_pending(const struct iwp_sq *sq)
 {
 	return sq->next != iwp_index_load(&sq->put) ||
