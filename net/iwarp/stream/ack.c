@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Acknowledgements: the peer's requests complete by them, so they must not wait
- * as long as TCP lets them; but a packet of their own is dear, and an answer,
- * or more data, often follows at once.
+ * Delayed acknowledgments. The peer's requests complete by them, so they must not wait
+ * as long as TCP's own; but a separate packet is expensive, and a response or more data
+ * often follows soon.
  */
 #include <net/tcp.h>
 
 #include "internal.h"
 
-/* Longer than an answer takes on a quick machine, hardly noticed otherwise. */
+/* Longer than a response takes on a fast machine. */
 #define IWP_ACK_DELAY		(50 * NSEC_PER_USEC)
-/* It is doubled so often, while the program answers what it receives. */
+/* Maximum number of doublings while the program responds to what it receives. */
 #define IWP_ACK_SHIFT_MAX	4
-/* And begins anew so often, while more arrives, */
+/* Maximum number of extensions while more data arrives. */
 #define IWP_ACK_EXTEND_MAX	4
-/* each time with the double, up to this: TCP itself acknowledges a stream. */
+/* Maximum number of doublings then: TCP itself acknowledges a stream. */
 #define IWP_ACK_EXTEND_SHIFT_MAX	2
 
 static u64 iwp_ack_delay(const struct iwp_qp *qp)
@@ -47,7 +47,7 @@ static bool iwp_ack_received(const struct iwp_qp *qp)
 	return tcp_sk(qp->tx.sk)->rcv_nxt != qp->ack.received;
 }
 
-/* Who sends more does not wait to hear of what he has sent: one may do for all. */
+/* A peer that keeps sending does not wait for this acknowledgment. */
 static bool iwp_ack_extend(struct iwp_qp *qp)
 {
 	if (!iwp_ack_received(qp) || qp->ack.extended == IWP_ACK_EXTEND_MAX)
@@ -57,7 +57,7 @@ static bool iwp_ack_extend(struct iwp_qp *qp)
 	return true;
 }
 
-/* Returns after how many nanoseconds to look again, 0 = not before more comes. */
+/* Returns the delay until the next check, nanoseconds; 0 = until more arrives. */
 static u64 iwp_ack_check(struct iwp_qp *qp)
 {
 	struct sock *sk = qp->tx.sk;
@@ -67,7 +67,7 @@ static u64 iwp_ack_check(struct iwp_qp *qp)
 			iwp_ack_double_delay(qp);
 		return 0;
 	}
-	/* What was there before is answered, and this may be about to be. */
+	/* Earlier data was responded to, and the new data may be soon. */
 	if (iwp_ack_sent(qp) && iwp_ack_received(qp)) {
 		iwp_ack_double_delay(qp);
 		iwp_ack_snapshot(qp);
@@ -81,7 +81,7 @@ static u64 iwp_ack_check(struct iwp_qp *qp)
 	return 0;
 }
 
-/* Returns as above; if the socket is in use, it is looked at soon. */
+/* Returns as iwp_ack_check(); retries soon if the socket is owned. */
 static u64 iwp_ack_run(struct iwp_qp *qp, struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
@@ -115,7 +115,7 @@ static enum hrtimer_restart iwp_ack_expired(struct hrtimer *timer)
 }
 
 /**
- * iwp_ack_init() - prepare a queue pair
+ * iwp_ack_init() - initialize a new queue pair
  * @qp: queue pair
  */
 void iwp_ack_init(struct iwp_qp *qp)
@@ -125,10 +125,10 @@ void iwp_ack_init(struct iwp_qp *qp)
 }
 
 /**
- * iwp_ack_schedule() - something was received
- * @qp: queue pair; the timer has a reference of its own
+ * iwp_ack_schedule() - data was received: schedule an acknowledgment
+ * @qp: queue pair; the timer takes a reference
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_ack_schedule(struct iwp_qp *qp)
 {
@@ -143,8 +143,8 @@ void iwp_ack_schedule(struct iwp_qp *qp)
 }
 
 /**
- * iwp_ack_stop() - the queue pair goes
- * @qp: queue pair, to which nobody refers
+ * iwp_ack_stop() - stop the timer of a queue pair that is destroyed
+ * @qp: queue pair without references
  */
 void iwp_ack_stop(struct iwp_qp *qp)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue pairs that hold.  Nothing in iWARP tells a receiver that stops reading
- * from one that is slow, so that a message without a receive request can wait
- * in TCP: its window closes, and the sender's requests stay where they are.
+ * Holding: a message without a receive request waits instead of ending the connection.
+ * To the peer this looks like a receiver that reads slowly: TCP's window closes, and
+ * the peer's requests remain outstanding.
  *
- * But the stream has more in it than messages for receive requests.  If a
- * response to a request to read came behind one that waits, and the consumer
- * gives a receive request only after that response, nothing would ever move.
- * Therefore messages that wait are taken out of the stream as long as there is
- * room for them.
+ * But the stream contains more than messages for receive requests. If an RDMA Read
+ * Response followed a held message, and the consumer posted a receive request only
+ * after that response, nothing would ever proceed. Therefore held messages are taken
+ * out of the stream as long as there is space for them.
  */
 #include <linux/module.h>
 #include <linux/sizes.h>
@@ -17,13 +16,13 @@
 
 #include "internal.h"
 
-/* Room for segments that wait: some of the longest that there may be. */
+/* Space for held segments: some of the maximum length. */
 #define IWP_SPILL_SIZE		SZ_128K
-/* What TCP keeps for each direction, beyond which the sender waits. */
+/* TCP's buffers, beyond which the sender waits. */
 #define IWP_HOLD_BUFFER		SZ_256K
-/* Requests become segments when TCP has less than this to send. */
+/* Requests are segmented while TCP has less unsent data than this. */
 #define IWP_HOLD_UNSENT		SZ_64K
-/* How often to look whether a process has posted a request. */
+/* Interval of polling user receive queues. */
 #define IWP_HOLD_POLL		msecs_to_jiffies(4)
 
 static bool iwp_hold_user;
@@ -41,10 +40,10 @@ static void iwp_hold_poll(struct work_struct *work)
 }
 
 /**
- * iwp_hold_init() - a queue pair is new
+ * iwp_hold_init() - initialize a new queue pair
  * @qp: queue pair
  *
- * Those of processes hold if the administrator says so.
+ * User queue pairs hold if the module parameter says so.
  */
 void iwp_hold_init(struct iwp_qp *qp)
 {
@@ -55,8 +54,8 @@ void iwp_hold_init(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_free() - a queue pair goes
- * @qp: queue pair, without references
+ * iwp_hold_free() - release the memory of held messages
+ * @qp: queue pair without references
  */
 void iwp_hold_free(struct iwp_qp *qp)
 {
@@ -64,10 +63,10 @@ void iwp_hold_free(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_enable() - a consumer in the kernel wants its queue pair to hold
+ * iwp_hold_enable() - have a kernel consumer's queue pair hold
  * @qp: queue pair
  *
- * Return: 0, or -EINVAL if it is connected.
+ * Return: 0, or -EINVAL if it is connected, or was.
  */
 int iwp_hold_enable(struct iwp_qp *qp)
 {
@@ -84,7 +83,8 @@ int iwp_hold_enable(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_limit_buffers() - have the sender feel it soon if we hold
+ * iwp_hold_limit_buffers() - limit TCP's buffers, so that the peer soon waits if we
+ * hold
  * @ep: endpoint, locked, with a queue pair and a socket
  *
  * Context: process.
@@ -105,12 +105,12 @@ void iwp_hold_limit_buffers(struct iwp_ep *ep)
 }
 
 /**
- * iwp_hold_alloc() - get room for what waits, if something does
+ * iwp_hold_alloc() - allocate memory for held messages, if there is one
  * @qp: queue pair
  *
- * Most never need it.
+ * Most queue pairs never need it.
  *
- * Context: process, socket's lock held.
+ * Context: process, socket lock held.
  */
 void iwp_hold_alloc(struct iwp_qp *qp)
 {
@@ -125,10 +125,10 @@ void iwp_hold_alloc(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_spills() - whether the segment that is arriving has to wait
+ * iwp_hold_spills() - whether the arriving segment has to wait
  * @qp: queue pair
  *
- * From its first one on that finds no request, all have to wait that follow.
+ * After a segment without a receive request all following ones have to wait.
  */
 bool iwp_hold_spills(struct iwp_qp *qp)
 {
@@ -140,7 +140,9 @@ bool iwp_hold_spills(struct iwp_qp *qp)
 		return true;
 	if (!iwp_rx_take_rqe(qp)) {
 		WRITE_ONCE(hold->waiting, true);
-		/* Who posts sees that, or we see what he posted. */
+		/*
+		 * Pairs with iwp_post_recv(): it sees waiting, or we see its request.
+		 */
 		smp_mb();
 		if (!iwp_rx_take_rqe(qp))
 			return true;
@@ -150,11 +152,11 @@ bool iwp_hold_spills(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_begin() - a segment is arriving that has to wait
+ * iwp_hold_begin() - a segment that has to wait is arriving
  * @qp: queue pair
  * @hdr: its header
  *
- * Return: %IWARP_RX_GO if there is room for it; else %IWARP_RX_HOLD.
+ * Return: %IWARP_RX_GO if there is space for it; else %IWARP_RX_HOLD.
  */
 u32 iwp_hold_begin(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 {
@@ -190,7 +192,7 @@ void iwp_hold_store(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 	rx->hold.spilling = false;
 }
 
-/* Returns what is wrong with it, as if it arrived now. */
+/* Returns an error as for a segment that arrives now. */
 static enum iwarp_error iwp_hold_deliver_one(struct iwp_qp *qp,
 					     const struct iwarp_spilled *segment,
 					     const struct iwarp_source *src)
@@ -209,10 +211,10 @@ static enum iwarp_error iwp_hold_deliver_one(struct iwp_qp *qp,
 }
 
 /**
- * iwp_hold_deliver() - give receive requests what has waited for them
+ * iwp_hold_deliver() - deliver held messages to receive requests
  * @qp: queue pair
  *
- * Context: socket's lock held, state not IWP_QP_ERROR; it may be afterwards.
+ * Context: socket lock held, state not %IWP_QP_ERROR; it may be afterwards.
  */
 void iwp_hold_deliver(struct iwp_qp *qp)
 {
@@ -229,19 +231,19 @@ void iwp_hold_deliver(struct iwp_qp *qp)
 	}
 	if (error)
 		iwp_tx_terminate(qp, error, NULL, 0);
-	/* What has stopped the stream is looked at when it is read next. */
+	/* A segment left in TCP is handled when the stream is read next. */
 	else if (iwarp_spill_empty(&hold->spill) && !hold->spilling)
 		WRITE_ONCE(hold->waiting, false);
 }
 
 /**
- * iwp_hold_can_deliver() - whether more can be delivered, after all was read
+ * iwp_hold_can_deliver() - whether more can be delivered after reading
  * @qp: queue pair
  *
- * A segment that comes in pieces is kept when its last one is here, and the
- * request for it may have been posted before.
+ * A segment in several parts is stored when the last one has arrived, and its receive
+ * request may have been posted before that.
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 bool iwp_hold_can_deliver(struct iwp_qp *qp)
 {
@@ -250,8 +252,9 @@ bool iwp_hold_can_deliver(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_start_poll() - something waits for receive requests
- * @qp: queue pair; nothing happens if its user tells us of his
+ * iwp_hold_start_poll() - poll for receive requests
+ * @qp: queue pair; no effect for kernel consumers, whose post_recv() finds waiting
+ *	messages
  *
  * Context: any.
  */
@@ -265,10 +268,10 @@ void iwp_hold_start_poll(struct iwp_qp *qp)
 }
 
 /**
- * iwp_hold_read_done() - all was read that could be
- * @qp: queue pair, on which something has waited, or does
+ * iwp_hold_read_done() - everything was read that could be
+ * @qp: queue pair, with messages that wait or waited
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_hold_read_done(struct iwp_qp *qp)
 {
@@ -279,18 +282,18 @@ void iwp_hold_read_done(struct iwp_qp *qp)
 		iwp_hold_start_poll(qp);
 		return;
 	}
-	/* The peer's FIN may have waited, too. */
+	/* The peer's FIN may have been delayed. */
 	iwp_qp_signal(qp, IWP_EV_SOCKET);
 }
 
 /**
- * iwp_hold_delays_close() - whether the peer's FIN is not to be noticed yet
+ * iwp_hold_delays_close() - whether the peer's FIN must be ignored for now
  * @qp: queue pair
  * @sk: its socket
  *
- * The connection is not over while something waits that came before.
+ * The connection is not closed while messages before the FIN wait.
  *
- * Context: any; looked at again after iwp_hold_read_done().
+ * Context: any; checked again after iwp_hold_read_done().
  */
 bool iwp_hold_delays_close(struct iwp_qp *qp, const struct sock *sk)
 {

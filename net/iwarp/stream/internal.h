@@ -1,51 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the files of the stream share, and nobody else uses.
- */
+/* Shared by the files of this folder. */
 #ifndef _IWP_STREAM_INTERNAL_H
 #define _IWP_STREAM_INTERNAL_H
 
 #include "stream.h"
 
-/* How many a segment can need, if memory is so scarce that pages are single. */
+/* Maximum fragments of a segment, if all pages are of order 0. */
 #define IWP_TX_SEG_VECS		20
-/* How many if the engine gathers data and markers, and how long it is then. */
+/* The same, and the maximum segment length, if the engine gathers data and markers. */
 #define IWP_TX_SG_VECS		56
 #define IWP_TX_SG_ROOM		8960
 
-/* Numbers of requests to read begin here: each connection soon wraps them. */
+/* First RDMA Read number: small enough for every connection to wrap soon. */
 #define IWP_READS_FIRST		(-4u)
 
-/* A place in the stream's data, for the walk over the memory it goes to. */
+/* Source position of a copy to memory regions. */
 struct iwp_copy {
 	const struct iwarp_source *src;
 	u32 off;
 };
 
-/* How many FPDUs can be placed ahead of holes at a time. */
+/* Maximum number of FPDUs that are placed early. */
 #define IWP_EARLY_SLOTS		1024
-/* How much is placed before TCP gets on with its work. */
+/* Maximum bytes placed in one call from TCP. */
 #define IWP_EARLY_BUDGET	65536
 
 /**
- * struct iwp_early - what was placed ahead of a hole
- * @wire: the FPDU that is looked at
- * @qp: whose it is
- * @start_seq: TCP's number of the first byte of full operation
- * @off: something did not fit, and will not when it comes in order
- * @run: TCP's number of the first byte of the bytes that were looked at last
- * @next: and of the first of them that was not looked at
- * @hole_filling: a segment has come that belongs to the hole
- * @filled_end: TCP's number of the byte behind it
+ * struct iwp_early - placement ahead of a hole in TCP's stream
+ * @wire: the FPDU that is being parsed
+ * @qp: queue pair
+ * @start_seq: TCP sequence number of the first byte in Full Operation
+ * @off: disabled, after an error that will occur in order, too
+ * @run: TCP sequence number of the first byte of the run that was parsed last
+ * @next: TCP sequence number of the first byte of that run that was not parsed
+ * @hole_filling: a segment arrived that fills the hole
+ * @filled_end: TCP sequence number after that segment
  * @failed: some payload of @wire could not be placed
- * @target: what its payload goes to, see struct iwarp_place
- * @sge: pieces of that memory, if our own user has chosen it
- * @num_sge: how many
+ * @target: registration that its payload goes to, see struct iwarp_place
+ * @sge: scatter/gather list that it goes to, if untagged or an RDMA Read Response
+ * @num_sge: number of elements
  * @at: offset of the payload in them
- * @nr: number of our request to read that @wire answers
- * @rqe: request that @wire will be received by
+ * @nr: number of our RDMA Read Request that @wire responds to
+ * @rqe: receive request that @wire will take
  * @placed: FPDUs that were placed
- * @slots: room for them
+ * @slots: memory for @placed
  */
 struct iwp_early {
 	struct iwarp_rx wire;
@@ -67,19 +65,19 @@ struct iwp_early {
 	struct iwarp_place slots[IWP_EARLY_SLOTS];
 };
 
-/* The place in the send queue of one of our requests to read. */
+/* Index in the send queue of an outbound RDMA Read Request. */
 static inline u32 iwp_read_index(const struct iwp_tx *tx, u32 nr)
 {
 	return tx->orq[nr & (tx->orq_size - 1)];
 }
 
-/* The STag that the answer to one of our requests to read goes to. */
+/* Data sink STag of an outbound RDMA Read Request. */
 static inline u32 iwp_read_stag(const struct iwp_tx *tx, u32 nr)
 {
 	return iwp_read_index(tx, nr) << 8 | 1;
 }
 
-/* Whether everything is in segments.  The socket's lock is held. */
+/* Whether everything was segmented. Socket lock held. */
 static inline bool iwp_tx_written(const struct iwp_qp *qp)
 {
 	const struct iwp_tx *tx = &qp->tx;
@@ -88,13 +86,13 @@ static inline bool iwp_tx_written(const struct iwp_qp *qp)
 	       tx->reads_get == tx->reads_put && !iwp_sq_pending(&qp->sq);
 }
 
-/* Whether TCP has all of it, too: what remains is to be acknowledged. */
+/* Whether TCP has all segments, too, so that only acknowledgments are missing. */
 static inline bool iwp_tx_idle(const struct iwp_qp *qp)
 {
 	return !qp->tx.nr_vecs && iwp_tx_written(qp);
 }
 
-/* If it is joined, have the lane look; false if it is not, or not now. */
+/* Returns false without loopback, or after that direction was detached. */
 static inline bool iwp_stream_kick_loopback(const struct iwp_qp *qp,
 					    struct iwp_loopback_dir *dir)
 {
@@ -168,7 +166,7 @@ void iwp_ack_init(struct iwp_qp *qp);
 void iwp_ack_stop(struct iwp_qp *qp);
 void iwp_ack_schedule(struct iwp_qp *qp);
 
-/* An FPDU comes in order and is right: whether its payload is there already. */
+/* A valid FPDU arrives in order: was its payload placed early? */
 static inline u32 iwp_early_verdict(struct iwp_qp *qp)
 {
 	const struct iwp_early *early = qp->rx.early;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The receiver: reads what TCP has in order, and ends the connection if the
- * peer breaks the rules.
+ * The receiver: reads TCP's data in order, and ends the connection after a protocol
+ * error.
  */
 #include <linux/crc32c.h>
 #include <net/tcp.h>
@@ -9,7 +9,10 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/* Where some of a buffer is, or NULL if it is in pieces; usually it is not. */
+/*
+ * Returns the address of a part of an skb, or NULL in the rare case that it is not
+ * contiguous.
+ */
 static const u8 *iwp_skb_linear(const struct sk_buff *skb, u32 off, u32 len)
 {
 	u32 start = skb_headlen(skb);
@@ -28,17 +31,17 @@ static const u8 *iwp_skb_linear(const struct sk_buff *skb, u32 off, u32 len)
 }
 
 /**
- * iwp_skb_copy() - copy some of what TCP has received
- * @src: its @ctx is the buffer
- * @off: offset in that
- * @to: where it goes
- * @len: how much
+ * iwp_skb_copy() - copy from an skb
+ * @src: its @ctx is the skb
+ * @off: offset in the skb
+ * @to: destination
+ * @len: number of bytes
  */
 void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 {
 	const u8 *from = iwp_skb_linear(src->ctx, off, len);
 
-	/* The receiver asks only for what is there. */
+	/* Callers never exceed the skb. */
 	if (from)
 		iwp_copy(to, from, len);
 	else
@@ -46,13 +49,13 @@ void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 }
 
 /**
- * iwp_skb_crc() - checksum of some of what TCP has received
- * @src: its @ctx is the buffer
- * @off: offset in that
- * @len: how much
- * @crc: checksum of what is before it
+ * iwp_skb_crc() - checksum a part of an skb
+ * @src: its @ctx is the skb
+ * @off: offset in the skb
+ * @len: number of bytes
+ * @crc: checksum of the bytes before
  *
- * Return: the checksum, continued.
+ * Return: the continued checksum.
  */
 u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 {
@@ -103,8 +106,8 @@ static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /**
- * iwp_rx_flush() - what is half received stays so
- * @qp: queue pair, in error
+ * iwp_rx_flush() - flush the receive request of a partly received message
+ * @qp: queue pair in the error state
  */
 void iwp_rx_flush(struct iwp_qp *qp)
 {
@@ -121,17 +124,17 @@ static void iwp_rx_read(struct iwp_qp *qp)
 		.count = 1,
 	};
 
-	/* When to acknowledge is our business. */
+	/* Acknowledgments are delayed by ack.c, not by TCP. */
 	inet_csk_enter_pingpong_mode(sk);
 	tcp_read_sock(sk, &desc, iwp_rx_actor);
 	iwp_ack_schedule(qp);
 }
 
 /**
- * iwp_rx_ready() - TCP has data, or we have room for it
+ * iwp_rx_ready() - TCP has data, or a held message may be delivered
  * @qp: queue pair
  *
- * Context: socket's lock held, full operation.
+ * Context: socket lock held, Full Operation.
  */
 void iwp_rx_ready(struct iwp_qp *qp)
 {
@@ -178,7 +181,7 @@ static enum iwarp_error iwp_engine_data(struct iwarp_rx *wire,
 	return iwp_rx_ops.data(wire, src, off, len, at);
 }
 
-/* Whom that tells, and what he does then, is nothing of the engine's. */
+/* Completions and their handlers are the host's work. */
 static enum iwarp_error iwp_engine_end(struct iwarp_rx *wire)
 {
 	struct iwp_qp *qp = container_of(wire, struct iwp_qp, rx.wire);
@@ -190,7 +193,7 @@ static enum iwarp_error iwp_engine_end(struct iwarp_rx *wire)
 	return error;
 }
 
-/* As iwp_rx_ops, but the end of a segment is the host's work. */
+/* As iwp_rx_ops, but accounts @end to the host. */
 static const struct iwarp_rx_ops iwp_engine_rx_ops = {
 	.begin = iwp_engine_begin,
 	.data = iwp_engine_data,
@@ -198,12 +201,12 @@ static const struct iwarp_rx_ops iwp_engine_rx_ops = {
 };
 
 /**
- * iwp_rx_start() - begin full operation
+ * iwp_rx_start() - start Full Operation of the receiver
  * @qp: queue pair, whose @rx is empty
- * @interval: of markers that we have asked for, or %IWARP_NO_MARKERS
+ * @interval: marker interval that we asked for, or %IWARP_NO_MARKERS
  * @crc: checksums are in use
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_rx_start(struct iwp_qp *qp, u32 interval, bool crc)
 {

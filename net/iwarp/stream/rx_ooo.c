@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP's queue of what is ahead of a hole, and how we hear of it.
+ * TCP's out-of-order queue, and how we are notified of it.
  *
- * TCP tells the owner of a socket only of data that is in order.  But for every
- * segment that is not it sends an acknowledgment, by an operation of the
- * address family that a socket has a pointer to.  So the socket gets a copy of
- * these operations, with our own for sending, which looks at the queue when
- * the acknowledgment has left.
+ * TCP notifies a socket's owner only of data in order. But it sends an acknowledgment
+ * for every out-of-order segment, through icsk_af_ops->queue_xmit(). So sockets get a
+ * copy of their family's operations, in which queue_xmit() looks at the queue after
+ * sending.
  *
- * After the third acknowledgment TCP delays the next ones.  While there is a
- * hole we therefore take away the route that the socket remembers for what it
- * receives: then TCP calls another operation for each segment, to choose a
- * route, before it looks at the segment.  Without a hole the route is kept and
- * nothing is different.
+ * After the third acknowledgment TCP delays the next ones. While there is a hole we
+ * therefore clear the socket's receive route: then TCP calls sk_rx_dst_set() for each
+ * segment before it processes it. Without a hole the route is kept and nothing is
+ * different.
  *
- * The queue is only read.  Between two calls TCP may join, cut or discard what
- * is in it, so nothing of it is remembered but sequence numbers.
+ * The queue is only read. TCP may coalesce, trim or discard its skbs between two calls,
+ * so only sequence numbers are remembered.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -27,14 +25,13 @@ static bool iwp_early_enabled = true;
 module_param_named(early, iwp_early_enabled, bool, 0644);
 MODULE_PARM_DESC(early, "Place data that arrives out of order, if it has markers");
 
-/* Of IPv4, of IPv6, and of IPv4 by sockets of IPv6. */
+/* IPv4, IPv6, and IPv4 on IPv6 sockets. */
 #define IWP_OOO_FAMILIES	3
 
 /**
- * struct iwp_ooo_ops - operations of an address family with our own among them
+ * struct iwp_ooo_ops - address family operations with two replaced
  * @orig: the family's own
- * @ops: their copy; a socket points to it from iwp_ooo_watch() to
- *	iwp_ooo_unwatch()
+ * @ops: the copy; used by a socket from iwp_ooo_watch() to iwp_ooo_unwatch()
  */
 struct iwp_ooo_ops {
 	const struct inet_connection_sock_af_ops *orig;
@@ -42,25 +39,25 @@ struct iwp_ooo_ops {
 };
 
 static struct iwp_ooo_ops iwp_ooo_families[IWP_OOO_FAMILIES];
-static DEFINE_MUTEX(iwp_ooo_lock); /* of kinds that are not in use yet */
+static DEFINE_MUTEX(iwp_ooo_lock); /* protects unused entries */
 
 /**
- * struct iwp_run - bytes of TCP's queue without a gap between them
- * @skb: buffer that was used last
- * @seq: TCP's number of the byte at offset 0
+ * struct iwp_run - contiguous data in TCP's out-of-order queue
+ * @skb: skb that was used last
+ * @seq: TCP sequence number at offset 0
  */
 struct iwp_run {
 	struct sk_buff *skb;
 	u32 seq;
 };
 
-/* Behind the last byte of data; a FIN is none. */
+/* Sequence number after the data, not counting a FIN. */
 static u32 iwp_skb_end(const struct sk_buff *skb)
 {
 	return TCP_SKB_CB(skb)->seq + skb->len;
 }
 
-/* Find the buffer of a byte, and what part of a range is in it. */
+/* Finds the skb of a byte, and how much of a range is in it. */
 static u32 iwp_run_piece(struct iwp_run *run, u32 off, u32 len, u32 *skb_off)
 {
 	u32 seq = run->seq + off;
@@ -121,7 +118,7 @@ static struct sk_buff *iwp_ooo_find(const struct tcp_sock *tp, u32 seq)
 	return NULL;
 }
 
-/* Where the run begins, but no further back than an FPDU can. */
+/* Returns the first skb of the run, at most an FPDU's length back. */
 static struct sk_buff *iwp_ooo_first(struct sk_buff *skb)
 {
 	u32 seq = TCP_SKB_CB(skb)->seq;
@@ -134,7 +131,7 @@ static struct sk_buff *iwp_ooo_first(struct sk_buff *skb)
 	return skb;
 }
 
-/* How much follows without a gap, as far as one look goes. */
+/* Returns the length of contiguous data, as far as one call needs it. */
 static u32 iwp_ooo_len(struct sk_buff *skb, u32 seq)
 {
 	const u32 enough = IWP_EARLY_BUDGET + 2 * IWARP_MULPDU_MAX;
@@ -169,7 +166,7 @@ static void iwp_ooo_scan_run(struct iwp_early *early, struct iwp_run *run,
 	early->off = wire->error;
 }
 
-/* The latest segment is in TCP's first block, which may have grown by it. */
+/* The latest segment is in TCP's first SACK block. */
 static void iwp_ooo_scan_block(struct iwp_early *early, const struct tcp_sock *tp)
 {
 	const struct tcp_sack_block *block = &tp->selective_acks[0];
@@ -191,7 +188,7 @@ static void iwp_ooo_scan_block(struct iwp_early *early, const struct tcp_sock *t
 	iwp_ooo_scan_run(early, &run, synced);
 }
 
-/* TCP asks for a route, with each segment, if there is none. */
+/* Without a route TCP calls sk_rx_dst_set() for each segment. */
 static void iwp_ooo_forget_route(struct sock *sk)
 {
 	struct dst_entry *dst;
@@ -249,8 +246,8 @@ static int iwp_ooo_queue_xmit(struct sock *sk, struct sk_buff *skb,
 }
 
 /*
- * A segment has come and was not looked at.  If it belongs into the hole,
- * nothing that is placed now would be early.
+ * A segment has arrived and is not processed yet. If it fills the hole, nothing placed
+ * now would be early.
  */
 static void iwp_ooo_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
 {
@@ -278,9 +275,9 @@ static void iwp_ooo_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
  * iwp_ooo_hole_filled() - TCP has data in order
  * @qp: queue pair
  *
- * Counts what had waited for it.
+ * Counts the data that had waited for it.
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_ooo_hole_filled(struct iwp_qp *qp)
 {
@@ -307,7 +304,7 @@ static void iwp_ooo_fill(struct iwp_ooo_ops *family,
 	family->orig = orig;
 }
 
-/* Returns the copy of a family's operations, or NULL if there are too many. */
+/* Returns the copy of a family's operations, or NULL if the table is full. */
 static const struct inet_connection_sock_af_ops *
 iwp_ooo_copy(const struct inet_connection_sock_af_ops *orig)
 {
@@ -326,12 +323,12 @@ iwp_ooo_copy(const struct inet_connection_sock_af_ops *orig)
 }
 
 /**
- * iwp_ooo_watch() - place early from now on, if that is possible
- * @qp: queue pair, which begins full operation
+ * iwp_ooo_watch() - enable early placement, if possible
+ * @qp: queue pair that starts Full Operation
  *
- * Without markers, or without memory, nothing is placed early.
+ * Does nothing without markers or memory.
  *
- * Context: process, socket's lock held.
+ * Context: process, socket lock held.
  */
 void iwp_ooo_watch(struct iwp_qp *qp)
 {
@@ -346,17 +343,17 @@ void iwp_ooo_watch(struct iwp_qp *qp)
 	early = ops ? iwp_early_new(qp) : NULL;
 	if (!early)
 		return;
-	/* What has arrived, but for the set-up, is not read yet. */
+	/* Only the MPA frame has been read yet. */
 	early->start_seq = tcp_sk(qp->tx.sk)->copied_seq;
-	/* Socket options look at it without the socket's lock. */
+	/* Socket options read it without the socket lock. */
 	WRITE_ONCE(icsk->icsk_af_ops, ops);
 }
 
 /**
- * iwp_ooo_unwatch() - leave a socket as it came
- * @sk: socket of any state
+ * iwp_ooo_unwatch() - restore a socket's operations
+ * @sk: socket in any state
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_ooo_unwatch(struct sock *sk)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Placement ahead of a hole: what may be placed early, where it goes, and
- * whether it is still there when its turn comes.
+ * Placement ahead of a hole: what may be placed early, where it goes, and whether it is
+ * still there when it arrives in order.
  *
- * Nothing else happens early.  Nothing is completed, invalidated, answered or
- * refused; what cannot be placed now is left for when it comes in order.
+ * Only payload is placed early. Completions, invalidations, responses and errors wait
+ * until the FPDU arrives in order, as does what cannot be placed now.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -21,7 +21,7 @@ static u64 iwp_target_hash(u64 target, u64 value)
 	return (target + value) * GOLDEN_RATIO_64;
 }
 
-/* Other memory, or the same registered anew, is another target. */
+/* Other memory, or the same re-registered, is another target. */
 static u64 iwp_sge_target(struct iwp_qp *qp, const struct siw_sge *sge,
 			  u8 num_sge, u64 target)
 {
@@ -40,7 +40,7 @@ static u64 iwp_write_target(struct iwp_qp *qp, const struct iwarp_hdr *hdr)
 	return iwp_mem_generation(qp->ibqp.pd, hdr->stag);
 }
 
-/* Where the FPDU that comes early goes. */
+/* Target of an early FPDU. */
 static u64 iwp_early_target(struct iwp_early *early)
 {
 	if (early->wire.hdr.opcode == IWARP_WRITE)
@@ -49,7 +49,7 @@ static u64 iwp_early_target(struct iwp_early *early)
 			      early->nr);
 }
 
-/* Where the FPDU that comes in order goes. */
+/* Target of the FPDU that arrives in order. */
 static u64 iwp_in_order_target(struct iwp_qp *qp)
 {
 	const struct iwarp_hdr *hdr = &qp->rx.wire.hdr;
@@ -68,7 +68,7 @@ static u64 iwp_in_order_target(struct iwp_qp *qp)
 	}
 }
 
-/* Any of our requests may be answered, not only the oldest. */
+/* The response may be to any of our RDMA Read Requests, not only the oldest. */
 static bool iwp_early_response(struct iwp_early *early)
 {
 	const struct iwarp_hdr *hdr = &early->wire.hdr;
@@ -92,10 +92,9 @@ static bool iwp_early_response(struct iwp_early *early)
 }
 
 /*
- * Each message takes one request, so its number tells which, unless others wait
- * for requests.  A process might change the request before it is taken: that
- * would be another target, and until then it is memory which the process has
- * offered.
+ * Each message takes one receive request, so its MSN says which one, unless messages
+ * are held. User space might change the request before it is taken: that would be
+ * another target, and until then it is memory that user space has offered.
  */
 static bool iwp_early_send(struct iwp_early *early)
 {
@@ -168,9 +167,9 @@ static enum iwarp_error iwp_early_data(struct iwarp_rx *wire,
 }
 
 /*
- * It counts as placed if all of it went to the same registration of memory.
- * What of the stream is placed between two parts of a segment that comes in
- * order may be overwritten by the second.
+ * The FPDU counts as placed if all of it went to the same registration. If it was
+ * placed between two parts of a segment that arrives in order, the second part may
+ * overwrite it.
  */
 static enum iwarp_error iwp_early_end(struct iwarp_rx *wire)
 {
@@ -197,12 +196,12 @@ static const struct iwarp_rx_ops iwp_early_rx_ops = {
 };
 
 /**
- * iwp_early_take() - an FPDU comes in order: was it placed early?
- * @qp: queue pair; the FPDU was found right, and, if it takes a receive
- *	request, has that, or waits for it
+ * iwp_early_take() - check whether an FPDU that arrives in order was placed early
+ * @qp: queue pair; the FPDU is valid, and has its receive request, if it takes one, or
+ *	is held
  *
- * Context: socket's lock held.
- * Return: %IWARP_RX_SKIP if it is where it belongs, else %IWARP_RX_GO.
+ * Context: socket lock held.
+ * Return: %IWARP_RX_SKIP if it was placed, else %IWARP_RX_GO.
  */
 u32 iwp_early_take(struct iwp_qp *qp)
 {
@@ -225,11 +224,11 @@ u32 iwp_early_take(struct iwp_qp *qp)
 }
 
 /**
- * iwp_early_new() - prepare for placement ahead of holes
- * @qp: queue pair, in full operation from now on, with markers
+ * iwp_early_new() - allocate the state of early placement
+ * @qp: queue pair that starts Full Operation, with markers
  *
  * Context: process.
- * Return: the room for it, which is the queue pair's, or NULL.
+ * Return: the state, which belongs to the queue pair, or NULL.
  */
 struct iwp_early *iwp_early_new(struct iwp_qp *qp)
 {
@@ -247,7 +246,7 @@ struct iwp_early *iwp_early_new(struct iwp_qp *qp)
 }
 
 /**
- * iwp_early_free() - nothing is received any more
+ * iwp_early_free() - release the state of early placement
  * @qp: queue pair without a socket
  */
 void iwp_early_free(struct iwp_qp *qp)

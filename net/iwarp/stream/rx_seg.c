@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Segments that arrive: where their payload goes, and what happens when they
- * are complete.
- */
+/* Arriving segments: checks, placement of payload, and delivery. */
 #include "internal.h"
 
 static struct iwp_qp *iwp_rx_qp(struct iwarp_rx *wire)
@@ -23,10 +20,10 @@ static int iwp_copy_span(void *ctx, void *span, size_t len)
 }
 
 /**
- * iwp_tagged_error() - what the peer is told that may not write to memory
- * @err: why it may not
+ * iwp_tagged_error() - error code for an RDMA Write that is not allowed
+ * @err: result of the access check
  *
- * Return: the error of a TERMINATE.
+ * Return: error code for the Terminate (RFC 5041, section 7.1), or %IWARP_OK.
  */
 enum iwarp_error iwp_tagged_error(enum iwp_mem_err err)
 {
@@ -45,13 +42,13 @@ enum iwarp_error iwp_tagged_error(enum iwp_mem_err err)
 }
 
 /**
- * iwp_write_check() - may the peer write this?
+ * iwp_write_check() - check whether the peer may write
  * @qp: queue pair
  * @hdr: header of the segment
  *
- * The peer never gets at memory by the STag that needs no region.
+ * STag 0, which needs no region in local scatter/gather lists, is refused.
  *
- * Return: IWP_MEM_OK, or why not.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
 				 const struct iwarp_hdr *hdr)
@@ -65,9 +62,9 @@ enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
 }
 
 /**
- * iwp_read_send() - one of our requests to read
+ * iwp_read_send() - get the send request of an outbound RDMA Read
  * @qp: queue pair
- * @nr: its number, from @orq_get of the sender to before @orq_put
+ * @nr: its number, from the sender's @orq_get to before @orq_put
  *
  * Return: the request.
  */
@@ -86,7 +83,7 @@ static struct iwp_send *iwp_oldest_read(struct iwp_qp *qp)
 static enum iwarp_error iwp_begin_response(struct iwp_qp *qp,
 					   const struct iwarp_hdr *hdr)
 {
-	/* Nobody can answer what is not sent. */
+	/* There is no response to a request that is not completely sent. */
 	if (qp->tx.orq_get == qp->tx.orq_put ||
 	    qp->tx.msg.send == iwp_oldest_read(qp))
 		return IWARP_E_TAGGED_STAG;
@@ -94,10 +91,10 @@ static enum iwarp_error iwp_begin_response(struct iwp_qp *qp,
 }
 
 /**
- * iwp_rqe_len() - how long a message may be
+ * iwp_rqe_len() - get the maximum message length of a receive request
  * @rqe: receive request
  *
- * Return: the room in all its pieces.
+ * Return: sum of its elements' lengths.
  */
 u64 iwp_rqe_len(const struct siw_rqe *rqe)
 {
@@ -110,10 +107,11 @@ u64 iwp_rqe_len(const struct siw_rqe *rqe)
 }
 
 /**
- * iwp_rx_take_rqe() - have a receive request for a message
+ * iwp_rx_take_rqe() - take a receive request for the arriving message
  * @qp: queue pair
  *
- * Context: socket's lock held.
+ * Context: socket lock held; with loopback, in the incoming direction's tasklet or its
+ * place.
  * Return: false if there is none.
  */
 bool iwp_rx_take_rqe(struct iwp_qp *qp)
@@ -129,11 +127,11 @@ bool iwp_rx_take_rqe(struct iwp_qp *qp)
 }
 
 /**
- * iwp_rx_send_fits() - whether a segment fits into the receive request
- * @qp: queue pair that has one
- * @hdr: header of a segment of a send
+ * iwp_rx_send_fits() - check whether a segment fits into the receive request
+ * @qp: queue pair with a receive request
+ * @hdr: header of a Send message's segment
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
 				  const struct iwarp_hdr *hdr)
@@ -147,8 +145,8 @@ enum iwarp_error iwp_rx_send_fits(struct iwp_qp *qp,
 }
 
 /*
- * The interface of siw has no word for immediate data, and its library looks for
- * what a completion says in a table: a process is never told of any.
+ * siw's ABI cannot express immediate data, and its library looks completions up in a
+ * table by opcode: user space never gets any.
  */
 static bool iwp_rx_no_imm(const struct iwp_qp *qp,
 			  const struct iwarp_hdr *hdr)
@@ -174,7 +172,7 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
-	/* A peer that we are joined with has nothing else to say. */
+	/* With loopback the only message over TCP is Terminate. */
 	if ((qp->loopback.pair && hdr->opcode != IWARP_TERMINATE) ||
 	    iwp_rx_no_imm(qp, hdr))
 		return IWARP_E_OP_OPCODE;
@@ -199,17 +197,17 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 }
 
 /**
- * iwp_scatter() - place some payload in our own user's memory
+ * iwp_scatter() - place payload in the consumer's own scatter/gather list
  * @qp: queue pair
- * @sge: pieces of the memory
- * @num_sge: how many
- * @at: offset of the payload in all of them
- * @len: how much it is
- * @copy: where it is; moved on
+ * @sge: elements
+ * @num_sge: number of elements
+ * @at: offset of the payload in the list
+ * @len: number of bytes
+ * @copy: source; advanced
  *
- * What is wrong with this memory is not the peer's fault.
+ * An error here is not the peer's fault.
  *
- * Return: IWP_MEM_OK, or why it may not be written; some may have been.
+ * Return: enum iwp_mem_err; after an error some may have been written.
  */
 enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
 			     u8 num_sge, u32 at, u32 len,
@@ -227,14 +225,14 @@ enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
 }
 
 /**
- * iwp_place_write() - place some payload in memory that the peer may write to
+ * iwp_place_write() - place payload of an RDMA Write
  * @qp: queue pair
- * @hdr: header of the segment of a write
- * @at: offset of the payload in the segment's
- * @len: how much it is
- * @copy: where it is; moved on
+ * @hdr: header of the segment
+ * @at: offset in the segment's payload
+ * @len: number of bytes
+ * @copy: source; advanced
  *
- * Return: IWP_MEM_OK, or why it may not be written.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_place_write(struct iwp_qp *qp,
 				 const struct iwarp_hdr *hdr, u32 at, u32 len,
@@ -258,14 +256,14 @@ static enum iwarp_error iwp_place_response(struct iwp_qp *qp, u32 at, u32 len,
 
 /**
  * iwp_rx_place_send() - place payload in the receive request
- * @qp: queue pair that has one
+ * @qp: queue pair with a receive request
  * @hdr: header of the segment
- * @src: where the payload is
- * @off: the first byte there
- * @len: how many there are
- * @at: offset of the first in the segment's payload
+ * @src: source
+ * @off: offset in @src
+ * @len: number of bytes
+ * @at: offset in the segment's payload
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwp_rx_place_send(struct iwp_qp *qp,
 				   const struct iwarp_hdr *hdr,
@@ -305,11 +303,11 @@ static enum iwarp_error iwp_rx_data(struct iwarp_rx *wire,
 }
 
 /**
- * iwp_rx_complete() - report the receive request that is being filled
- * @qp: queue pair that has one
- * @opcode: of the message that has filled it
- * @status: how it went
- * @bytes: received
+ * iwp_rx_complete() - complete the receive request that is being filled
+ * @qp: queue pair with a receive request
+ * @opcode: of the message that filled it
+ * @status: completion status
+ * @bytes: number of bytes received
  * @flags: SIW_WQE_REM_INVAL or IWP_CQE_IMM
  * @value: the STag, or the immediate data
  */
@@ -336,11 +334,11 @@ void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
 }
 
 /**
- * iwp_rx_end_send() - a segment is placed in the receive request
- * @qp: queue pair that has one
+ * iwp_rx_end_send() - a segment was placed in the receive request
+ * @qp: queue pair with a receive request
  * @hdr: header of the segment
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwp_rx_end_send(struct iwp_qp *qp,
 				 const struct iwarp_hdr *hdr)
@@ -362,11 +360,11 @@ enum iwarp_error iwp_rx_end_send(struct iwp_qp *qp,
 }
 
 /**
- * iwp_rx_immediate() - immediate data has come
- * @qp: queue pair that has a receive request
- * @hdr: header of its segment
- * @written: bytes that the peer wrote before
- * @imm: the data
+ * iwp_rx_immediate() - deliver immediate data
+ * @qp: queue pair with a receive request
+ * @hdr: header of the segment
+ * @written: bytes of the RDMA Write message before it
+ * @imm: immediate data
  */
 void iwp_rx_immediate(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 		      u32 written, u64 imm)
@@ -384,10 +382,10 @@ static void iwp_end_write(struct iwp_rx *rx, const struct iwarp_hdr *hdr)
 }
 
 /**
- * iwp_rx_expect_response() - another of our requests to read is the oldest
- * @qp: queue pair; nothing happens if there is none, or it is known
+ * iwp_rx_expect_response() - set the data sink of the oldest outbound RDMA Read
+ * @qp: queue pair; no effect if there is none, or it is set
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_rx_expect_response(struct iwp_qp *qp)
 {
@@ -427,7 +425,7 @@ static enum iwarp_error iwp_end_response(struct iwp_qp *qp,
 	return IWARP_OK;
 }
 
-/* Whether the memory may be read is found out when it is. */
+/* Access to the memory is checked when it is read. */
 static enum iwarp_error iwp_end_request(struct iwp_qp *qp, const u8 *payload)
 {
 	struct iwp_tx *tx = &qp->tx;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A queue pair's stream over TCP: what is sent, what arrives, and what waits.
+ * A queue pair's stream over TCP: transmission, reception, and messages held for
+ * receive requests.
  *
- * All of it happens under the socket's lock, in one of its two forms: owned by
- * a process, or the spinlock alone.
+ * All functions need the socket lock, owned by a process or as a spinlock in softirq
+ * context, unless they say otherwise.
  */
 #ifndef _IWP_STREAM_H
 #define _IWP_STREAM_H
@@ -15,8 +16,8 @@
 #include "queue/queue.h"
 
 /*
- * How many bytes the peer has acknowledged that we do not know of.  When the first of
- * them is sent the frame before it, our reply, may not be acknowledged yet.
+ * Bytes acknowledged by the peer's TCP since iwp_tx_acked(). At the start the MPA
+ * Reply, which precedes start_seq, may not be acknowledged yet.
  */
 static inline u32 iwp_tx_newly_acked(const struct iwp_tx *tx)
 {

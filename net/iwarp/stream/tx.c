@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sender: what it hands to TCP, and what TCP has got rid of.
+ * The sender: passes segments to TCP, and processes acknowledgments.
  *
- * It runs wherever something makes room or work for it: in post_send(), in the
- * receiver, and when TCP's acknowledgements arrive.  Below it TCP may process
- * packets, and so come back here; the inner one then leaves it to the outer.
+ * It runs in post_send(), in the receiver, and when TCP acknowledgments arrive. TCP may
+ * process packets below it, and so call it recursively; the inner call then only sets
+ * @rerun.
  */
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -12,13 +12,13 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/* How much is written before TCP is asked to take it. */
+/* Bytes segmented before TCP is called. */
 #define IWP_TX_BATCH		65536
-/* And how much the engine is given at a time, so that it does not begin late. */
+/* Bytes submitted to the engine at a time; small, so that the engine starts early. */
 #define IWP_TX_ENGINE_BATCH	16384
-/* What the engine fetches at a time, where it is free to choose. */
+/* Bytes of a DMA transfer, where the engine can choose. */
 #define IWP_TX_ENGINE_CHUNK	2048
-/* How much one call sends before others get the processor. */
+/* Bytes sent in one call before the CPU is released. */
 #define IWP_TX_BUDGET		(8 * IWP_TX_BATCH)
 
 static void iwp_vec_consume(struct iwp_tx *tx, size_t len)
@@ -44,7 +44,7 @@ static void iwp_vec_consume(struct iwp_tx *tx, size_t len)
 			tx->nr_vecs * sizeof(*tx->vecs));
 }
 
-/* Returns 0 if TCP has taken all, or a negative error number. */
+/* Returns 0 if TCP has taken all ready fragments, or a negative error number. */
 static int iwp_tx_push(struct iwp_tx *tx, bool more)
 {
 	while (tx->nr_ready) {
@@ -69,10 +69,10 @@ static int iwp_tx_push(struct iwp_tx *tx, bool more)
 }
 
 /**
- * iwp_tx_read_error() - what the peer is told that may not read memory
- * @err: why it may not
+ * iwp_tx_read_error() - error code for an RDMA Read that is not allowed
+ * @err: result of the access check
  *
- * Return: the error of a TERMINATE.
+ * Return: error code for the Terminate (RFC 5040, section 4.8).
  */
 enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err)
 {
@@ -98,7 +98,7 @@ static void iwp_tx_mem_error(struct iwp_qp *qp, enum iwp_mem_err err)
 		iwp_tx_send_failed(qp, msg->send, SIW_WC_LOC_PROT_ERR);
 }
 
-/* TCP adds what comes to the last segment, if that has not been sent. */
+/* TCP appends to its last segment if that has not been sent. */
 static u32 iwp_tx_unsent(const struct sock *sk)
 {
 	return tcp_send_head(sk) ? tcp_write_queue_tail(sk)->len : 0;
@@ -110,7 +110,7 @@ static u32 iwp_tx_batch(const struct iwp_qp *qp)
 					       IWP_TX_ENGINE_BATCH;
 }
 
-/* Returns how many bytes of the stream were written, or -ENOMEM. */
+/* Returns the number of stream bytes segmented, or -ENOMEM. */
 static int iwp_tx_fill(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
@@ -139,7 +139,7 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 	return tx->pos - from;
 }
 
-/* Whether the engine is done with what it was given. */
+/* Whether the engine is done with all submitted fragments. */
 static bool iwp_tx_engine_done(struct iwp_tx *tx)
 {
 	if (tx->nr_ready < tx->nr_vecs && ktime_get_ns() < tx->ready_at)
@@ -160,7 +160,7 @@ static u32 iwp_tx_dmas(const struct iwp_qp *qp, u32 len, u32 segs)
 	}
 }
 
-/* What was written goes to the engine, or, if there is none, to TCP. */
+/* New segments go to the engine, or directly to TCP. */
 static void iwp_tx_submit(struct iwp_qp *qp, u32 len, u32 segs)
 {
 	struct iwp_tx *tx = &qp->tx;
@@ -194,7 +194,7 @@ static int iwp_tx_write(struct iwp_qp *qp)
 	return n;
 }
 
-/* Returns 0 if nothing is left, or why something is. */
+/* Returns 0 if everything was sent, or the error that prevents it. */
 static int iwp_tx_loop(struct iwp_qp *qp)
 {
 	u32 budget = IWP_TX_BUDGET;
@@ -202,7 +202,7 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 	for (;;) {
 		int n, err;
 
-		/* Each attempt has its price: let it get rid of some first. */
+		/* Calling TCP without space is expensive: wait for acknowledgments. */
 		if (qp->tx.nr_ready && !sk_stream_is_writeable(qp->tx.sk))
 			return -EAGAIN;
 		n = iwp_tx_write(qp);
@@ -217,7 +217,7 @@ static int iwp_tx_loop(struct iwp_qp *qp)
 	}
 }
 
-/* Whether TCP is to tell when it has got rid of something. */
+/* Sets whether TCP calls sk_write_space() when it has freed space. */
 static void iwp_tx_set_nospace(struct iwp_qp *qp, bool on)
 {
 	struct socket *sock = qp->tx.sk->sk_socket;
@@ -226,18 +226,18 @@ static void iwp_tx_set_nospace(struct iwp_qp *qp, bool on)
 		assign_bit(SOCK_NOSPACE, &sock->flags, on);
 }
 
-/* The acknowledgements of what is under way have to be noticed. */
+/* Data in flight: its acknowledgments must be noticed. */
 static void iwp_tx_watch_acks(struct iwp_qp *qp)
 {
 	iwp_tx_set_nospace(qp, qp->tx.nr_vecs || qp->sq.done != qp->sq.next);
 }
 
 /**
- * iwp_tx_acked() - look what the peer's TCP has acknowledged
- * @qp: queue pair; nothing happens if it is joined with its peer
+ * iwp_tx_acked() - process what the peer's TCP has acknowledged
+ * @qp: queue pair; no effect with loopback
  *
- * Context: socket's lock held.
- * Return: whether there is something new.
+ * Context: socket lock held.
+ * Return: whether there is new progress.
  */
 bool iwp_tx_acked(struct iwp_qp *qp)
 {
@@ -257,8 +257,8 @@ bool iwp_tx_acked(struct iwp_qp *qp)
 }
 
 /*
- * TCP takes nothing, though it has nothing: it was short of memory, and no
- * acknowledgment will come to tell of more.
+ * TCP's queues are empty although it returned -EAGAIN: it was short of memory, and no
+ * acknowledgment will come to announce space.
  */
 static bool iwp_tx_no_ack_expected(const struct iwp_tx *tx)
 {
@@ -270,14 +270,14 @@ static void iwp_tx_run(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 	int err;
 
-	/* What happens meanwhile is looked at behind it. */
+	/* Acknowledgments that arrive meanwhile are processed below. */
 	iwp_tx_set_nospace(qp, false);
 	do {
 		tx->rerun = false;
 		err = iwp_tx_loop(qp);
 		if (qp->state == IWP_QP_ERROR)
 			return;
-		/* That may have made room. */
+		/* This may have freed space. */
 		if (iwp_tx_acked(qp) && !iwp_tx_written(qp))
 			tx->rerun = true;
 	} while (tx->rerun && !err);
@@ -298,10 +298,10 @@ static void iwp_tx_drained(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_ready() - send what can be sent, complete what is acknowledged
+ * iwp_tx_ready() - send what can be sent, complete what was acknowledged
  * @qp: queue pair
  *
- * Context: socket's lock held, full operation.
+ * Context: socket lock held, Full Operation.
  */
 void iwp_tx_ready(struct iwp_qp *qp)
 {
@@ -322,13 +322,13 @@ void iwp_tx_ready(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_ack_received() - the peer may have acknowledged something
+ * iwp_tx_ack_received() - fast path for an acknowledgment
  * @qp: queue pair
  *
- * Most often all is sent by then, and all of it acknowledged by what brings the
- * peer's answer.
+ * Most often everything has been sent, and the packet with the peer's response
+ * acknowledges all of it.
  *
- * Context: socket's lock held, full operation.
+ * Context: socket lock held, Full Operation.
  * Return: whether there is nothing to send.
  */
 bool iwp_tx_ack_received(struct iwp_qp *qp)
@@ -345,15 +345,15 @@ bool iwp_tx_ack_received(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_terminate() - the connection is not to go on
- * @qp: queue pair, in error from now on
- * @error: why
- * @fpdu: what the peer sent, if that is the reason, or NULL
- * @len: how much of it is known
+ * iwp_tx_terminate() - end the connection with a Terminate
+ * @qp: queue pair, in the error state afterwards
+ * @error: error code
+ * @fpdu: the peer's FPDU that caused the error, or NULL
+ * @len: bytes of it that are known
  *
- * The peer is told before the socket is closed, if TCP takes it.
+ * The Terminate is sent before the socket is closed, if TCP takes it.
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len)
@@ -368,13 +368,13 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 }
 
 /**
- * iwp_tx_detach() - the queue pair loses its socket
+ * iwp_tx_detach() - detach the queue pair from its socket
  * @qp: queue pair
  *
- * If it has something to say about that, it says it.  Segments that TCP has
- * not taken go first, for TERMINATE cannot stand in the middle of one.
+ * Sends a pending Terminate, after segments that TCP has not taken, as it must not be
+ * in the middle of one.
  *
- * Context: process, socket's lock held, nothing is being sent.
+ * Context: process, socket lock held, nothing is being sent.
  */
 void iwp_tx_detach(struct iwp_qp *qp)
 {
@@ -401,15 +401,15 @@ void iwp_tx_detach(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_start() - begin full operation
+ * iwp_tx_start() - start Full Operation of the sender
  * @qp: queue pair, whose @tx is empty
  * @sk: its socket
- * @interval: of markers that the peer wants, or %IWARP_NO_MARKERS
+ * @interval: marker interval that the peer wants, or %IWARP_NO_MARKERS
  * @crc: checksums are in use
- * @ird: requests to read that we take at a time
- * @ord: requests to read that we send at a time
+ * @ird: inbound RDMA Read depth
+ * @ord: outbound RDMA Read depth
  *
- * Context: process, socket's lock held.
+ * Context: process, socket lock held.
  * Return: 0 or -ENOMEM.
  */
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Messages: which is sent next, and what is over when it is sent.
- */
+/* Messages: choice of the next one, and completion of those that were sent. */
 #include "internal.h"
 
 static void iwp_msg_control(struct iwp_tx *tx, enum iwarp_opcode opcode,
@@ -15,7 +13,7 @@ static void iwp_msg_control(struct iwp_tx *tx, enum iwarp_opcode opcode,
 	tx->msg.at = 0;
 }
 
-/* RFC 6581, section 9: an STag of 0 offends some. */
+/* RFC 6581, section 9: some peers reject STag 0. */
 static void iwp_msg_rtr(struct iwp_tx *tx)
 {
 	tx->msg = (struct iwp_msg) {
@@ -70,7 +68,7 @@ static void iwp_msg_data(struct iwp_tx *tx, struct iwp_send *send)
 		msg->msn = iwarp_out_msn(&tx->stream, IWARP_QN_SEND);
 }
 
-/* What takes the response may lie in pieces: it is named by a number. */
+/* The data sink may be a scatter/gather list, so its STag is an index. */
 static u32 iwp_sink_stag(u32 index)
 {
 	return index << 8 | 1;
@@ -107,12 +105,12 @@ static void iwp_msg_read(struct iwp_tx *tx, struct iwp_send *send, u32 index)
 }
 
 /**
- * iwp_tx_send_failed() - a send request cannot be executed
+ * iwp_tx_send_failed() - a send request failed locally
  * @qp: queue pair
- * @send: request; all behind it is flushed
- * @status: why
+ * @send: request; all after it are flushed
+ * @status: completion status
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status)
@@ -124,11 +122,11 @@ void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 }
 
 /**
- * iwp_send_exec_local() - execute a request that the peer has no part in
+ * iwp_send_exec_local() - execute a request that does not involve the peer
  * @qp: queue pair
- * @send: its request, of which iwp_send_is_local() is true
+ * @send: request for which iwp_send_is_local() is true
  *
- * Return: IWP_MEM_OK, or why it cannot be done.
+ * Return: enum iwp_mem_err.
  */
 enum iwp_mem_err iwp_send_exec_local(struct iwp_qp *qp, const struct iwp_send *send)
 {
@@ -138,7 +136,7 @@ enum iwp_mem_err iwp_send_exec_local(struct iwp_qp *qp, const struct iwp_send *s
 	return iwp_mem_invalidate(qp->ibqp.pd, send->rkey, false);
 }
 
-/* Returns whether the next one may begin. */
+/* Returns whether the next request may start. */
 static bool iwp_send_complete_local(struct iwp_qp *qp, struct iwp_send *send)
 {
 	qp->sq.next++;
@@ -152,7 +150,7 @@ static bool iwp_send_complete_local(struct iwp_qp *qp, struct iwp_send *send)
 	return true;
 }
 
-/* Returns whether there is something to send for it now. */
+/* Returns whether a message was started. */
 static bool iwp_send_read(struct iwp_qp *qp, struct iwp_send *send)
 {
 	struct iwp_tx *tx = &qp->tx;
@@ -209,7 +207,7 @@ static bool iwp_tx_next_send(struct iwp_qp *qp)
  * iwp_tx_next_msg() - choose the message that is sent next
  * @qp: queue pair that sends none
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  * Return: false if there is none, or none may be sent now.
  */
 bool iwp_tx_next_msg(struct iwp_qp *qp)
@@ -240,7 +238,7 @@ static void iwp_msg_immediate(struct iwp_tx *tx)
 	iwarp_immediate_encode(be32_to_cpu(send->imm), tx->msg.control);
 }
 
-/* A request to read is done when it is answered. */
+/* An RDMA Read is complete when its response has arrived. */
 static void iwp_send_sent(struct iwp_tx *tx, struct iwp_send *send)
 {
 	send->end = tx->pos;
@@ -249,10 +247,10 @@ static void iwp_send_sent(struct iwp_tx *tx, struct iwp_send *send)
 }
 
 /**
- * iwp_tx_msg_sent() - the last segment of the message is written
+ * iwp_tx_msg_sent() - the last segment of the message was built
  * @qp: queue pair
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_tx_msg_sent(struct iwp_qp *qp)
 {

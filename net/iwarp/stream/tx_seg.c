@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments: one copy from where the data is into pages of our own, with gaps
- * for the markers, and the checksum over it all.
+ * Segments: payload is copied once, into pages of the queue pair with gaps for markers,
+ * and the checksum is computed.
  */
 #include <linux/crc32c.h>
 #include <net/tcp.h>
@@ -9,19 +9,19 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/* With less left of a segment of TCP, a header is hardly worth it. */
+/* With less space in TCP's segment the header is not worth it. */
 #define IWP_SEG_ROOM_MIN	256
 
 /**
- * struct iwp_out - a segment that is being written
- * @tx: what it belongs to
+ * struct iwp_out - a segment that is being built
+ * @tx: transmit state
  * @gap: where markers go
- * @at: where the next byte goes, in the page of @tx
- * @room: how many bytes fit there
- * @written: bytes before @at that TCP is not to get yet
- * @crc_pending: how many of them the checksum does not cover yet
+ * @at: next byte, in @frag of @tx
+ * @room: bytes that fit there
+ * @written: bytes before @at that are not in a fragment yet
+ * @crc_pending: of these, bytes that are not in @crc yet
  * @crc: checksum so far
- * @err: memory was short
+ * @err: -ENOMEM after an allocation failure
  */
 struct iwp_out {
 	struct iwp_tx *tx;
@@ -48,7 +48,7 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 	bvec_set_page(&tx->vecs[tx->nr_vecs++], page, len, offset);
 }
 
-/* One call for all that lies together: each has a price of its own. */
+/* One call for all contiguous bytes, as each call has a fixed cost. */
 static void iwp_out_crc(struct iwp_out *out)
 {
 	if (out->tx->use_crc && out->crc_pending)
@@ -57,7 +57,7 @@ static void iwp_out_crc(struct iwp_out *out)
 	out->crc_pending = 0;
 }
 
-/* What was written is for TCP. */
+/* Make a fragment of what was written. */
 static void iwp_out_flush(struct iwp_out *out)
 {
 	struct page_frag *frag = &out->tx->frag;
@@ -70,15 +70,15 @@ static void iwp_out_flush(struct iwp_out *out)
 	out->written = 0;
 }
 
-/* A page that could not be got leaves the size of the one before. */
+/* After a failed allocation frag.size is stale. */
 static u32 iwp_frag_room(const struct iwp_tx *tx)
 {
 	return tx->frag.page ? tx->frag.size - tx->frag.offset : 0;
 }
 
 /*
- * A full page cannot be used again before the peer has acknowledged what is in it;
- * that of before it often can.  New ones have their price: most kernels clear them.
+ * A full page can be reused when the peer has acknowledged its contents, which is often
+ * true of the previous one. New pages are more expensive: most kernels clear them.
  */
 static bool iwp_frag_refill(struct iwp_tx *tx, u32 len)
 {
@@ -100,7 +100,7 @@ static bool iwp_out_next_page(struct iwp_out *out)
 	return true;
 }
 
-/* What is written here is in the stream as it is. */
+/* Writes bytes of the stream, no marker in between. */
 static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
 {
 	while (len && (out->room || iwp_out_next_page(out))) {
@@ -126,7 +126,7 @@ static void iwp_out_marker(struct iwp_out *out)
 	iwp_out_raw(out, marker, sizeof(marker));
 }
 
-/* With markers in between. */
+/* Writes bytes and the markers between them. */
 static int iwp_out_bytes(void *ctx, void *from, size_t len)
 {
 	struct iwp_out *out = ctx;
@@ -144,7 +144,7 @@ static int iwp_out_bytes(void *ctx, void *from, size_t len)
 	return out->err;
 }
 
-/* As iwp_out_bytes(), but the memory itself goes to TCP, where that may be. */
+/* As iwp_out_bytes(), but passes the pages themselves to TCP where allowed. */
 static int iwp_out_pages(void *ctx, void *from, size_t len)
 {
 	struct iwp_out *out = ctx;
@@ -171,7 +171,7 @@ static int iwp_out_pages(void *ctx, void *from, size_t len)
 	return out->err;
 }
 
-/* Where all of the segment fits, and nothing comes in between. */
+/* For a contiguous segment without markers. */
 static int iwp_out_linear(void *ctx, void *from, size_t len)
 {
 	u8 **at = ctx;
@@ -182,10 +182,10 @@ static int iwp_out_linear(void *ctx, void *from, size_t len)
 }
 
 /**
- * struct iwp_payload_ops - where payload goes
- * @copy: takes what has to be copied, as it does not stay where it is
- * @span: takes what is in memory regions
- * @ctx: for both
+ * struct iwp_payload_ops - writes payload
+ * @copy: for memory that is not stable, which must be copied
+ * @span: for memory in regions
+ * @ctx: argument of both
  */
 struct iwp_payload_ops {
 	iwp_span_fn copy;
@@ -261,8 +261,8 @@ static const u8 iwp_qns[] = {
 };
 
 /*
- * A segment of ours that shares one of TCP's with the message before it fills
- * that up, so that what follows is aligned again.
+ * If the end of the previous message has not been sent by TCP, the next segment fills
+ * up TCP's segment, so that those after it are aligned again.
  */
 static u32 iwp_seg_room(const struct iwp_tx *tx)
 {
@@ -274,7 +274,7 @@ static u32 iwp_seg_room(const struct iwp_tx *tx)
 	return tx->gather ? min_t(u32, room, IWP_TX_SG_ROOM) : room;
 }
 
-/* As much of the message as fits into one segment of TCP. */
+/* As much payload as fits into one TCP segment. */
 static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 {
 	u32 head = iwarp_hdr_len(tx->msg.opcode) - IWARP_ULPDU_LENGTH_LEN;
@@ -305,7 +305,7 @@ static void iwp_vec_truncate(struct iwp_tx *tx, u32 nr, u32 last_len)
 		tx->vecs[nr - 1].bv_len = last_len;
 }
 
-/* Returns 0, or what iwp_tx_segment() does. */
+/* Returns as iwp_tx_segment(). */
 static int iwp_seg_scattered(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 			     u32 *len)
 {
@@ -329,14 +329,14 @@ static int iwp_seg_scattered(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 	return out.err;
 }
 
-/* Whether the page of @tx has so much room in one piece. */
+/* Whether @frag has that much contiguous space. */
 static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
 {
 	return iwp_frag_room(tx) >= len ||
 	       (iwp_frag_refill(tx, len) && iwp_frag_room(tx) >= len);
 }
 
-/* The same, if all of it lies together, and there is room for it. */
+/* The segment is contiguous, and there is space for it. */
 static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len)
 {
 	struct page_frag *frag = &qp->tx.frag;
@@ -353,7 +353,7 @@ static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 le
 	err = iwp_tx_payload(qp, hdr->payload_len, &ops);
 	if (err)
 		return err;
-	/* What pads it, and the checksum if none is in use. */
+	/* Padding, and 0 if no checksum is in use. */
 	put_unaligned_le32(0, at);
 	put_unaligned_le32(0, trailer);
 	if (qp->tx.use_crc)
@@ -382,12 +382,12 @@ static int iwp_seg_write(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 }
 
 /**
- * iwp_tx_segment() - write the next segment of the message
- * @qp: queue pair that has a message, and room for the segment's pieces
+ * iwp_tx_segment() - build the next segment of the message
+ * @qp: queue pair with a message, and free entries in @vecs
  *
- * Context: socket's lock held.
- * Return: 0; -ENOMEM if memory is short; or enum iwp_mem_err if the payload
- * may not be read.  In both cases nothing was written.
+ * Context: socket lock held.
+ * Return: 0; -ENOMEM; or enum iwp_mem_err if access to the payload is refused. In both
+ * cases nothing was built.
  */
 int iwp_tx_segment(struct iwp_qp *qp)
 {
@@ -421,8 +421,8 @@ static void iwp_frag_release(struct page_frag *frag)
 }
 
 /**
- * iwp_tx_release_pages() - nothing more is sent
- * @tx: what was being sent
+ * iwp_tx_release_pages() - release all fragments
+ * @tx: transmit state; nothing is sent any more
  */
 void iwp_tx_release_pages(struct iwp_tx *tx)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has the sender run: he who posts, the engine's timer, and work items for
- * where that cannot be, or is to be later.
+ * Contexts that the sender runs in: post_send(), the engine's timer, and work items
+ * where neither is possible, or later.
  */
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -9,14 +9,14 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/* How long to wait for memory. */
+/* Delay after a memory shortage. */
 #define IWP_TX_RETRY		msecs_to_jiffies(10)
 
 static struct workqueue_struct *iwp_tx_wq;
 static struct workqueue_struct *iwp_engine_wq;
 
 /**
- * iwp_tx_queue() - have a work item look at the queue pair
+ * iwp_tx_queue() - run the sender in a work item
  * @qp: queue pair
  *
  * Context: any.
@@ -32,9 +32,9 @@ void iwp_tx_queue(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_retry() - have a work item look at the queue pair after a while
- * @qp: queue pair that was short of memory: to look at once would not help, and
- *	keep others from giving some back
+ * iwp_tx_retry() - run the sender in a work item after a delay
+ * @qp: queue pair that was short of memory: to retry at once would not help, and delay
+ *	those who would free some
  *
  * Context: any.
  */
@@ -46,18 +46,18 @@ void iwp_tx_retry(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_queue_later() - have another work item do something after some time
+ * iwp_tx_queue_later() - queue other delayed work of a queue pair
  * @work: work item
  * @delay: jiffies
  *
- * Return: false if it is waiting already.
+ * Return: false if it is pending already.
  */
 bool iwp_tx_queue_later(struct delayed_work *work, unsigned long delay)
 {
 	return queue_delayed_work(iwp_tx_wq, work, delay);
 }
 
-/* Takes what waits for receive requests, and sends what can be sent. */
+/* Delivers held messages, and sends what can be sent. */
 static void iwp_tx_process(struct iwp_qp *qp)
 {
 	if (qp->rx.hold.waiting)
@@ -65,7 +65,7 @@ static void iwp_tx_process(struct iwp_qp *qp)
 	iwp_tx_ready(qp);
 }
 
-/* Returns false if somebody else has the lock. */
+/* Returns false if the socket lock is taken. */
 static bool iwp_tx_try_process(struct iwp_ep *ep, struct iwp_qp *qp)
 {
 	struct sock *sk = ep->sock->sk;
@@ -81,11 +81,11 @@ static bool iwp_tx_try_process(struct iwp_ep *ep, struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_kick() - there is something to send, or a receive request is there
+ * iwp_tx_kick() - something was posted: run the sender, deliver held messages
  * @qp: queue pair
  *
- * The caller may hold any lock, even one that is taken below the socket's: so
- * this one is only tried.
+ * The caller may hold any lock, even one that is taken under the socket lock: so that
+ * is only tried.
  *
  * Context: any.
  */
@@ -95,7 +95,7 @@ void iwp_tx_kick(struct iwp_qp *qp)
 
 	if (!ep)
 		return;
-	/* An engine works while the host does something else. */
+	/* The engine works in parallel to the host. */
 	if (iwp_design_offloaded(qp->design) || irqs_disabled() ||
 	    in_hardirq() || !iwp_tx_try_process(ep, qp))
 		iwp_tx_queue(qp);
@@ -103,9 +103,9 @@ void iwp_tx_kick(struct iwp_qp *qp)
 }
 
 /*
- * Who destroys the queue pair waits for this, after it has lost its last
- * reference.  Whoever has the socket may start the timer anew at any time: so it
- * never starts itself, and a work item waits for the socket.
+ * iwp_stream_stop() waits for the timer after the last reference to the queue pair is
+ * gone. As holders of the socket lock restart the timer at any time, it does not
+ * restart itself, and leaves waiting for the socket lock to a work item.
  */
 static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
 {
@@ -124,7 +124,7 @@ static enum hrtimer_restart iwp_tx_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Sends where nobody else could; takes the work item's reference. */
+/* Takes over the work item's reference. */
 static void iwp_tx_work_run(struct iwp_qp *qp)
 {
 	struct iwp_ep *ep = iwp_qp_ep(qp);
@@ -152,7 +152,7 @@ static void iwp_tx_retry_work(struct work_struct *work)
 }
 
 /**
- * iwp_stream_init() - a queue pair is new
+ * iwp_stream_init() - initialize a new queue pair
  * @qp: queue pair
  */
 void iwp_stream_init(struct iwp_qp *qp)
@@ -166,8 +166,8 @@ void iwp_stream_init(struct iwp_qp *qp)
 }
 
 /**
- * iwp_stream_stop() - a queue pair goes: no timer runs any more
- * @qp: queue pair, to which nobody refers
+ * iwp_stream_stop() - stop the timers of a queue pair that is destroyed
+ * @qp: queue pair without references
  *
  * Context: may sleep.
  */
@@ -178,7 +178,7 @@ void iwp_stream_stop(struct iwp_qp *qp)
 }
 
 /**
- * iwp_stream_free() - a queue pair's memory goes
+ * iwp_stream_free() - release a queue pair's memory
  * @qp: queue pair without references
  */
 void iwp_stream_free(struct iwp_qp *qp)
@@ -190,7 +190,7 @@ void iwp_stream_free(struct iwp_qp *qp)
 }
 
 /**
- * iwp_tx_init() - prepare for senders
+ * iwp_tx_init() - create the workqueues
  *
  * Return: 0 or -ENOMEM.
  */
@@ -208,7 +208,7 @@ int iwp_tx_init(void)
 }
 
 /**
- * iwp_tx_exit() - no sender is left
+ * iwp_tx_exit() - destroy the workqueues; there are no queue pairs
  */
 void iwp_tx_exit(void)
 {
