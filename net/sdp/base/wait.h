@@ -12,8 +12,8 @@ enum sdp_tx_wait {
 	SDP_WAIT_NONE,		/* it does not wait, or is not checked yet */
 	SDP_WAIT_WRITE,		/* the write that fills it goes on */
 	/* Held back to coalesce. */
-	SDP_WAIT_CORK,		/* TCP_CORK */
 	SDP_WAIT_MORE,		/* MSG_MORE */
+	SDP_WAIT_CORK,		/* TCP_CORK */
 	SDP_WAIT_BURST,		/* the device has its share of the burst */
 	SDP_WAIT_NAGLE,		/* a short message is in flight */
 	/* There is no way to send it. */
@@ -34,7 +34,7 @@ static inline bool sdp_wait_is_stall(enum sdp_tx_wait wait)
 /* Whether it is held back though it could leave. */
 static inline bool sdp_wait_is_hold(enum sdp_tx_wait wait)
 {
-	return wait >= SDP_WAIT_CORK && wait <= SDP_WAIT_NAGLE;
+	return wait >= SDP_WAIT_MORE && wait <= SDP_WAIT_NAGLE;
 }
 
 #endif /* _SDP_WAIT_H */

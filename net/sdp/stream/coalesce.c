@@ -11,18 +11,6 @@
 /* What such a write may say; it does not matter whether it would wait. */
 #define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
 
-/**
- * sdp_tx_count_joined() - a write is coalesced with a message that waits
- * @st: stream of a locked socket
- */
-void sdp_tx_count_joined(struct sdp_stream *st)
-{
-	sdp_owned(st->sk);
-	st->stats.coalesced++;
-	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_COALESCEDWRITES);
-	sdp_burst_joined(&st->tx.burst);
-}
-
 /* Whether no limit that user space or the system has set is near. */
 static bool sdp_tx_join_fits(const struct sdp_stream *st, u32 len)
 {

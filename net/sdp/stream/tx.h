@@ -73,11 +73,9 @@ u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len);
 int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge);
 
 /* coalesce.c */
-void sdp_tx_count_joined(struct sdp_stream *st);
 bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len);
 
 /* wait.c */
-bool sdp_tx_waits_by_itself(const struct sdp_stream *st);
 void sdp_tx_count_flush(struct sdp_stream *st, enum sdp_flush cause);
 u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause);
 bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep);
@@ -103,6 +101,28 @@ static inline bool sdp_tx_may_append(const struct sdp_stream *st)
 static inline bool sdp_tx_stalled(const struct sdp_tx *tx)
 {
 	return sdp_wait_is_stall(tx->waits_for);
+}
+
+/*
+ * Whether a message waits for something that comes by itself, and that sends it, and
+ * not for the caller's next call or for what that has promised: what is appended to it
+ * need not look after it.
+ */
+static inline bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
+{
+	const struct sdp_tx *tx = &st->tx;
+
+	return tx->out.size && tx->intent != SDP_INTENT_MORE &&
+	       tx->waits_for >= SDP_WAIT_CORK &&
+	       tx->waits_for <= (st->flow->async ? SDP_WAIT_SPACE : SDP_WAIT_QUEUE);
+}
+
+/* A write is coalesced with a message that waits. */
+static inline void sdp_tx_count_joined(struct sdp_stream *st)
+{
+	st->stats.coalesced++;
+	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_COALESCEDWRITES);
+	sdp_burst_joined(&st->tx.burst);
 }
 
 /* What is in the ring waits for memory that is advertised; sent by copy that may stall. */

@@ -292,31 +292,3 @@ bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payl
 	sdp_tx_end_stall(st, SDP_WAIT_NONE, cause);
 	return sdp_tx_post_direct(st, len, payload);
 }
-
-/**
- * sdp_tx_waits_by_itself() - whether what joins a message need not look after it
- * @st: stream of a locked socket
- *
- * Return: whether a message waits for something that comes by itself, and that sends
- * it, and not for the program's next call or for what that has promised.
- */
-bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
-{
-	const struct sdp_tx *tx = &st->tx;
-
-	if (!tx->out.size || tx->intent == SDP_INTENT_MORE)
-		return false;
-	switch (tx->waits_for) {
-	case SDP_WAIT_CORK:
-	case SDP_WAIT_BURST:
-	case SDP_WAIT_NAGLE:
-	case SDP_WAIT_ZCOPY:
-	case SDP_WAIT_QUEUE:
-		return true;
-	case SDP_WAIT_CREDITS:
-	case SDP_WAIT_SPACE:
-		return st->flow->async;
-	default:
-		return false;
-	}
-}
