@@ -287,7 +287,7 @@ static void run_coalesce(void)
 	for (i = 0; i < ARRAY_SIZE(lens); i++)
 		CHECK_EQ(sum_of("sdp_coalesce", &c, lens[i], "bytes"), 100);
 	CHECK_EQ(count_of("sdp_flush", &c, NULL), 1);
-	CHECK_EQ(count_of("sdp_flush", &c, "cause=call"), 1);
+	CHECK_EQ(count_of("sdp_flush", &c, "cause=call waited=cork"), 1);
 	CHECK_EQ(sum_of("sdp_flush", &c, NULL, "unsent"), 400);
 	close_pair(p);
 }
@@ -307,7 +307,7 @@ static void run_flush_by_timer(void)
 	recv_pattern(p.server, 1, 0, 100, 100);
 	trace_read();
 	CHECK_EQ(count_of("sdp_flush", &c, NULL), 1);
-	CHECK_EQ(count_of("sdp_flush", &c, "cause=timer"), 1);
+	CHECK_EQ(count_of("sdp_flush", &c, "cause=timer waited=cork"), 1);
 	CHECK_EQ(sum_of("sdp_flush", &c, NULL, "unsent"), 100);
 	close_pair(p);
 }
@@ -332,7 +332,7 @@ static bool filled_once(struct pair p, const struct end *c, uint64_t *pos)
 	*pos += len;
 	trace_read();
 	snprintf(what, sizeof(what), "unsent=%u", len);
-	return count_of("sdp_flush", c, "cause=full") == 1 &&
+	return count_of("sdp_flush", c, "cause=full waited=cork") == 1 &&
 	       count_of("sdp_flush", c, what) == 1;
 }
 
@@ -350,6 +350,68 @@ static void run_flush_of_full(void)
 static void flush_of_full(void)
 {
 	traced(run_flush_of_full);
+}
+
+/* Writes so many parts of a pattern, all at once, and reads them; @flags but for the last. */
+static void send_parts(struct pair p, uint64_t *pos, int parts, int flags)
+{
+	char part[100];
+	int i;
+
+	trace_clear();
+	for (i = 0; i < parts; i++) {
+		pattern_fill(part, sizeof(part), 1, *pos + i * sizeof(part));
+		CHECK_EQ(send(p.client, part, sizeof(part), i < parts - 1 ? flags : 0),
+			 sizeof(part));
+	}
+	recv_pattern(p.server, 1, *pos, parts * sizeof(part), parts * sizeof(part));
+	*pos += parts * sizeof(part);
+	trace_read();
+}
+
+static bool promised_once(struct pair p, const struct end *c, uint64_t *pos)
+{
+	send_parts(p, pos, 2, MSG_MORE);
+	return count_of("sdp_flush", c, "cause=call waited=more");
+}
+
+static bool nagle_once(struct pair p, const struct end *c, uint64_t *pos)
+{
+	send_parts(p, pos, 8, 0);
+	return count_of("sdp_flush", c, "cause=interrupt waited=nagle");
+}
+
+static bool burst_once(struct pair p, const struct end *c, uint64_t *pos)
+{
+	send_parts(p, pos, 400, 0);
+	return count_of("sdp_flush", c, "cause=pause waited=burst");
+}
+
+/* What is held back leaves, and the trace says why it was. */
+static void run_flush_of_held(void)
+{
+	struct pair p = new_pair();
+	struct end c = end_of_fd(p.client);
+	struct flow_pair f;
+	uint64_t pos = 0;
+
+	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);
+	WAIT_FOR(promised_once(p, &c, &pos));
+	CHECK_EQ(count_of("sdp_flush", &c, NULL), 1);
+	set_int(p.client, SOL_TCP, TCP_NODELAY, 0);
+	WAIT_FOR(nagle_once(p, &c, &pos));
+	close_pair(p);
+	f = flow_open("nic", 64 * KIB);
+	c = end_of_fd(f.p.client);
+	pos = 0;
+	set_int(f.p.client, SOL_TCP, TCP_NODELAY, 1);
+	WAIT_FOR(burst_once(f.p, &c, &pos));
+	close_pair(f.p);
+}
+
+static void flush_of_held(void)
+{
+	traced(run_flush_of_held);
 }
 
 static void run_credit_stall(void)
@@ -381,7 +443,7 @@ static void run_credit_stall(void)
 	flushes = info.sdpi_flushes[SDP_FLUSH_INTERRUPT];
 	CHECK(flushes + info.sdpi_flushes[SDP_FLUSH_CALL] > 0);
 	/* What has waited for company is not counted. */
-	CHECK(count_of("sdp_flush", &c, "cause=interrupt") >= flushes);
+	CHECK(count_of("sdp_flush", &c, "cause=interrupt waited=credits") >= flushes);
 	CHECK(count_of("sdp_flush", &c, "cause=call") >= info.sdpi_flushes[SDP_FLUSH_CALL]);
 	close_pair(p);
 }
@@ -656,6 +718,7 @@ static const struct sdp_case cases[] = {
 	CASE(coalesce, CASE_SDP_ONLY),
 	CASE(flush_by_timer, CASE_SDP_ONLY),
 	CASE(flush_of_full, CASE_SDP_ONLY),
+	CASE(flush_of_held, CASE_SDP_ONLY),
 	CASE(credit_stall, CASE_SDP_ONLY),
 	CASE(space_stall, CASE_SDP_ONLY),
 	CASE(offer_and_read, CASE_SDP_ONLY),
