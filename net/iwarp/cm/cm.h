@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Endpoints: a TCP socket on its way from MPA's set-up to full operation and
- * to its end, or one that listens.
+ * Endpoints: a TCP socket from MPA's startup phase to Full Operation and its close, or
+ * a listening one.
  */
 #ifndef _IWP_CM_H
 #define _IWP_CM_H

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The side that connects, and what both sides do when the set-up is complete.
- */
+/* The initiator, and what both sides do after MPA's startup phase. */
 #include <net/ip.h>
 #include <net/tcp.h>
 
@@ -10,19 +8,19 @@
 #include "qp/qp.h"
 #include "internal.h"
 
-/* How long TCP may take to connect, and the peer to answer our request. */
+/* Timeouts of TCP's connect and of the MPA Reply. */
 #define IWP_CONNECT_SECONDS	30
 #define IWP_REPLY_SECONDS	10
 
 /**
- * iwp_ep_upcall() - tell the connection manager what happened
+ * iwp_ep_upcall() - send an event to iw_cm
  * @ep: endpoint
- * @id: whom: the connection's, or, with a request, the listener's
- * @type: what
+ * @id: iw_cm_id of the connection, or, for a CONNECT_REQUEST, of the listener
+ * @type: event
  * @status: 0 or a negative error number
  *
- * It is told in a work item of the manager, after this has returned.  Private data
- * is copied for that; if there is no memory a failure is told without.
+ * iw_cm handles it in a work item, after the return, with a copy of the private data.
+ * If there is no memory for that, a failure is reported without private data.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -39,7 +37,7 @@ int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 	}
 	if (type == IW_CM_EVENT_CONNECT_REQUEST) {
 		event.provider_data = (void *)ep->request_id;
-		/* What the peer reads is what we would have to take. */
+		/* The peer's ORD is our IRD, and vice versa. */
 		event.ird = min_t(u16, ep->ord, U8_MAX);
 		event.ord = min_t(u16, ep->ird, U8_MAX);
 	} else {
@@ -62,12 +60,12 @@ int iwp_ep_upcall(struct iwp_ep *ep, struct iw_cm_id *id,
 }
 
 /**
- * iwp_ep_attach() - give an endpoint its queue pair
+ * iwp_ep_attach() - attach a queue pair to an endpoint
  * @ep: endpoint, locked
- * @qp: queue pair; its reference becomes the endpoint's
+ * @qp: queue pair; the caller's reference becomes the endpoint's
  *
- * Return: 0, or -EISCONN if it has, or has had, a connection, in which case
- * the reference stays the caller's.
+ * Return: 0, or -EISCONN if the queue pair is or was connected, and the reference stays
+ * the caller's.
  */
 int iwp_ep_attach(struct iwp_ep *ep, struct iwp_qp *qp)
 {
@@ -87,11 +85,11 @@ int iwp_ep_attach(struct iwp_ep *ep, struct iwp_qp *qp)
 }
 
 /**
- * iwp_ep_start() - begin full operation
- * @ep: endpoint, locked; both frames have been exchanged
- * @wait_first: do not send before something was received
+ * iwp_ep_start() - start Full Operation
+ * @ep: endpoint, locked; both MPA frames have been exchanged
+ * @wait_first: do not send before the peer's first message (RFC 6581)
  *
- * Return: 0, or -ECONNABORTED if the queue pair was ended meanwhile.
+ * Return: 0, or -ECONNABORTED if the queue pair is in the error state, or -ENOMEM.
  */
 int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 {
@@ -118,7 +116,7 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 	return err;
 }
 
-/* What arrived before the callbacks knew whose it is. */
+/* Processes what arrived before fpdu was set. */
 static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
 {
 	struct sock *sk = ep->sock->sk;
@@ -134,18 +132,18 @@ static void iwp_ep_catch_up(struct iwp_ep *ep, bool active)
 }
 
 /**
- * iwp_ep_established() - tell the consumer, and look what is there already
- * @ep: endpoint, locked, in full operation
- * @type: what it waits for
+ * iwp_ep_established() - notify the consumer, then process what has arrived
+ * @ep: endpoint, locked, in Full Operation
+ * @type: event that the consumer waits for
  *
- * It is told first: nothing that arrives may end the connection before.  If it
- * cannot be told there is no connection.
+ * The consumer is notified first, so that nothing that arrives ends the connection
+ * before. If that fails the connection is closed.
  */
 void iwp_ep_established(struct iwp_ep *ep, enum iw_cm_event_type type)
 {
 	lockdep_assert_held(&ep->lock);
 	if (iwp_ep_upcall(ep, ep->cm_id, type, 0)) {
-		/* To the manager it has not begun yet. */
+		/* For iw_cm the connection is not established. */
 		if (type == IW_CM_EVENT_CONNECT_REPLY)
 			ep->state = IWP_EP_WAIT_REP;
 		iwp_ep_finish(ep, -ENOMEM);
@@ -172,7 +170,7 @@ static void iwp_connect_replied(struct iwp_ep *ep)
 	iwp_ep_established(ep, IW_CM_EVENT_CONNECT_REPLY);
 }
 
-/* The private data waits where the peer's will be. */
+/* Private data was stored where the peer's will be. */
 static int iwp_connect_request(struct iwp_ep *ep)
 {
 	int err = iwp_mpa_request(ep, ep->frame, ep->mpa_tx.priv_len);
@@ -192,7 +190,7 @@ static int iwp_sock_error(const struct sock *sk)
 }
 
 /**
- * iwp_connect_step() - something happened to the socket while we connect
+ * iwp_connect_step() - handle an event of a connecting endpoint's socket
  * @ep: endpoint, locked
  */
 void iwp_connect_step(struct iwp_ep *ep)
@@ -222,8 +220,8 @@ void iwp_connect_step(struct iwp_ep *ep)
 }
 
 /*
- * The port that rdma_cm has chosen may be taken on TCP's side, or wait there
- * for packets of an old connection.  It is not worth a failure.
+ * The port that rdma_cm chose may be in use by TCP, or in TIME_WAIT. Then TCP chooses
+ * one, as that is not worth a failure.
  */
 static int iwp_connect_bind(struct socket *sock,
 			    const struct sockaddr_storage *local, bool port)
@@ -303,14 +301,7 @@ static int iwp_connect_start(struct iwp_ep *ep, struct iw_cm_id *id,
 	return 0;
 }
 
-/**
- * iwp_connect() - connect a queue pair
- * @id: the connection manager's, with the addresses
- * @param: queue pair, depths and private data
- *
- * Return: 0, and CONNECT_REPLY will follow, or a negative error number, and
- * nothing will.
- */
+/* CONNECT_REPLY follows if this succeeds, and no event otherwise. */
 static int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct iwp_device *dev = iwp_device(id->device);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who asks for a connection, and what he may ask for.
+ * Checks of the consumer that requests a connection.
  *
- * The RDMA core shares a device with all network namespaces if it is not told
- * otherwise, and lets a process connect any queue pair whose number it knows.  So
- * that is for us to find out.
+ * Unless configured otherwise the RDMA core shares devices with all network namespaces,
+ * and it lets a process connect any queue pair by number. So both is checked here.
  */
 #include <linux/cred.h>
 #include <rdma/rdma_cm.h>
@@ -12,9 +11,9 @@
 #include "internal.h"
 
 /*
- * The manager has one user, rdma_cm, whose own part begins with this.  It may have
- * found another device, if an address has moved there since a request came to it:
- * then nothing it says is about ours.
+ * The only user of iw_cm is rdma_cm, whose private structure begins with an rdma_cm_id.
+ * It may have resolved another device, if an address moved there since a request
+ * arrived: then nothing in it refers to ours.
  */
 static const struct rdma_cm_id *iwp_consumer(const struct iw_cm_id *id)
 {
@@ -24,13 +23,13 @@ static const struct rdma_cm_id *iwp_consumer(const struct iw_cm_id *id)
 }
 
 /**
- * iwp_consumer_net() - where sockets are opened for a consumer
- * @id: the connection manager's
+ * iwp_consumer_net() - get the network namespace for a consumer's sockets
+ * @id: iw_cm_id
  *
- * Addresses mean what they mean in his network namespace.  It is his that is
- * returned, which he stays in: the network device may leave it at any time.
+ * Addresses are those of the consumer's namespace. That is returned, as the consumer
+ * stays in it, while the network device may leave it at any time.
  *
- * Return: his network namespace if the device is in the same, or NULL.
+ * Return: the consumer's network namespace if the device is in the same, or NULL.
  */
 struct net *iwp_consumer_net(const struct iw_cm_id *id)
 {
@@ -45,13 +44,14 @@ struct net *iwp_consumer_net(const struct iw_cm_id *id)
 }
 
 /**
- * iwp_consumer_resolves() - whether a request belongs to the device it came to
- * @listener: the connection manager's, which must stay
+ * iwp_consumer_resolves() - check that rdma_cm resolves a request's address to the
+ * device
+ * @listener: iw_cm_id of the listener, which must stay
  * @local: the request's local address
  *
- * A host takes packets for all its addresses from all its networks, but rdma_cm
- * looks for the device that has the address, of which the manager knows nothing: it
- * would go on using ours without a reference.
+ * A host accepts packets for all its addresses on all interfaces, but rdma_cm looks up
+ * the device that has the address. iw_cm does not know of that, and would go on using
+ * our device without a reference.
  *
  * Return: whether rdma_cm will find the listener's device.
  */
@@ -64,7 +64,7 @@ bool iwp_consumer_resolves(const struct iw_cm_id *listener,
 
 	if (!rdma)
 		return false;
-	/* One that listens at an address was found by that. */
+	/* A listener bound to an address was resolved by that address. */
 	netdev = rdma->route.addr.dev_addr.bound_dev_if;
 	if (!netdev)
 		netdev = iwp_device(listener->device)->netdev->ifindex;
@@ -74,8 +74,8 @@ bool iwp_consumer_resolves(const struct iw_cm_id *listener,
 }
 
 /*
- * One of the kernel's is connected by who has made it.  A process says a number,
- * which must be that of a queue pair of the same user.
+ * A kernel queue pair is connected by its creator. User space passes a number, which
+ * must be that of a queue pair of the same user.
  */
 static bool iwp_consumer_owns(const struct iw_cm_id *id,
 			      const struct iwp_qp *qp)
@@ -90,12 +90,12 @@ static bool iwp_consumer_owns(const struct iw_cm_id *id,
 }
 
 /**
- * iwp_consumer_qp() - the queue pair that a consumer wants to connect
- * @id: the connection manager's
- * @qpn: its number
+ * iwp_consumer_qp() - look up the queue pair that a consumer wants to connect
+ * @id: iw_cm_id
+ * @qpn: queue pair number
  *
- * Context: the consumer's, if it is a process.
- * Return: the queue pair, with a reference, or NULL if it is not his.
+ * Context: the consumer's process, if it is in user space.
+ * Return: the queue pair, with a reference, or NULL if the consumer may not use it.
  */
 struct iwp_qp *iwp_consumer_qp(const struct iw_cm_id *id, u32 qpn)
 {

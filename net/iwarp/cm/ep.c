@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Endpoints: the work that everything happens in, and the end.
+ * Endpoints: their work, which handles all events, and their end.
  *
- * Sockets, timers and queue pairs only say that something happened; what it
- * means is found out by the endpoint's work, under its lock.
+ * Sockets, timers and queue pairs only signal events; the work handles them under the
+ * endpoint's lock.
  *
- * Lock order: the connection manager's locks, a child's lock, its listener's
- * lock, the socket's lock, spinlocks.  Only a child that nobody knows yet is locked
- * below its listener.
+ * Lock order: locks of iw_cm, a child's lock, its listener's lock, socket lock,
+ * spinlocks. Only a new child, which nothing refers to yet, is locked under its
+ * listener's lock.
  */
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -17,14 +17,14 @@
 #include "qp/qp.h"
 #include "internal.h"
 
-/* How long a peer may take to answer our FIN with its own. */
+/* Timeout of the peer's FIN after ours. */
 #define IWP_CLOSE_SECONDS	10
-/* How long to wait for memory, in jiffies. */
+/* Delay after a memory shortage, jiffies. */
 #define IWP_RETRY_DELAY		(HZ / 10)
 
 /**
- * iwp_ep_retry_later() - have the endpoint's work look again in a while
- * @ep: endpoint, locked, that has no deadline
+ * iwp_ep_retry_later() - run the endpoint's work after a delay
+ * @ep: endpoint, locked, without a deadline
  */
 void iwp_ep_retry_later(struct iwp_ep *ep)
 {
@@ -33,20 +33,20 @@ void iwp_ep_retry_later(struct iwp_ep *ep)
 }
 
 /**
- * iwp_ep_set_timer() - bound the time of what the endpoint waits for
+ * iwp_ep_set_timer() - set the deadline of the current state
  * @ep: endpoint, locked
- * @seconds: until IWP_EV_TIMEOUT
+ * @seconds: until %IWP_EV_TIMEOUT
  */
 void iwp_ep_set_timer(struct iwp_ep *ep, unsigned int seconds)
 {
 	lockdep_assert_held(&ep->lock);
-	/* Zero is no time. */
+	/* 0 means no deadline. */
 	ep->deadline = (jiffies + seconds * HZ) ?: 1;
 	iwp_ep_start_timer(ep, seconds * HZ);
 }
 
 /**
- * iwp_ep_stop_timer() - it is not needed any more
+ * iwp_ep_stop_timer() - clear the deadline
  * @ep: endpoint, locked
  */
 void iwp_ep_stop_timer(struct iwp_ep *ep)
@@ -57,13 +57,13 @@ void iwp_ep_stop_timer(struct iwp_ep *ep)
 		iwp_ep_put(ep);
 }
 
-/* The timer may have run out before it was set anew, or stopped. */
+/* The timer may have expired before it was restarted or stopped. */
 static bool iwp_ep_timed_out(const struct iwp_ep *ep)
 {
 	return ep->deadline && time_after_eq(jiffies, ep->deadline);
 }
 
-/* The queue pair's last moment with its socket. */
+/* Separates the queue pair from the socket. */
 static void iwp_ep_detach(struct iwp_ep *ep)
 {
 	struct sock *sk;
@@ -125,12 +125,12 @@ static void iwp_ep_upcall_end(struct iwp_ep *ep, u8 state, int err)
 }
 
 /**
- * iwp_ep_finish() - an endpoint's end
+ * iwp_ep_finish() - close an endpoint
  * @ep: endpoint
- * @err: what a consumer that waits for its connection is told
+ * @err: error for a consumer that waits for its connection
  *
- * Whoever waits for the endpoint is told, the queue pair is in error, and TCP
- * says good-bye.  The endpoint may be gone when the caller's reference goes.
+ * Notifies the consumer, moves the queue pair to the error state, and shuts TCP down.
+ * The endpoint may be freed when the caller drops its reference.
  *
  * Context: process, endpoint's lock held.
  */
@@ -149,7 +149,7 @@ void iwp_ep_finish(struct iwp_ep *ep, int err)
 	iwp_ep_upcall_end(ep, state, err);
 	iwp_ep_drop_id(ep);
 	iwp_ep_drop_qp(ep);
-	/* The reference of one that is not closed. */
+	/* The reference of iwp_ep_new(). */
 	iwp_ep_put(ep);
 }
 
@@ -160,7 +160,7 @@ static bool iwp_sock_closed(const struct sock *sk)
 			       TCPF_CLOSING | TCPF_TIME_WAIT));
 }
 
-/* All is sent: our FIN follows, and the peer has some time for its own. */
+/* Everything was sent: send our FIN, and wait for the peer's. */
 static void iwp_ep_drained(struct iwp_ep *ep)
 {
 	ep->state = IWP_EP_CLOSING;
@@ -168,7 +168,7 @@ static void iwp_ep_drained(struct iwp_ep *ep)
 	kernel_sock_shutdown(ep->sock, SHUT_WR);
 }
 
-/* As iwp_qp_fail() wants it. */
+/* Handles iwp_qp_fail(). */
 static void iwp_ep_failed(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
@@ -216,7 +216,7 @@ static void iwp_ep_step(struct iwp_ep *ep, unsigned long events)
 			iwp_request_step(ep);
 		break;
 	case IWP_EP_REQUESTED:
-		/* The peer has lost patience, and maybe nobody will answer. */
+		/* The peer has given up, and the consumer may never respond. */
 		if (iwp_sock_closed(ep->sock->sk))
 			iwp_ep_finish(ep, -ECONNRESET);
 		break;
@@ -238,11 +238,10 @@ static void iwp_ep_work(struct work_struct *work)
 }
 
 /**
- * iwp_ep_new() - a new endpoint, without a socket
+ * iwp_ep_new() - allocate an endpoint, without a socket
  * @dev: its device
  *
- * Return: the endpoint with one reference, which iwp_ep_finish() drops, or
- * NULL.
+ * Return: the endpoint with one reference, which iwp_ep_finish() drops, or NULL.
  */
 struct iwp_ep *iwp_ep_new(struct iwp_device *dev)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the files of the connection manager share, and nobody else uses.
- */
+/* Shared by the files of this folder. */
 #ifndef _IWP_CM_INTERNAL_H
 #define _IWP_CM_INTERNAL_H
 

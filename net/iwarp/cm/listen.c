@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The side that listens, and answers.
- */
+/* Listeners and the responder. */
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
@@ -9,23 +7,25 @@
 #include "loopback/loopback.h"
 #include "internal.h"
 
-/* How long a peer that has connected may take to send its request. */
+/* Timeout of the MPA Request after TCP's connect. */
 #define IWP_REQUEST_SECONDS	10
-/* How long a consumer may take to answer it: longer than any peer waits. */
+/* Timeout of the consumer's accept or reject: longer than any peer waits. */
 #define IWP_ANSWER_SECONDS	120
-/* How many such peers a listener bears with. */
+/* Maximum number of children without a complete MPA Request. */
 #define IWP_CHILDREN_MAX	1024
-/* How many it takes at a time: who wants the listener to end waits for that. */
+/*
+ * Connections accepted in one run of the work, as iwp_destroy_listen() waits for its
+ * lock.
+ */
 #define IWP_ACCEPT_MAX		64
 
-/* Endpoints that wait to be answered, each with a reference, by @request_id. */
+/* Endpoints in %IWP_EP_REQUESTED, each with a reference, by @request_id. */
 static DEFINE_XARRAY(iwp_requests);
 static atomic_long_t iwp_next_request_id;
 
 /**
- * iwp_child_unlink() - an endpoint has nothing to do with its listener any
- * more
- * @ep: endpoint, locked; nothing happens if it has no listener
+ * iwp_child_unlink() - remove an endpoint from its listener's children
+ * @ep: endpoint, locked; no effect if it has no listener
  */
 void iwp_child_unlink(struct iwp_ep *ep)
 {
@@ -53,9 +53,8 @@ static void iwp_child_link(struct iwp_ep *ep, struct iwp_ep *listener)
 }
 
 /*
- * The connection manager may throw a request away, and says nothing: its listener
- * goes, or there is no memory.  So what it is given is only a name of the endpoint,
- * which no other ever has.
+ * iw_cm may drop a request silently, if the listener is destroyed or memory is short.
+ * So it gets only an identifier of the endpoint, which is never reused.
  */
 static int iwp_request_add(struct iwp_ep *ep)
 {
@@ -70,8 +69,9 @@ static int iwp_request_add(struct iwp_ep *ep)
 }
 
 /**
- * iwp_request_remove() - nobody may answer an endpoint's request any more
- * @ep: endpoint, locked; nothing happens if it has none, or someone answers it
+ * iwp_request_remove() - prevent an accept or reject of an endpoint's request
+ * @ep: endpoint, locked; no effect without a request, or while it is being accepted or
+ *	rejected
  */
 void iwp_request_remove(struct iwp_ep *ep)
 {
@@ -98,8 +98,8 @@ static struct iwp_ep *iwp_request_find(const struct iwp_device *dev)
 }
 
 /**
- * iwp_requests_abort() - end the endpoints that nobody will answer
- * @dev: device, which nobody uses any more
+ * iwp_requests_abort() - close the endpoints of unanswered requests
+ * @dev: device that is going away, without users
  *
  * Context: process; may sleep.
  */
@@ -115,7 +115,7 @@ void iwp_requests_abort(struct iwp_device *dev)
 	}
 }
 
-/* The listener is locked. */
+/* Both endpoints are locked. */
 static int iwp_request_upcall(struct iwp_ep *ep, struct iwp_ep *listener)
 {
 	struct sockaddr_storage local;
@@ -129,7 +129,7 @@ static int iwp_request_upcall(struct iwp_ep *ep, struct iwp_ep *listener)
 			     0);
 }
 
-/* The request is complete: whoever listens shall answer it. */
+/* The MPA Request is complete: pass it to the listener's consumer. */
 static int iwp_request_received(struct iwp_ep *ep)
 {
 	struct iwp_ep *listener = ep->listener;
@@ -144,7 +144,7 @@ static int iwp_request_received(struct iwp_ep *ep)
 	iwp_ep_set_timer(ep, IWP_ANSWER_SECONDS);
 	iwp_ep_get(listener);
 	iwp_child_unlink(ep);
-	/* Its listener may have given it up just now, but it is not silent. */
+	/* Clears an abort by the listener: the peer is not silent any more. */
 	clear_bit(IWP_EV_ABORT, &ep->events);
 	mutex_lock_nested(&listener->lock, SINGLE_DEPTH_NESTING);
 	err = iwp_request_upcall(ep, listener);
@@ -153,7 +153,7 @@ static int iwp_request_received(struct iwp_ep *ep)
 	return err;
 }
 
-/* One that knows another revision is told which one we know. */
+/* Tells a peer with another MPA revision which one we support. */
 static void iwp_request_reject(struct iwp_ep *ep, int err)
 {
 	if (err == -EPROTO && ep->mpa_rx.rev)
@@ -162,9 +162,8 @@ static void iwp_request_reject(struct iwp_ep *ep, int err)
 }
 
 /**
- * iwp_request_step() - something happened to the socket of a peer that has
- * connected
- * @ep: endpoint, locked
+ * iwp_request_step() - handle an event of a child's socket
+ * @ep: endpoint in %IWP_EP_WAIT_REQ, locked
  */
 void iwp_request_step(struct iwp_ep *ep)
 {
@@ -179,7 +178,10 @@ void iwp_request_step(struct iwp_ep *ep)
 		iwp_request_reject(ep, err);
 }
 
-/* The one that has been silent for longest, so that silence shuts nobody out. */
+/*
+ * Aborts the child that has been silent for longest, so that silent peers do not block
+ * others.
+ */
 static void iwp_child_abort_oldest(struct iwp_ep *listener)
 {
 	struct iwp_ep *ep;
@@ -194,9 +196,9 @@ static void iwp_child_abort_oldest(struct iwp_ep *listener)
 }
 
 /*
- * It may end as soon as its timer runs, and lose all references but ours: so no
- * work of its own gets on before it is linked and watched.  Nobody who has its lock
- * waits for ours yet, as nobody else knows it.
+ * The child may be closed when its timer runs, with only the caller's reference left:
+ * its lock keeps its work from running before it is linked and watched. Nothing else
+ * refers to it, so no holder of its lock can wait for the listener's lock.
  */
 static int iwp_child_init(struct iwp_ep *ep, struct iwp_ep *listener)
 {
@@ -210,14 +212,14 @@ static int iwp_child_init(struct iwp_ep *ep, struct iwp_ep *listener)
 	tcp_sock_set_nodelay(ep->sock->sk);
 	iwp_ep_set_timer(ep, IWP_REQUEST_SECONDS);
 	iwp_child_link(ep, listener);
-	/* The request may have come before we watched. */
+	/* The MPA Request may have arrived before that. */
 	iwp_ep_signal(ep, IWP_EV_SOCKET);
 out:
 	mutex_unlock(&ep->lock);
 	return err;
 }
 
-/* Takes the reference of one that is not closed. */
+/* Takes over the reference of iwp_ep_new(). */
 static void iwp_child_add(struct iwp_ep *ep, struct iwp_ep *listener)
 {
 	if (listener->nr_children >= IWP_CHILDREN_MAX)
@@ -250,8 +252,8 @@ static int iwp_listen_accept(struct iwp_ep *listener)
 }
 
 /*
- * Usually there is nobody left.  But who waits while there is no memory for him is
- * told of only once, and one that listens no more has nobody to wait for.
+ * Usually there is no more connection. But TCP does not notify us again of a connection
+ * that we had no memory for. A socket that does not listen any more returns -EINVAL.
  */
 static void iwp_listen_failed(struct iwp_ep *ep, int err)
 {
@@ -260,8 +262,8 @@ static void iwp_listen_failed(struct iwp_ep *ep, int err)
 }
 
 /**
- * iwp_listen_step() - somebody connects
- * @ep: endpoint that listens, locked
+ * iwp_listen_step() - accept connections
+ * @ep: listening endpoint, locked
  */
 void iwp_listen_step(struct iwp_ep *ep)
 {
@@ -288,9 +290,9 @@ static bool iwp_addr_any(const struct sockaddr_storage *addr)
 }
 
 /*
- * All addresses means all of the device's, and no other's.  In another network
- * namespace it has none: rdma_cm asks each device to listen on all addresses, and
- * would give up if one refused, so there it listens without a socket.
+ * The wildcard address means all addresses of the device. In another network namespace
+ * it has none: rdma_cm asks each device to listen on the wildcard address, and fails if
+ * one refuses, so there the endpoint listens without a socket.
  */
 static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
 {
@@ -316,13 +318,6 @@ static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
 			   iwp_addr_len(addr));
 }
 
-/**
- * iwp_create_listen() - listen
- * @id: the connection manager's, with the address
- * @backlog: how many connections may wait for us
- *
- * Return: 0 or a negative error number.
- */
 static int iwp_create_listen(struct iw_cm_id *id, int backlog)
 {
 	struct iwp_ep *ep = iwp_ep_new(iwp_device(id->device));
@@ -346,7 +341,7 @@ static int iwp_create_listen(struct iw_cm_id *id, int backlog)
 		id->provider_data = ep;
 	}
 	mutex_unlock(&ep->lock);
-	/* One who listens is referred to by its iw_cm_id. */
+	/* A listener's iw_cm_id keeps this reference. */
 	if (err)
 		iwp_ep_put(ep);
 	return err;
@@ -362,12 +357,6 @@ static void iwp_children_abort(struct iwp_ep *listener)
 	spin_unlock(&listener->children_lock);
 }
 
-/**
- * iwp_destroy_listen() - listen no more
- * @id: the connection manager's
- *
- * Return: 0.
- */
 static int iwp_destroy_listen(struct iw_cm_id *id)
 {
 	struct iwp_ep *ep = id->provider_data;
@@ -396,7 +385,7 @@ static int iwp_accept_depths(struct iwp_ep *ep,
 		ep->ord = param->ord;
 		return 0;
 	}
-	/* We may always take more than the consumer thinks of. */
+	/* The inbound depth may be more than the consumer asked for. */
 	ep->ird = max_t(u16, ep->ird, param->ird);
 	ep->ord = min_t(u16, ep->ord, param->ord);
 	return 0;
@@ -424,7 +413,7 @@ static int iwp_accept_qp(struct iwp_ep *ep, struct iwp_qp *qp,
 	return err;
 }
 
-/* Answering takes the reference that came with the request. */
+/* Takes over the reference of the request's entry in iwp_requests. */
 static struct iwp_ep *iwp_answer_begin(struct iw_cm_id *id)
 {
 	struct iwp_ep *ep = xa_erase(&iwp_requests,
@@ -447,14 +436,7 @@ static void iwp_answer_end(struct iwp_ep *ep)
 	iwp_ep_put(ep);
 }
 
-/**
- * iwp_accept() - answer a request with a queue pair
- * @id: the connection's
- * @param: queue pair, depths and private data
- *
- * Return: 0, and ESTABLISHED will follow, or a negative error number, and
- * nothing will.
- */
+/* ESTABLISHED follows if this succeeds, and no event otherwise. */
 static int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct iwp_ep *ep = iwp_answer_begin(id);
@@ -478,14 +460,7 @@ static int iwp_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return err;
 }
 
-/**
- * iwp_reject() - refuse a request
- * @id: the connection's
- * @priv: private data for the peer
- * @len: its length
- *
- * Return: 0, or -ECONNRESET if the peer does not wait any more.
- */
+/* Returns -ECONNRESET if the peer does not wait any more. */
 static int iwp_reject(struct iw_cm_id *id, const void *priv, u8 len)
 {
 	struct iwp_ep *ep = iwp_answer_begin(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MPA's set-up: the two frames, and what follows from them (RFC 5044, section
- * 7; RFC 6581).
+ * MPA's startup phase: Request and Reply frame, and what they negotiate (RFC 5044,
+ * section 7; RFC 6581).
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-/* What FPDUPTR can say, and a segment that has none may be. */
+/* Limit of FPDUPTR, and of the length of a segment without a marker. */
 #define IWP_INTERVAL_MAX	32768
 
 static bool iwp_markers;
@@ -22,7 +22,7 @@ MODULE_PARM_DESC(crc, "Ask for checksums in both directions");
 
 static u32 iwp_interval = IWARP_MARKER_INTERVAL;
 
-/* Longer than the standard's only: there is room for so many pieces. */
+/* Only longer intervals than the standard's, as IWP_TX_SEG_VECS is limited. */
 static int iwp_interval_set(const char *text, const struct kernel_param *kp)
 {
 	u32 value;
@@ -45,8 +45,8 @@ module_param_cb(marker_interval, &iwp_interval_ops, &iwp_interval, 0644);
 MODULE_PARM_DESC(marker_interval, "Distance of markers, for experiments between two ends of ours");
 
 /**
- * iwp_mpa_interval() - distance of markers in one direction of a new connection
- * @markers: who receives wants them
+ * iwp_mpa_interval() - get the marker interval of one direction of a new connection
+ * @markers: the receiver wants markers
  *
  * Return: bytes, a power of two, or %IWARP_NO_MARKERS.
  */
@@ -55,7 +55,7 @@ u32 iwp_mpa_interval(bool markers)
 	return markers ? READ_ONCE(iwp_interval) : IWARP_NO_MARKERS;
 }
 
-/* An engine sums for nothing in this model: both ends agree to no checksums. */
+/* Checksums cost nothing in the engine's model, so an engine does not ask for them. */
 static bool iwp_mpa_crc(const struct iwp_ep *ep)
 {
 	return READ_ONCE(iwp_crc) &&
@@ -80,18 +80,18 @@ static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
 	kfree(buf);
 	if (sent < 0)
 		return sent;
-	/* The first frame always fits into an empty socket's buffer. */
+	/* A single frame always fits into an empty send buffer. */
 	return sent == vec.iov_len ? 0 : -ECONNABORTED;
 }
 
 /**
- * iwp_mpa_request() - send the request
- * @ep: endpoint, with the depths that the consumer wishes
+ * iwp_mpa_request() - send the MPA Request
+ * @ep: endpoint, with the consumer's IRD and ORD
  * @priv: private data
  * @len: its length
  *
- * The peer may have to send first, but must not (RFC 6581, section 9): we
- * offer to send it an empty write.
+ * The responder may have to send first, but must not (RFC 6581, section 9), so we offer
+ * an empty RDMA Write as the RTR message.
  *
  * Return: 0 or a negative error number.
  */
@@ -112,9 +112,9 @@ int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
 }
 
 /**
- * iwp_mpa_reply() - send the reply
- * @ep: endpoint that has a request
- * @reject: refuse the connection
+ * iwp_mpa_reply() - send the MPA Reply
+ * @ep: endpoint that has received an MPA Request
+ * @reject: reject the connection
  * @priv: private data
  * @len: its length
  *
@@ -139,7 +139,7 @@ int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len)
 	return iwp_mpa_send(ep, priv);
 }
 
-/* Returns how many bytes there were, or a negative error number. */
+/* Returns the number of bytes received, or a negative error number. */
 static int iwp_mpa_read(struct iwp_ep *ep, u32 want)
 {
 	struct msghdr msg = {};
@@ -175,14 +175,13 @@ static int iwp_mpa_read_head(struct iwp_ep *ep, bool reply)
 }
 
 /**
- * iwp_mpa_receive() - read the peer's frame, as far as it has arrived
+ * iwp_mpa_receive() - receive the peer's MPA frame, as far as it has arrived
  * @ep: endpoint
- * @reply: it is to be a reply
+ * @reply: a Reply is expected
  *
- * Not a byte behind it is read: that is the queue pair's.
+ * Does not read beyond the frame: further data is for the queue pair.
  *
- * Return: 0 if it is complete, -EAGAIN if more has to come, or another
- * negative error number.
+ * Return: 0 if the frame is complete, -EAGAIN if not, or another negative error number.
  */
 int iwp_mpa_receive(struct iwp_ep *ep, bool reply)
 {
@@ -212,10 +211,10 @@ static u16 iwp_mpa_depth(u16 depth)
 }
 
 /**
- * iwp_mpa_check_request() - what follows from a complete request
- * @ep: endpoint; its depths become what the peer wishes
+ * iwp_mpa_check_request() - evaluate a complete MPA Request
+ * @ep: endpoint; its depths are set to the peer's wishes
  *
- * Return: 0, or -EPROTO if we cannot do what the peer needs.
+ * Return: 0, or -EPROTO if the peer requires something unsupported.
  */
 int iwp_mpa_check_request(struct iwp_ep *ep)
 {
@@ -228,11 +227,11 @@ int iwp_mpa_check_request(struct iwp_ep *ep)
 }
 
 /**
- * iwp_mpa_check_reply() - what follows from a complete reply
- * @ep: endpoint; its depths become what both can do
+ * iwp_mpa_check_reply() - evaluate a complete MPA Reply
+ * @ep: endpoint; its depths are set to what both support
  *
- * Return: 0, -ECONNREFUSED if the peer refuses, or -EPROTO if it answers what
- * was not asked.
+ * Return: 0, -ECONNREFUSED if the peer rejects, or -EPROTO if the Reply does not match
+ * the Request.
  */
 int iwp_mpa_check_reply(struct iwp_ep *ep)
 {
@@ -247,7 +246,7 @@ int iwp_mpa_check_reply(struct iwp_ep *ep)
 	if (mpa->peer_to_peer && mpa->rtr != IWARP_RTR_WRITE)
 		return -EPROTO;
 	ep->ord = min(ep->ord, iwp_mpa_depth(mpa->ird));
-	/* More than we said we take would end the connection later. */
+	/* An ORD above our IRD would end the connection later. */
 	if (mpa->ord != IWARP_DEPTH_NO_NEGOTIATION && mpa->ord > ep->ird)
 		ep->ird = iwp_mpa_depth(mpa->ord);
 	return 0;

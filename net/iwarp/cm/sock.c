@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sockets of endpoints: how they are made, and what they tell us.
+ * Sockets of endpoints: creation and callbacks.
  *
- * The socket's lock protects what its callbacks look at.  Only a listening
- * socket's are called without it, by connections that come in; for that one
- * the callback lock does.
+ * The socket lock protects what callbacks access. Only those of a listening socket are
+ * called without it, for incoming connections; they use sk_callback_lock.
  */
 #include <net/tcp.h>
 
@@ -15,8 +14,8 @@ static struct lock_class_key iwp_slock_keys[2];
 static struct lock_class_key iwp_sk_lock_keys[2];
 
 /*
- * A consumer may hold the lock of a socket of its own when it comes to us, so
- * ours must not be of the same class.
+ * A consumer may call us with the lock of its own socket held, so ours need another
+ * lockdep class.
  */
 static void iwp_sock_classify(struct sock *sk)
 {
@@ -33,10 +32,10 @@ static void iwp_sock_classify(struct sock *sk)
 }
 
 /**
- * iwp_addr_len() - how long an address is
+ * iwp_addr_len() - get the length of an address
  * @addr: address
  *
- * Return: the length of its family's addresses.
+ * Return: length of the address family's sockaddr.
  */
 size_t iwp_addr_len(const struct sockaddr_storage *addr)
 {
@@ -45,9 +44,9 @@ size_t iwp_addr_len(const struct sockaddr_storage *addr)
 }
 
 /**
- * iwp_sock_create() - give an endpoint a TCP socket
+ * iwp_sock_create() - create an endpoint's TCP socket
  * @ep: endpoint
- * @net: the socket's network namespace, which it holds
+ * @net: network namespace, to which the socket takes a reference
  * @addr: an address of the wanted family
  *
  * Return: 0 or a negative error number.
@@ -91,15 +90,15 @@ static void iwp_sock_data_ready(struct sock *sk)
 }
 
 /*
- * TCP may be in the middle of sending a buffer.  Sending more is fine then,
- * unless the socket has an owner: that would process packets that wait for him,
- * and the buffer may be acknowledged and freed before TCP is done with it.
+ * TCP may be in the middle of sending an skb. Sending more is allowed then, unless the
+ * socket is owned: sending would process the backlog, which may acknowledge and free
+ * the skb before TCP is done with it.
  */
 static void iwp_sock_write_space(struct sock *sk)
 {
 	struct iwp_ep *ep = sk->sk_user_data;
 
-	/* Who is sending looks when he is done. */
+	/* An active iwp_tx_run() checks for acknowledgments itself. */
 	if (!ep || !ep->fpdu || ep->qp->tx.busy || iwp_tx_ack_received(ep->qp))
 		return;
 	if (sock_owned_by_user(sk))
@@ -130,14 +129,14 @@ static int iwp_sock_set_user_data(struct sock *sk, struct iwp_ep *ep)
 }
 
 /**
- * iwp_sock_watch() - be told what happens to a connection's socket
+ * iwp_sock_watch() - install the callbacks of a connection's socket
  * @ep: endpoint
  *
- * The socket refers to the endpoint from now on, without a reference: it is
- * unwatched before the endpoint is closed.  A program of a control group may have
- * put one that was accepted into a map of sockets before.
+ * From now on the socket refers to the endpoint, without a reference:
+ * iwp_sock_unwatch() is called before the endpoint is closed. A cgroup's BPF program
+ * may have added an accepted socket to a sockmap before.
  *
- * Return: 0, or -EBUSY if the socket refers to something else.
+ * Return: 0, or -EBUSY if sk_user_data is in use.
  */
 int iwp_sock_watch(struct iwp_ep *ep)
 {
@@ -148,7 +147,7 @@ int iwp_sock_watch(struct iwp_ep *ep)
 	err = iwp_sock_set_user_data(sk, ep);
 	if (err)
 		goto out;
-	/* Soft interrupts send as well, below whatever sends at the time. */
+	/* Soft interrupts send, too, and may interrupt another sender of the task. */
 	sk->sk_allocation = GFP_ATOMIC;
 	sk->sk_use_task_frag = false;
 	sk->sk_data_ready = iwp_sock_data_ready;
@@ -160,7 +159,9 @@ out:
 	return err;
 }
 
-/* One that is to be accepted may refer to something else, see iwp_sock_watch(). */
+/*
+ * sk_user_data of a socket to be accepted may belong to others, see iwp_sock_watch().
+ */
 static void iwp_listen_state_change(struct sock *sk)
 {
 	struct iwp_ep *ep;
@@ -181,11 +182,12 @@ static void iwp_listen_ignore(struct sock *sk)
 }
 
 /**
- * iwp_sock_watch_listen() - be told of connections
- * @ep: endpoint that listens
+ * iwp_sock_watch_listen() - install the callbacks of a listening socket
+ * @ep: listening endpoint
  *
- * What is accepted inherits the callbacks, but not whom they tell.  Its lock is of
- * the kernel's class: TCP faults memory in below that of a program's socket.
+ * Accepted sockets inherit the callbacks, but not sk_user_data. sk_kern_sock selects
+ * the lockdep class of kernel sockets for their lock: TCP handles page faults under
+ * that of user sockets.
  */
 void iwp_sock_watch_listen(struct iwp_ep *ep)
 {
@@ -201,7 +203,9 @@ void iwp_sock_watch_listen(struct iwp_ep *ep)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* A control group is told of the end of its sockets, not of the kernel's own. */
+/*
+ * BPF programs of a cgroup see the release of its sockets, but not of kernel sockets.
+ */
 static void iwp_sock_restore(struct iwp_ep *ep)
 {
 	struct sock *sk = ep->sock->sk;
@@ -214,11 +218,11 @@ static void iwp_sock_restore(struct iwp_ep *ep)
 }
 
 /**
- * iwp_sock_abandon() - give up an accepted socket that refers to something else
+ * iwp_sock_abandon() - give up an accepted socket whose sk_user_data is in use
  * @ep: endpoint, whose last reference closes the socket
  *
- * Whatever that is may have saved the callbacks that were inherited, and put them
- * back.  So TCP must not need the socket any more once it is closed: it resets.
+ * The owner of sk_user_data may have saved the inherited callbacks, and restore them
+ * later. So TCP must not need the socket after it is closed: it resets the connection.
  */
 void iwp_sock_abandon(struct iwp_ep *ep)
 {
@@ -233,13 +237,12 @@ void iwp_sock_abandon(struct iwp_ep *ep)
 }
 
 /**
- * iwp_sock_unwatch() - hear no more of a socket
+ * iwp_sock_unwatch() - restore a socket's callbacks
  * @ep: endpoint
  *
- * TCP may need the socket for longer than there is this module: the callbacks
- * are those that it came with.
+ * TCP may need the socket for longer than the module exists.
  *
- * Context: socket's lock held.
+ * Context: socket lock held.
  */
 void iwp_sock_unwatch(struct iwp_ep *ep)
 {

@@ -184,7 +184,7 @@ static bool iwp_sq_empty(struct iwp_qp *qp)
  * iwp_sq_flush() - flush all send requests
  * @qp: queue pair in the error state; nothing is being sent any more
  *
- * Also called by those who post in this state. If a flush is running, it checks the
+ * Posting in this state calls it, too. If a flush is running, it checks the
  * queue again before it ends, and finds the caller's request. What user space posts
  * meanwhile is flushed later, see qp/flush_poll.c.
  *

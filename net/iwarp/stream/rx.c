@@ -124,7 +124,7 @@ static void iwp_rx_read(struct iwp_qp *qp)
 		.count = 1,
 	};
 
-	/* Acknowledgments are delayed by ack.c, not by TCP. */
+	/* TCP delays its acknowledgments in this mode, and ack.c sends them. */
 	inet_csk_enter_pingpong_mode(sk);
 	tcp_read_sock(sk, &desc, iwp_rx_actor);
 	iwp_ack_schedule(qp);

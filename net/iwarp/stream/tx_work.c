@@ -34,7 +34,7 @@ void iwp_tx_queue(struct iwp_qp *qp)
 /**
  * iwp_tx_retry() - run the sender in a work item after a delay
  * @qp: queue pair that was short of memory: to retry at once would not help, and delay
- *	those who would free some
+ *	others that would free some
  *
  * Context: any.
  */

@@ -242,7 +242,7 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		*bad_wr = wr;
 	/*
 	 * Pairs with iwp_qp_flush(), iwp_hold_spills() and iwp_loopback_wait_rqe():
-	 * write the request, then read the state and who waits.
+	 * write the request, then read the state and the waiters' flags.
 	 */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IWP_QP_ERROR && !iwp_loopback_kick_in(qp))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Takes FPDUs apart.  The stream comes in pieces of any length, so that every
- * step below takes what there is of one field and remembers how far it got.
- * Everything is aligned to four bytes from the start of the stream on: so a
- * marker can be between any two fields, and inside of the header and of the
- * payload, but it splits neither ULPDU_Length nor the checksum.
+ * Parser of FPDUs. The stream is fed in parts of any length, so every step below
+ * consumes what there is of one field and remembers its progress. Everything is aligned
+ * to four bytes from the start of the stream: so a marker can be between any two
+ * fields, and inside the header and the payload, but it splits neither ULPDU_Length nor
+ * the checksum.
  */
 #include <linux/compiler.h>
 #include <linux/minmax.h>
@@ -25,12 +25,12 @@ static void iwarp_rx_next(struct iwarp_rx *rx)
 }
 
 /**
- * iwarp_rx_init() - begin to receive
- * @rx: the receiver
- * @ops: what becomes of segments
- * @interval: distance of the markers in the stream, or %IWARP_NO_MARKERS
+ * iwarp_rx_init() - initialize a receiver
+ * @rx: receiver
+ * @ops: the owner's operations
+ * @interval: marker interval of the stream, or %IWARP_NO_MARKERS
  * @use_crc: checksums are in use; if not they are ignored
- * @pos: position of the first byte that will be fed, where an FPDU begins
+ * @pos: position of the first byte that will be fed, where an FPDU starts
  */
 void iwarp_rx_init(struct iwarp_rx *rx, const struct iwarp_rx_ops *ops,
 		   u32 interval, bool use_crc, u32 pos)
@@ -49,13 +49,15 @@ static u32 iwarp_rx_fail(struct iwarp_rx *rx, enum iwarp_error error)
 	return 0;
 }
 
-/* Whether the checksum of what comes now is computed. */
+/* Whether to compute the checksum of the following bytes. */
 static bool iwarp_rx_wants_crc(const struct iwarp_rx *rx)
 {
 	return rx->use_crc && !rx->skip;
 }
 
-/* Go over some bytes that the checksum covers; to @to if that is not NULL. */
+/*
+ * Consumes bytes that the checksum covers, and copies them to @to if that is not NULL.
+ */
 static u32 iwarp_rx_take(struct iwarp_rx *rx, const struct iwarp_source *src,
 			 u32 off, u32 len, u8 *to)
 {
@@ -67,7 +69,7 @@ static u32 iwarp_rx_take(struct iwarp_rx *rx, const struct iwarp_source *src,
 	return len;
 }
 
-/* A marker points back to its FPDU, or it is not where we think it is. */
+/* FPDUPTR must point to the FPDU's start. */
 static bool iwarp_rx_marker_ok(const struct iwarp_rx *rx,
 			       const u8 marker[IWARP_MARKER_LEN], u32 pos)
 {
@@ -126,7 +128,7 @@ static enum iwarp_error iwarp_rx_verify_rest(struct iwarp_rx *rx,
 	return iwarp_rx_verify_markers(rx, src, off);
 }
 
-/* Look at the rest of the FPDU, if all of it is here. */
+/* Verifies the rest of the FPDU if all of it has arrived. */
 static enum iwarp_error iwarp_rx_verify(struct iwarp_rx *rx,
 					const struct iwarp_source *src,
 					u32 off, u32 len)
@@ -141,7 +143,7 @@ static enum iwarp_error iwarp_rx_verify(struct iwarp_rx *rx,
 	return iwarp_rx_verify_rest(rx, src, off, rest);
 }
 
-/* The header is refused, unless it is the checksum that is wrong. */
+/* Reports the header's error, or a wrong checksum instead. */
 static u32 iwarp_rx_bad_header(struct iwarp_rx *rx, enum iwarp_error error,
 			       const struct iwarp_source *src, u32 off, u32 len)
 {
@@ -151,7 +153,7 @@ static u32 iwarp_rx_bad_header(struct iwarp_rx *rx, enum iwarp_error error,
 	return iwarp_rx_fail(rx, error);
 }
 
-/* Returns how much was taken; all of the header may be here, or only a part. */
+/* Returns the number of bytes consumed; sets @whole when the header is complete. */
 static u32 iwarp_rx_copy_header(struct iwarp_rx *rx,
 				const struct iwarp_source *src, u32 off,
 				u32 len, bool *whole)
@@ -159,7 +161,7 @@ static u32 iwarp_rx_copy_header(struct iwarp_rx *rx,
 	u32 need = IWARP_CTRL_LEN;
 
 	if (!rx->fpdu_len && len >= IWARP_HDR_MAX) {
-		/* A few bytes too many do no harm. */
+		/* May copy more than the header. */
 		iwarp_source_peek(src, off, rx->fpdu, IWARP_HDR_MAX);
 		len = iwarp_hdr_peek_len(rx->fpdu);
 		rx->fpdu_len = len;
@@ -198,7 +200,7 @@ static u32 iwarp_rx_take_header(struct iwarp_rx *rx,
 	return taken;
 }
 
-/* Ask the owner; returns whether the FPDU goes on. */
+/* Asks the owner; returns whether to continue. */
 static bool iwarp_rx_begin(struct iwarp_rx *rx, const struct iwarp_source *src,
 			   u32 off, u32 len)
 {
@@ -235,7 +237,7 @@ static u32 iwarp_rx_take_payload(struct iwarp_rx *rx,
 	return iwarp_rx_take(rx, src, off, len, to);
 }
 
-/* Payload without the markers in it: a source within another. */
+/* Payload without its markers, as a source within another. */
 struct iwarp_unmarked {
 	struct iwarp_source src;
 	const struct iwarp_source *marked;
@@ -266,7 +268,7 @@ static void iwarp_unmarked_copy(const struct iwarp_source *src, u32 off,
 	}
 }
 
-/* Returns what is wrong; the rest of the FPDU is payload, and what ends it. */
+/* Places the rest of the FPDU, which is contiguous payload and trailer. */
 static enum iwarp_error iwarp_rx_place(struct iwarp_rx *rx,
 				       const struct iwarp_source *src, u32 off)
 {
@@ -280,7 +282,7 @@ static enum iwarp_error iwarp_rx_place(struct iwarp_rx *rx,
 	return len ? rx->ops->data(rx, src, off, len, 0) : IWARP_OK;
 }
 
-/* The same, if there are markers in it. */
+/* The same with markers. */
 static noinline enum iwarp_error
 iwarp_rx_place_marked(struct iwarp_rx *rx, const struct iwarp_source *src,
 		      u32 off)
@@ -297,7 +299,7 @@ iwarp_rx_place_marked(struct iwarp_rx *rx, const struct iwarp_source *src,
 	return iwarp_rx_place(rx, &un.src, 0);
 }
 
-/* All of the FPDU is here and right, and nothing behind its header is taken. */
+/* All of the FPDU has arrived and is valid, and only its header was consumed. */
 static u32 iwarp_rx_take_rest(struct iwarp_rx *rx,
 			      const struct iwarp_source *src, u32 off)
 {
@@ -347,7 +349,7 @@ static u32 iwarp_rx_take_trailer(struct iwarp_rx *rx,
 	return len;
 }
 
-/* Fields that have no bytes left make way for the one behind them. */
+/* Advances over fields without remaining bytes. */
 static void iwarp_rx_advance(struct iwarp_rx *rx)
 {
 	if (rx->state == IWARP_RX_PAYLOAD && rx->done == rx->hdr.payload_len) {
@@ -361,7 +363,7 @@ static void iwarp_rx_advance(struct iwarp_rx *rx)
 	}
 }
 
-/* Take some of one field; 0 if the owner holds, or all is over. */
+/* Consumes bytes of one field; 0 if the owner holds, or after an error. */
 static u32 iwarp_rx_step(struct iwarp_rx *rx, const struct iwarp_source *src,
 			 u32 off, u32 len)
 {
@@ -389,16 +391,15 @@ static u32 iwarp_rx_step(struct iwarp_rx *rx, const struct iwarp_source *src,
 }
 
 /**
- * iwarp_rx_feed() - take the next bytes of the stream
- * @rx: the receiver
- * @src: where they are
- * @off: the first of them there
- * @len: how many there are
+ * iwarp_rx_feed() - consume the next bytes of the stream
+ * @rx: receiver
+ * @src: source of the bytes
+ * @off: offset of the first byte in @src
+ * @len: number of bytes
  *
- * Calls back for every segment in them.
+ * Calls the owner's operations for every segment.
  *
- * Return: bytes taken: all, unless the owner holds, or @rx->error says that
- * the stream is over.
+ * Return: number of bytes consumed: all, unless the owner holds, or @rx->error is set.
  */
 u32 iwarp_rx_feed(struct iwarp_rx *rx, const struct iwarp_source *src, u32 off,
 		  u32 len)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From the bytes of a TCP stream to segments of DDP: takes FPDUs apart, with
- * and without markers and checksums (RFC 5044, section 6), in order or ahead
- * of a hole in the stream.  What becomes of a segment is up to the owner.
+ * MPA's receiver: parses FPDUs of a TCP stream into DDP segments, with and without
+ * markers and checksums (RFC 5044, section 6), in order or ahead of a hole in the
+ * stream. The owner decides what becomes of a segment.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzers.
  * Documentation/protocol/iwarp.rst explains it.
@@ -18,31 +18,30 @@
 #include "place.h"
 #include "msg.h"
 
-/* CRC32C before the first byte; the end is its complement, little-endian. */
+/* Initial CRC32C; the final value is complemented, little-endian. */
 #define IWARP_CRC_SEED		0xffffffffU
 
-/* Write the checksum behind an FPDU (RFC 5044, section 4.4). */
+/* Writes the trailing CRC of an FPDU (RFC 5044, section 4.4). */
 static inline void iwarp_crc_encode(u32 crc, u8 out[IWARP_CRC_LEN])
 {
 	put_unaligned_le32(~crc, out);
 }
 
-/* Whether the checksum behind an FPDU is right. */
+/* Whether the trailing CRC of an FPDU is correct. */
 static inline bool iwarp_crc_ok(u32 crc, const u8 trailer[IWARP_CRC_LEN])
 {
 	return get_unaligned_le32(trailer) == (u32)~crc;
 }
 
 /**
- * struct iwarp_source - where bytes of the stream are: an skb, memory
- * @copy: copy some; they are known to be there
- * @crc: CRC32C of some, continued from @crc
- * @ctx: whatever these need
- * @linear: where offset 0 would be, if all that is fed lies together in memory, or
- *	NULL
+ * struct iwarp_source - source of stream bytes: an skb, memory
+ * @copy: copies bytes, which must exist
+ * @crc: CRC32C of bytes, continued from @crc
+ * @ctx: argument of both
+ * @linear: address of offset 0 if all bytes that are fed are contiguous, or NULL
  *
- * Offsets are the source's own: only their differences matter.  A source of
- * payload, as @data of struct iwarp_rx_ops gets it, has no @crc.
+ * Only differences of offsets matter. A source of payload, as @data of struct
+ * iwarp_rx_ops gets it, has no @crc.
  */
 struct iwarp_source {
 	void (*copy)(const struct iwarp_source *src, u32 off, void *to,
@@ -52,7 +51,7 @@ struct iwarp_source {
 	const u8 *linear;
 };
 
-/* Some bytes of a header, of which the compiler knows how many they are. */
+/* Copies bytes of a header; the length is a compile-time constant. */
 static inline void iwarp_source_peek(const struct iwarp_source *src, u32 off,
 				     void *to, u32 len)
 {
@@ -62,31 +61,32 @@ static inline void iwarp_source_peek(const struct iwarp_source *src, u32 off,
 		src->copy(src, off, to, len);
 }
 
-/* What to do with a segment; any enum iwarp_error ends the stream instead. */
+/* Verdict on a segment; an enum iwarp_error instead ends the stream. */
 enum iwarp_rx_verdict {
-	IWARP_RX_GO,	/* place it */
-	IWARP_RX_SKIP,	/* its payload is not wanted: it was placed before */
-	IWARP_RX_HOLD,	/* not yet: take no more of the stream */
+	IWARP_RX_GO,	/* place its payload */
+	IWARP_RX_SKIP,	/* skip its payload: it was placed before */
+	IWARP_RX_HOLD,	/* not yet: consume no more of the stream */
 };
 
 struct iwarp_rx;
 
 /**
- * struct iwarp_rx_ops - what becomes of a segment
- * @begin: its header is in @rx->hdr, checked by iwarp_hdr_parse(); returns
- *	enum iwarp_rx_verdict or enum iwarp_error.  After %IWARP_RX_HOLD it is
- *	asked again as soon as more is fed.
- * @data: place some payload: @len bytes at @off of @src, which are at @at of
- *	the segment's payload; returns %IWARP_OK or what is wrong.  Not called
- *	for iwarp_opcode_control(), whose payload goes to @rx->fpdu.
- * @end: the segment is complete and its checksum is right: now it may take
- *	effect; returns %IWARP_OK or what is wrong.  @rx->skip tells whether
- *	the payload was skipped, and then nothing was verified.
+ * struct iwarp_rx_ops - the owner's handling of segments
+ * @begin: called with the header in @rx->hdr, checked by iwarp_hdr_parse(); returns
+ *	enum iwarp_rx_verdict or enum iwarp_error. Called again after %IWARP_RX_HOLD
+ *	when more is fed.
+ * @data: place @len bytes of payload at @off of @src, which are at @at of the segment's
+ *	payload; returns %IWARP_OK or an error. Not called for iwarp_opcode_control(),
+ *	whose payload is copied to @rx->fpdu.
+ * @end: deliver the segment: it is complete and its checksum is correct; returns
+ *	%IWARP_OK or an error. With @rx->skip the payload was skipped, and nothing was
+ *	verified.
  *
- * If all of an FPDU is fed at once, as it is with segments of TCP that carry
- * one each, it is verified before @data is called, and that once for all of
- * the payload, markers or not.  Otherwise payload of a
- * damaged FPDU may be placed; but @end is never called for it.
+ * If all of an FPDU is fed at once, as with one FPDU in each TCP segment, it is
+ * verified before
+ * @data is called, which is called once for all of the payload, with or without
+ *	markers. Otherwise payload of a damaged FPDU may be placed, but @end is never
+ *	called for it.
  */
 struct iwarp_rx_ops {
 	u32 (*begin)(struct iwarp_rx *rx);
@@ -105,26 +105,25 @@ enum iwarp_rx_state {
 };
 
 /**
- * struct iwarp_rx - an FPDU that is being received
- * @ops: what becomes of it
- * @interval: distance of the markers in the stream, or %IWARP_NO_MARKERS
+ * struct iwarp_rx - state of the FPDU that is being received
+ * @ops: the owner's operations
+ * @interval: marker interval of the stream, or %IWARP_NO_MARKERS
  * @use_crc: checksums are in use
- * @error: what ended the stream; nothing more is taken then
+ * @error: error that ended the stream; nothing more is consumed then
  * @pos: position of the next byte
- * @start: position where the FPDU begins
- * @end: position behind it; known from the state %IWARP_RX_BEGIN on
+ * @start: position of the FPDU
+ * @end: position after the FPDU; valid from %IWARP_RX_BEGIN on
  * @hdr: its header; likewise
- * @fpdu: its header as it came, and behind it the payload, if it is one of
- *	iwarp_opcode_control()
- * @fpdu_len: how much of @fpdu there is
- * @done: bytes of payload, padding or trailer that were taken, of the state
- * @skip: its payload is not wanted
- * @verified: markers and checksum are known to be right
+ * @fpdu: its raw header, and the payload if it is iwarp_opcode_control()
+ * @fpdu_len: bytes in @fpdu
+ * @done: bytes of payload, padding or trailer consumed, according to @state
+ * @skip: skip its payload
+ * @verified: markers and checksum were verified in advance
  * @state: enum iwarp_rx_state
- * @marker_len: how much of @marker there is
+ * @marker_len: bytes in @marker
  * @crc: checksum so far
- * @marker: a marker that came in pieces
- * @trailer: the checksum that came with it
+ * @marker: a marker that arrived in parts
+ * @trailer: the received checksum
  */
 struct iwarp_rx {
 	const struct iwarp_rx_ops *ops;
@@ -147,13 +146,13 @@ struct iwarp_rx {
 	u8 trailer[IWARP_CRC_LEN];
 };
 
-/* Payload of a segment that is one of iwarp_opcode_control(). */
+/* Payload of an iwarp_opcode_control() segment. */
 static inline const u8 *iwarp_rx_control(const struct iwarp_rx *rx)
 {
 	return rx->fpdu + IWARP_UNTAGGED_LEN;
 }
 
-/* Whether the next byte begins an FPDU: a good place for the stream to end. */
+/* Whether the stream is at an FPDU boundary, where it may end. */
 static inline bool iwarp_rx_idle(const struct iwarp_rx *rx)
 {
 	return rx->pos == rx->start;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * FPDUs ahead of a hole in the stream: found by their markers, and taken apart
- * as those that come in order are, if they are there from end to end (RFC
- * 5044, section 6).  Whatever does not fit is left alone: it is looked at once
- * more when it comes in order, and only then it can be an error.
+ * FPDUs ahead of a hole in the stream: found by their markers, and parsed as those in
+ * order if they are complete (RFC 5044, section 6). What is not valid is ignored: it is
+ * parsed again when it arrives in order, and only then it is an error.
  */
 #include <linux/minmax.h>
 #include <linux/unaligned.h>
 
 #include "framing.h"
 
-/* Length of the FPDU that begins at offset @at, if @len bytes show it; or 0. */
+/* Length of the FPDU at offset @at, or 0 if its ULPDU_Length is not in @len bytes. */
 static u32 iwarp_early_len(const struct iwarp_source *src, u32 interval,
 			   u32 pos, u32 at, u32 len)
 {
@@ -25,13 +24,13 @@ static u32 iwarp_early_len(const struct iwarp_source *src, u32 interval,
 }
 
 /**
- * iwarp_sync() - find where an FPDU begins
- * @src: some bytes of the stream; the first is at offset 0
- * @interval: distance of the markers in the stream, or %IWARP_NO_MARKERS
- * @pos: position of the first
- * @len: how many there are
- * @start: offset of the first FPDU that begins in these bytes, and that a
- *	marker inside of it points to
+ * iwarp_sync() - find the start of an FPDU
+ * @src: bytes of the stream; the first is at offset 0
+ * @interval: marker interval of the stream, or %IWARP_NO_MARKERS
+ * @pos: position of the first byte
+ * @len: number of bytes
+ * @start: offset of the first FPDU that starts in these bytes and is pointed to by a
+ *	marker in it
  *
  * Return: whether there is one; without markers there never is.
  */
@@ -48,7 +47,7 @@ bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
 	     at += interval) {
 		src->copy(src, at, marker, sizeof(marker));
 		back = iwarp_marker_parse(marker);
-		/* A marker before ULPDU_Length is a part of the FPDU. */
+		/* A marker before ULPDU_Length belongs to the FPDU. */
 		if (back && iwarp_marker_at(interval,
 					    pos + at - back - IWARP_MARKER_LEN))
 			back += IWARP_MARKER_LEN;
@@ -61,24 +60,21 @@ bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
 }
 
 /**
- * iwarp_rx_early() - take FPDUs out of some bytes ahead of a hole
- * @rx: a receiver for this alone, begun by iwarp_rx_init(); its position does
- *	not matter, its operations decide what is placed
- * @placed: what was placed before, and is passed over
- * @src: the bytes; the first is at offset 0
- * @pos: position of the first
- * @len: how many there are
- * @at: offset where an FPDU begins, by iwarp_sync(), or where this ended
- *	before
- * @budget: no further FPDU is begun after so many bytes of them
+ * iwarp_rx_early() - parse FPDUs ahead of a hole
+ * @rx: receiver for this purpose only, after iwarp_rx_init(); its position does not
+ *	matter, its operations decide what is placed
+ * @placed: FPDUs that were placed before, which are skipped
+ * @src: bytes of the stream; the first is at offset 0
+ * @pos: position of the first byte
+ * @len: number of bytes
+ * @at: offset of an FPDU's start, from iwarp_sync() or a previous call
+ * @budget: no FPDU is started after so many bytes of them
  *
- * Every FPDU is verified before its payload is placed.  Those that @begin does
- * not want, by %IWARP_RX_SKIP, are passed over.  An error, which may well be in
- * what we took for the beginning of an FPDU, ends the search, and so does
- * %IWARP_RX_HOLD.
+ * Every FPDU is verified before its payload is placed. Those for which @begin returns
+ * %IWARP_RX_SKIP are skipped. An error, which may just mean that no FPDU starts there,
+ * ends the search, and so does %IWARP_RX_HOLD.
  *
- * Return: the offset where the first FPDU begins that was not looked at to its
- * end.
+ * Return: offset of the first FPDU that was not parsed completely.
  */
 u32 iwarp_rx_early(struct iwarp_rx *rx, const struct iwarp_placed *placed,
 		   const struct iwarp_source *src, u32 pos, u32 len, u32 at,

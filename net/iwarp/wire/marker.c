@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Arithmetic of markers, and the copy that leaves gaps for them.
- */
+/* Marker positions, and the copy that inserts markers. */
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -9,18 +7,18 @@
 #include "marker.h"
 #include "msg.h"
 
-/* A marker: 16 bits that are reserved, 16 bits FPDUPTR. */
+/* Marker: 16 reserved bits, 16 bits of FPDUPTR. */
 #define MARKER_FPDUPTR		2
-/* Everything is aligned to four bytes, so the last two bits say nothing. */
+/* FPDUs are aligned to four bytes, so the last two bits are ignored. */
 #define FPDUPTR_MASK		0xfffcU
 
 /**
- * iwarp_marker_count() - how many markers an FPDU gets
- * @interval: distance of the markers, or %IWARP_NO_MARKERS
- * @pos: where it begins
+ * iwarp_marker_count() - count the markers of an FPDU
+ * @interval: marker interval, or %IWARP_NO_MARKERS
+ * @pos: position of the FPDU
  * @len: its length without markers, not 0
  *
- * Return: the number of markers before its last byte.
+ * Return: number of markers before its last byte.
  */
 u32 iwarp_marker_count(u32 interval, u32 pos, u32 len)
 {
@@ -35,12 +33,12 @@ u32 iwarp_marker_count(u32 interval, u32 pos, u32 len)
 }
 
 /**
- * iwarp_fpdu_wire_len() - how long an FPDU is on the wire
- * @interval: distance of the markers, or %IWARP_NO_MARKERS
- * @pos: where it begins
+ * iwarp_fpdu_wire_len() - get the length of an FPDU with its markers
+ * @interval: marker interval, or %IWARP_NO_MARKERS
+ * @pos: position of the FPDU
  * @ulpdu_len: its ULPDU_Length
  *
- * Return: its length in the TCP stream, markers included.
+ * Return: its length in the TCP stream.
  */
 u32 iwarp_fpdu_wire_len(u32 interval, u32 pos, u32 ulpdu_len)
 {
@@ -50,13 +48,13 @@ u32 iwarp_fpdu_wire_len(u32 interval, u32 pos, u32 ulpdu_len)
 }
 
 /**
- * iwarp_mulpdu() - the longest ULPDU that fits a segment, wherever it begins
- * @interval: distance of the markers, or %IWARP_NO_MARKERS
+ * iwarp_mulpdu() - get the longest ULPDU that fits a segment at any position
+ * @interval: marker interval, or %IWARP_NO_MARKERS
  * @emss: payload of a TCP segment
  *
- * The formula of RFC 5044, section 4.5, within the limits of wire.h.
+ * The formula of RFC 5044, section 4.5, within the limits of msg.h.
  *
- * Return: the longest ULPDU.
+ * Return: MULPDU.
  */
 u32 iwarp_mulpdu(u32 interval, u32 emss)
 {
@@ -70,14 +68,14 @@ u32 iwarp_mulpdu(u32 interval, u32 emss)
 }
 
 /**
- * iwarp_ulpdu_fit() - the longest ULPDU that fits in some bytes of the stream
- * @interval: distance of the markers, or %IWARP_NO_MARKERS
- * @pos: where its FPDU would begin
- * @room: bytes of the stream that the FPDU may have, markers included
+ * iwarp_ulpdu_fit() - get the longest ULPDU that fits at a position
+ * @interval: marker interval, or %IWARP_NO_MARKERS
+ * @pos: position of its FPDU
+ * @room: stream bytes that the FPDU may have, including markers
  *
- * Unlike iwarp_mulpdu() this is exact, and leaves none of a segment unused.
+ * Unlike iwarp_mulpdu() this is exact, and leaves no space unused.
  *
- * Return: the longest ULPDU, at most %IWARP_MULPDU_MAX, or 0.
+ * Return: length of the longest ULPDU, at most %IWARP_MULPDU_MAX, or 0.
  */
 u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room)
 {
@@ -86,7 +84,7 @@ u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room)
 	if (interval && room > first) {
 		rest = room - first;
 		room = first + rest / interval * (interval - IWARP_MARKER_LEN);
-		/* What the end cuts off behind a marker, or a part of one. */
+		/* Bytes after the last marker, if that is complete. */
 		rest %= interval;
 		room += rest - min_t(u32, rest, IWARP_MARKER_LEN);
 	}
@@ -98,17 +96,17 @@ u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room)
 }
 
 /**
- * iwarp_gap_marker() - write the marker that is due, if one is
- * @gap: where markers go; moved on behind the marker
- * @out: room for the marker
+ * iwarp_gap_marker() - write a marker if there is one at this position
+ * @gap: marker positions; advanced over the marker
+ * @out: buffer for the marker
  *
- * Call it before each piece of the FPDU.
+ * Call this before each part of the FPDU.
  *
  * Return: %IWARP_MARKER_LEN, or 0 if there is no marker here.
  */
 u32 iwarp_gap_marker(struct iwarp_gap *gap, u8 out[IWARP_MARKER_LEN])
 {
-	/* The marker that begins an FPDU is before its head, and says 0. */
+	/* A marker before ULPDU_Length has FPDUPTR 0. */
 	u32 fpduptr = gap->pos + IWARP_MARKER_LEN == gap->head ?
 			      0 : gap->pos - gap->head;
 
@@ -120,13 +118,13 @@ u32 iwarp_gap_marker(struct iwarp_gap *gap, u8 out[IWARP_MARKER_LEN])
 }
 
 /**
- * iwarp_gap_copy() - write some of an FPDU and the markers in it
- * @gap: where markers go; moved on
- * @to: where to; it needs room for the markers, too
- * @from: what to write
- * @len: its length
+ * iwarp_gap_copy() - write bytes of an FPDU and the markers between them
+ * @gap: marker positions; advanced
+ * @to: destination, with space for the markers
+ * @from: source
+ * @len: number of bytes without markers
  *
- * Return: bytes written, markers included.
+ * Return: bytes written, including markers.
  */
 u32 iwarp_gap_copy(struct iwarp_gap *gap, u8 *to, const u8 *from, u32 len)
 {
@@ -146,10 +144,10 @@ u32 iwarp_gap_copy(struct iwarp_gap *gap, u8 *to, const u8 *from, u32 len)
 }
 
 /**
- * iwarp_marker_parse() - read a marker
+ * iwarp_marker_parse() - parse a marker
  * @marker: the marker
  *
- * Return: its FPDUPTR; what is reserved is ignored.
+ * Return: its FPDUPTR; reserved bits are ignored.
  */
 u32 iwarp_marker_parse(const u8 marker[IWARP_MARKER_LEN])
 {
@@ -157,13 +155,13 @@ u32 iwarp_marker_parse(const u8 marker[IWARP_MARKER_LEN])
 }
 
 /**
- * iwarp_marker_fpduptr() - what a marker has to say
- * @interval: distance of the markers
- * @start: where the FPDU begins that the marker is in
- * @pos: where the marker is
+ * iwarp_marker_fpduptr() - get the FPDUPTR of a marker
+ * @interval: marker interval
+ * @start: position of the FPDU that the marker is in
+ * @pos: position of the marker
  *
- * Return: its FPDUPTR.  More than 16 bits can say is the sign of an FPDU that
- * is longer than it may be; no marker says that.
+ * Return: FPDUPTR. More than 16 bits mean that the FPDU is too long; no marker can have
+ * that value.
  */
 u32 iwarp_marker_fpduptr(u32 interval, u32 start, u32 pos)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Markers: where they are, how long an FPDU becomes by them, and how they are
- * put in (RFC 5044, sections 4.2, 4.3 and 4.5).
+ * Markers: positions, FPDU lengths, and insertion (RFC 5044, sections 4.2, 4.3 and
+ * 4.5).
  *
- * A position is a distance from the first byte that a direction carries in full
- * operation, modulo 2^32: TCP's sequence number less that of this byte.  There
- * is a marker at each multiple of the interval, so the first byte of all is
- * one.  A marker between two FPDUs belongs to the second.
+ * A position is the distance from a direction's first byte in Full Operation, modulo
+ * 2^32: TCP's sequence number minus that byte's. There is a marker at each multiple of
+ * the interval, including position 0. A marker between two FPDUs belongs to the second.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzers.
  */
@@ -16,13 +15,13 @@
 #include <linux/types.h>
 
 #define IWARP_MARKER_LEN	4
-/* The standard's interval; others, powers of two, are for experiments only. */
+/* The standard's interval; others are for experiments, and powers of two. */
 #define IWARP_MARKER_INTERVAL	512U
 #define IWARP_MARKER_INTERVAL_MIN 16U
-/* In place of an interval: there are no markers. */
+/* As an interval: no markers. */
 #define IWARP_NO_MARKERS	0U
 
-/* Bytes from a position to the next marker; 0 if it is at one. */
+/* Distance from a position to the next marker, 0 at a marker. */
 static inline u32 iwarp_marker_dist(u32 interval, u32 pos)
 {
 	return -pos & (interval - 1);
@@ -34,17 +33,17 @@ static inline bool iwarp_marker_at(u32 interval, u32 pos)
 	return interval && !iwarp_marker_dist(interval, pos);
 }
 
-/* Where ULPDU_Length of an FPDU is that begins at a position. */
+/* Position of ULPDU_Length of the FPDU at a position. */
 static inline u32 iwarp_marker_head(u32 interval, u32 pos)
 {
 	return iwarp_marker_at(interval, pos) ? pos + IWARP_MARKER_LEN : pos;
 }
 
 /**
- * struct iwarp_gap - where markers go into an FPDU that is being written
- * @interval: distance of the markers, or %IWARP_NO_MARKERS
+ * struct iwarp_gap - marker positions in an FPDU that is being built
+ * @interval: marker interval, or %IWARP_NO_MARKERS
  * @pos: position of the next byte
- * @head: position of its ULPDU_Length
+ * @head: position of ULPDU_Length
  */
 struct iwarp_gap {
 	u32 interval;
@@ -52,7 +51,7 @@ struct iwarp_gap {
 	u32 head;
 };
 
-/* Begin to write an FPDU at a position. */
+/* Starts an FPDU at a position. */
 static inline void iwarp_gap_init(struct iwarp_gap *gap, u32 interval, u32 pos)
 {
 	gap->interval = interval;
@@ -60,13 +59,13 @@ static inline void iwarp_gap_init(struct iwarp_gap *gap, u32 interval, u32 pos)
 	gap->head = iwarp_marker_head(interval, pos);
 }
 
-/* How many bytes can be written before the next marker; not asked at one. */
+/* Bytes before the next marker; not valid at a marker. */
 static inline u32 iwarp_gap_room(const struct iwarp_gap *gap)
 {
 	return gap->interval ? iwarp_marker_dist(gap->interval, gap->pos) : ~0U;
 }
 
-/* Some of the FPDU was written, at most iwarp_gap_room(). */
+/* Advances over bytes of the FPDU, at most iwarp_gap_room(). */
 static inline void iwarp_gap_advance(struct iwarp_gap *gap, u32 len)
 {
 	gap->pos += len;

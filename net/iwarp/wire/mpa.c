@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The request and the reply that set up MPA (RFC 5044, section 7.1; IRD, ORD
- * and the first message RFC 6581).
- */
+/* MPA Request and Reply frames (RFC 5044, section 7.1; IRD, ORD and RTR: RFC 6581). */
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -18,7 +15,7 @@
 #define MPA_REJECT		0x20
 #define MPA_ENHANCED		0x10
 
-/* IRD and ORD: two flags each above the depth. */
+/* IRD and ORD: two flags each above 14 bits of depth. */
 #define IRD_PEER_TO_PEER	0x8000
 #define IRD_RTR_SEND		0x4000
 #define ORD_RTR_WRITE		0x8000
@@ -53,14 +50,14 @@ static u8 iwarp_mpa_flags(const struct iwarp_mpa *mpa)
 }
 
 /**
- * iwarp_mpa_encode() - write a request or a reply
- * @mpa: what to write
+ * iwarp_mpa_encode() - encode an MPA Request or Reply
+ * @mpa: contents
  * @priv: @mpa->priv_len bytes of private data
- * @buf: where to
- * @size: its size, %IWARP_MPA_FRAME_MAX is always enough
+ * @buf: buffer
+ * @size: its size; %IWARP_MPA_FRAME_MAX is always enough
  *
- * Return: the length of the frame, or 0 if the private data is too long for
- * one, or it is for @buf.
+ * Return: length of the frame, or 0 if the private data is too long for a frame or
+ * @buf.
  */
 u32 iwarp_mpa_encode(const struct iwarp_mpa *mpa, const u8 *priv, u8 *buf,
 		     u32 size)
@@ -83,18 +80,18 @@ u32 iwarp_mpa_encode(const struct iwarp_mpa *mpa, const u8 *priv, u8 *buf,
 }
 
 /**
- * iwarp_mpa_parse() - read the fixed part of a request or a reply
+ * iwarp_mpa_parse() - parse the fixed part of an MPA Request or Reply
  * @hdr: the fixed part
- * @reply: a reply is expected
- * @mpa: what it says; @rev is 0 unless the key is right
- * @pd_len: bytes of private data that follow, at most %IWARP_MPA_PD_MAX
+ * @reply: a Reply is expected
+ * @mpa: filled in; @rev is 0 unless the key is correct
+ * @pd_len: length of the private data that follows, at most %IWARP_MPA_PD_MAX
  *
- * Who refuses a request only for its revision answers with the one that it
- * knows, and rejects (RFC 5044, section 7.1): hence @mpa is filled even so.
- * Reserved flags are ignored.
+ * @mpa is also filled in for an unknown revision, as that is answered by a Reply with
+ *	our own revision and the reject flag (RFC 5044, section 7.1). Reserved flags are
+ *	ignored.
  *
- * Return: %IWARP_OK, or %IWARP_E_MPA_FRAME if the key, the revision or the
- * length is wrong.
+ * Return: %IWARP_OK, or %IWARP_E_MPA_FRAME if the key, the revision or the length is
+ * wrong.
  */
 enum iwarp_error iwarp_mpa_parse(const u8 hdr[IWARP_MPA_HDR_LEN], bool reply,
 				 struct iwarp_mpa *mpa, u32 *pd_len)
@@ -121,11 +118,11 @@ enum iwarp_error iwarp_mpa_parse(const u8 hdr[IWARP_MPA_HDR_LEN], bool reply,
 }
 
 /**
- * iwarp_mpa_parse_pd() - read what is behind the fixed part
- * @pd: the private data
- * @pd_len: its length, as iwarp_mpa_parse() said
- * @mpa: what iwarp_mpa_parse() filled; the rest is filled
- * @priv: where the consumer's private data begins, @mpa->priv_len bytes
+ * iwarp_mpa_parse_pd() - parse the private data of an MPA Request or Reply
+ * @pd: private data
+ * @pd_len: its length, from iwarp_mpa_parse()
+ * @mpa: filled by iwarp_mpa_parse(); completed
+ * @priv: set to the consumer's private data, @mpa->priv_len bytes
  *
  * Return: %IWARP_OK, or %IWARP_E_MPA_FRAME if it is too short.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The headers of iWARP: MPA (RFC 5044, set-up RFC 6581), DDP (RFC 5041) and
- * RDMAP (RFC 5040, extensions RFC 7306); encode and decode, bounds-checked.
- * Nothing else in the module reads or writes a byte of a header, but for
- * markers and the checksum, which are in marker.h and framing.h.
+ * iWARP headers: MPA (RFC 5044, startup RFC 6581), DDP (RFC 5041) and RDMAP (RFC 5040,
+ * extensions RFC 7306); encoding and decoding with all checks. Nothing else in the
+ * module accesses a header's bytes, except for markers and the CRC, which are in
+ * marker.h and framing.h.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzers.
- * The layout is described in Documentation/protocol/iwarp.rst.
+ * Documentation/protocol/iwarp.rst describes the layout.
  */
 #ifndef _IWARP_MSG_H
 #define _IWARP_MSG_H
@@ -14,46 +14,49 @@
 #include <linux/types.h>
 
 /*
- * An FPDU is ULPDU_Length, the ULPDU, 0 to 3 bytes that pad it to a multiple
- * of four, and the checksum.  All lengths below count ULPDU_Length in.
+ * An FPDU is ULPDU_Length, the ULPDU, 0 to 3 bytes of padding to a multiple of four,
+ * and the CRC. All header lengths below include ULPDU_Length.
  */
 #define IWARP_ULPDU_LENGTH_LEN	2
 #define IWARP_CRC_LEN		4
-/* What tells a tagged from an untagged header. */
+/*
+ * ULPDU_Length and the DDP and RDMAP control fields, common to tagged and untagged
+ * headers.
+ */
 #define IWARP_CTRL_LEN		4
 #define IWARP_TAGGED_LEN	16
 #define IWARP_UNTAGGED_LEN	20
 #define IWARP_HDR_MAX		IWARP_UNTAGGED_LEN
 
-/* Lengths of what RDMAP puts behind the untagged header. */
+/* Payload lengths of control messages, after the untagged header. */
 #define IWARP_READ_REQ_LEN	28
 #define IWARP_IMMEDIATE_LEN	8
 #define IWARP_ATOMIC_REQ_LEN	52
 #define IWARP_ATOMIC_RESP_LEN	12
 #define IWARP_TERMINATE_MIN	4
 #define IWARP_TERMINATE_MAX	52
-/* The longest of them, so the room that such messages need. */
+/* The maximum of these. */
 #define IWARP_CONTROL_MAX	52
 
 /*
- * The longest ULPDU that is sent.  Longer ones could not be followed by a
- * marker that points back to their beginning (RFC 5044, section 4.3).
+ * Maximum ULPDU length that is sent. A marker in a longer FPDU could not point back to
+ * its start (RFC 5044, section 4.3).
  */
 #define IWARP_MULPDU_MAX	64768U
-/* The shortest maximum that DDP has to be given (RFC 5044, section 4.5). */
+/* Minimum MULPDU (RFC 5044, section 4.5). */
 #define IWARP_MULPDU_MIN	128U
 
-/* MPA request and reply: the fixed part, and the most private data. */
+/* MPA Request and Reply: fixed part, and maximum private data. */
 #define IWARP_MPA_HDR_LEN	20
 #define IWARP_MPA_PD_MAX	512
-/* IRD and ORD, which come first in enhanced set-up. */
+/* IRD and ORD, at the start of the private data with RFC 6581. */
 #define IWARP_MPA_DEPTHS_LEN	4
 #define IWARP_MPA_FRAME_MAX	(IWARP_MPA_HDR_LEN + IWARP_MPA_PD_MAX)
 
 #define IWARP_MPA_REV_1		1
 #define IWARP_MPA_REV_2		2
 
-/* The deepest IRD or ORD, and what says that there is none to agree on. */
+/* Maximum IRD or ORD, and the value for no negotiation (RFC 6581). */
 #define IWARP_DEPTH_MAX		0x3ffe
 #define IWARP_DEPTH_NO_NEGOTIATION	0x3fff
 
@@ -76,7 +79,7 @@ enum iwarp_opcode {
 /* Queues of untagged messages. */
 enum iwarp_qn {
 	IWARP_QN_SEND,		/* sends and immediate data */
-	IWARP_QN_READ,		/* requests to read, atomic requests */
+	IWARP_QN_READ,		/* RDMA Read Requests, atomic requests */
 	IWARP_QN_TERMINATE,
 	IWARP_QN_ATOMIC,	/* atomic responses */
 	IWARP_QN_COUNT
@@ -92,18 +95,18 @@ enum iwarp_atomic_op {
 	(0x10000 | (layer) << 12 | (type) << 8 | (code))
 
 /**
- * enum iwarp_error - what is wrong, as TERMINATE says it
- * @IWARP_OK: nothing
+ * enum iwarp_error - error codes of Terminate messages
+ * @IWARP_OK: no error
  *
- * RFC 5040, section 4.8, RFC 5041, section 7, RFC 5044, section 8; the last
- * three RFC 6581.
+ * RFC 5040, section 4.8, RFC 5041, section 7, RFC 5044, section 8; the last three RFC
+ * 6581.
  */
 enum iwarp_error {
 	IWARP_OK,
 
 	/* RDMAP: local catastrophe */
 	IWARP_E_RDMAP_LOCAL	= IWARP_ERROR(0, 0, 0x00),
-	/* RDMAP: remote protection, of what a request to read names */
+	/* RDMAP: remote protection, of an RDMA Read Request's data source */
 	IWARP_E_PROT_STAG	= IWARP_ERROR(0, 1, 0x00),
 	IWARP_E_PROT_BOUNDS	= IWARP_ERROR(0, 1, 0x01),
 	IWARP_E_PROT_ACCESS	= IWARP_ERROR(0, 1, 0x02),
@@ -151,13 +154,13 @@ static inline u8 iwarp_error_layer(enum iwarp_error error)
 	return error >> 12 & 0xf;
 }
 
-/* Its type, which means something else in each layer. */
+/* Error type; its meaning depends on the layer. */
 static inline u8 iwarp_error_type(enum iwarp_error error)
 {
 	return error >> 8 & 0xf;
 }
 
-/* Its code, which means something else in each type. */
+/* Error code; its meaning depends on the type. */
 static inline u8 iwarp_error_code(enum iwarp_error error)
 {
 	return error & 0xff;
@@ -165,14 +168,14 @@ static inline u8 iwarp_error_code(enum iwarp_error error)
 
 /**
  * struct iwarp_hdr - ULPDU_Length, DDP and RDMAP header of a segment
- * @payload_len: bytes of payload behind the header
- * @opcode: enum iwarp_opcode, which says whether the header is a tagged one
- * @last: the last segment of its message
- * @stag: tagged: where the payload goes; %IWARP_SEND_INV and
- *	%IWARP_SEND_SE_INV: what to invalidate; else 0
+ * @payload_len: bytes of payload after the header
+ * @opcode: enum iwarp_opcode; implies a tagged or untagged header
+ * @last: last segment of its message
+ * @stag: tagged: data sink; %IWARP_SEND_INV and %IWARP_SEND_SE_INV: STag to invalidate;
+ *	else 0
  * @to: tagged: offset of the first byte of payload
  * @qn: untagged: enum iwarp_qn
- * @msn: untagged: number of the message on its queue, the first has 1
+ * @msn: untagged: message sequence number, starting with 1
  * @mo: untagged: offset of the segment in its message
  */
 struct iwarp_hdr {
@@ -191,12 +194,12 @@ struct iwarp_hdr {
 };
 
 /**
- * struct iwarp_read_req - payload of a request to read
- * @sink_stag: where the response goes
- * @sink_to: offset of its first byte there
- * @len: bytes to read
- * @src_stag: what to read
- * @src_to: offset of the first byte to read
+ * struct iwarp_read_req - payload of an RDMA Read Request
+ * @sink_stag: data sink
+ * @sink_to: offset of the first byte in the data sink
+ * @len: number of bytes
+ * @src_stag: data source
+ * @src_to: offset of the first byte in the data source
  */
 struct iwarp_read_req {
 	u32 sink_stag;
@@ -209,14 +212,14 @@ struct iwarp_read_req {
 /**
  * struct iwarp_atomic_req - payload of an atomic request
  * @op: enum iwarp_atomic_op
- * @id: identifier, which the response repeats
- * @stag: memory that it works on
- * @to: offset of the 64 bits there, a multiple of 8
- * @data: what to add, or to store if the comparison succeeds
- * @mask: addition: the highest bit of each field, which carries nothing into
- *	the next; swap: which bits are stored
- * @compare: swap: what to compare with
- * @compare_mask: swap: which bits are compared
+ * @id: identifier, repeated in the response
+ * @stag: memory
+ * @to: offset of the 64-bit value, a multiple of 8
+ * @data: value to add, or to store if the comparison succeeds
+ * @mask: addition: the highest bit of each field, which has no carry to the next; swap:
+ *	bits to store
+ * @compare: swap: value to compare with
+ * @compare_mask: swap: bits to compare
  */
 struct iwarp_atomic_req {
 	u8 op;
@@ -232,7 +235,7 @@ struct iwarp_atomic_req {
 /**
  * struct iwarp_atomic_resp - payload of an atomic response
  * @id: identifier of the request
- * @value: what the memory held before
+ * @value: original value
  */
 struct iwarp_atomic_resp {
 	u32 id;
@@ -240,14 +243,14 @@ struct iwarp_atomic_resp {
 };
 
 /**
- * struct iwarp_terminate - payload of a TERMINATE that was received
- * @error: what was wrong, possibly with a code that is not in the enum
- * @has_len: @seg_len is known
- * @has_hdr: @hdr is known
- * @has_read: @read is known
- * @seg_len: length of the segment that it is about
- * @hdr: its DDP and RDMAP header; nothing in it is checked
- * @read: the request to read that it is about; nothing in it is checked
+ * struct iwarp_terminate - payload of a received Terminate
+ * @error: error code, possibly not in the enum
+ * @has_len: @seg_len is valid
+ * @has_hdr: @hdr is valid
+ * @has_read: @read is valid
+ * @seg_len: length of the segment in error
+ * @hdr: its DDP and RDMAP header, not checked
+ * @read: the RDMA Read Request in error, not checked
  */
 struct iwarp_terminate {
 	enum iwarp_error error;
@@ -259,25 +262,24 @@ struct iwarp_terminate {
 	struct iwarp_read_req read;
 };
 
-/* How the initiator shows that it is ready (RFC 6581). */
-#define IWARP_RTR_SEND		0x1	/* by an empty send */
-#define IWARP_RTR_WRITE		0x2	/* by an empty write */
-#define IWARP_RTR_READ		0x4	/* by an empty read */
+/* RTR messages of the initiator (RFC 6581). */
+#define IWARP_RTR_SEND		0x1	/* zero-length Send */
+#define IWARP_RTR_WRITE		0x2	/* zero-length RDMA Write */
+#define IWARP_RTR_READ		0x4	/* zero-length RDMA Read */
 
 /**
- * struct iwarp_mpa - an MPA request or reply
- * @reply: it is a reply
- * @markers: the sender of this frame wants markers in what it receives
- * @crc: the sender of this frame wants checksums, in both directions
- * @reject: reply: the connection is refused
- * @enhanced: the fields below are present, revision 2 only
+ * struct iwarp_mpa - an MPA Request or Reply
+ * @reply: it is a Reply
+ * @markers: the frame's sender wants markers in what it receives
+ * @crc: the frame's sender wants checksums, in both directions
+ * @reject: Reply: the connection is rejected
+ * @enhanced: the fields below are valid, revision 2 only
  * @rev: %IWARP_MPA_REV_1 or %IWARP_MPA_REV_2
- * @peer_to_peer: the initiator has to send first, by one of @rtr
- * @rtr: IWARP_RTR_*: request: what the sender can do; reply: what it chose
- * @ird: requests to read that the sender takes at a time, or
- *	%IWARP_DEPTH_NO_NEGOTIATION
- * @ord: requests to read that the sender has outstanding at most, likewise
- * @priv_len: bytes of private data that belong to the consumer
+ * @peer_to_peer: the initiator sends first, with an RTR message
+ * @rtr: mask of IWARP_RTR_*; Request: supported, Reply: chosen
+ * @ird: inbound RDMA Read depth of the frame's sender, or %IWARP_DEPTH_NO_NEGOTIATION
+ * @ord: outbound RDMA Read depth of the frame's sender, likewise
+ * @priv_len: length of the consumer's private data
  */
 struct iwarp_mpa {
 	bool reply;
@@ -293,68 +295,70 @@ struct iwarp_mpa {
 	u16 priv_len;
 };
 
-/* Whether messages of that kind have a tagged header. */
+/* Whether the message's segments are tagged. */
 static inline bool iwarp_opcode_tagged(u8 opcode)
 {
 	return opcode == IWARP_WRITE || opcode == IWARP_READ_RESP;
 }
 
-/* Whether it is immediate data, which takes a receive request but no room. */
+/*
+ * Whether it is immediate data, which takes a receive request without using its memory.
+ */
 static inline bool iwarp_opcode_immediate(u8 opcode)
 {
 	return opcode == IWARP_IMMEDIATE || opcode == IWARP_IMMEDIATE_SE;
 }
 
-/* Whether a message of that kind consumes a receive work request. */
+/* Whether the message takes a receive request. */
 static inline bool iwarp_opcode_receives(u8 opcode)
 {
 	return (opcode >= IWARP_SEND && opcode <= IWARP_SEND_SE_INV) ||
 	       iwarp_opcode_immediate(opcode);
 }
 
-/* Whether it asks for a solicited event at the other end. */
+/* Whether it requests a solicited event at the peer. */
 static inline bool iwarp_opcode_solicited(u8 opcode)
 {
 	return opcode == IWARP_SEND_SE || opcode == IWARP_SEND_SE_INV ||
 	       opcode == IWARP_IMMEDIATE_SE;
 }
 
-/* Whether it invalidates an STag at the other end. */
+/* Whether it invalidates an STag at the peer. */
 static inline bool iwarp_opcode_invalidates(u8 opcode)
 {
 	return opcode == IWARP_SEND_INV || opcode == IWARP_SEND_SE_INV;
 }
 
 /*
- * Whether the message is one short segment, to be understood by the provider
- * rather than placed: requests, TERMINATE, immediate data, atomic responses.
+ * Whether the message is one short segment that the provider interprets instead of
+ * placing it: requests, Terminate, immediate data, atomic responses.
  */
 static inline bool iwarp_opcode_control(u8 opcode)
 {
 	return opcode == IWARP_READ_REQ || opcode >= IWARP_TERMINATE;
 }
 
-/* Length of the header, ULPDU_Length included. */
+/* Length of the header, including ULPDU_Length. */
 static inline u32 iwarp_hdr_len(u8 opcode)
 {
 	return iwarp_opcode_tagged(opcode) ? IWARP_TAGGED_LEN :
 					     IWARP_UNTAGGED_LEN;
 }
 
-/* What pads a ULPDU: with ULPDU_Length it becomes a multiple of four. */
+/* Padding of a ULPDU, to a multiple of four with ULPDU_Length. */
 static inline u32 iwarp_pad_len(u32 ulpdu_len)
 {
 	return -(IWARP_ULPDU_LENGTH_LEN + ulpdu_len) & 3;
 }
 
-/* Length of an FPDU without its markers, always a multiple of four. */
+/* Length of an FPDU without markers, a multiple of four. */
 static inline u32 iwarp_fpdu_len(u32 ulpdu_len)
 {
 	return IWARP_ULPDU_LENGTH_LEN + ulpdu_len + iwarp_pad_len(ulpdu_len) +
 	       IWARP_CRC_LEN;
 }
 
-/* Length of the ULPDU that a header begins. */
+/* Length of the ULPDU that starts with a header. */
 static inline u32 iwarp_ulpdu_len(const struct iwarp_hdr *hdr)
 {
 	return iwarp_hdr_len(hdr->opcode) - IWARP_ULPDU_LENGTH_LEN +

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The order of messages in a stream.
- */
+/* Order of messages in a stream. */
 #include <linux/string.h>
 
 #include "order.h"
 
-/* Numbers of messages begin with this (RFC 5041, section 5.2). */
+/* First sequence number (RFC 5041, section 5.2). */
 #define FIRST_MSN		1
 
 /**
- * iwarp_stream_init() - begin a stream
+ * iwarp_stream_init() - initialize a stream
  * @stream: the stream
- * @ird: requests to read that the peer may have outstanding
- * @ord: requests to read that we may have outstanding
+ * @ird: inbound RDMA Read depth
+ * @ord: outbound RDMA Read depth
  */
 void iwarp_stream_init(struct iwarp_stream *stream, u16 ird, u16 ord)
 {
@@ -29,14 +27,14 @@ void iwarp_stream_init(struct iwarp_stream *stream, u16 ird, u16 ord)
 }
 
 /**
- * iwarp_in_check() - whether an untagged segment continues its queue
+ * iwarp_in_check() - check whether an untagged segment is the next of its queue
  * @stream: the stream
- * @hdr: header of the segment, as iwarp_hdr_parse() accepted it
+ * @hdr: header of the segment, accepted by iwarp_hdr_parse()
  *
- * TCP keeps segments in order, so each has to continue where the last one
- * ended: the same message from the next byte on, or the next from its first.
+ * TCP delivers in order, so each segment must continue the current message, or start
+ * the next one.
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwarp_in_check(const struct iwarp_stream *stream,
 				const struct iwarp_hdr *hdr)
@@ -55,7 +53,7 @@ enum iwarp_error iwarp_in_check(const struct iwarp_stream *stream,
 /**
  * iwarp_in_advance() - an untagged segment has arrived
  * @stream: the stream
- * @hdr: header of the segment, which iwarp_in_check() accepted
+ * @hdr: header of the segment, accepted by iwarp_in_check()
  */
 void iwarp_in_advance(struct iwarp_stream *stream, const struct iwarp_hdr *hdr)
 {
@@ -72,12 +70,12 @@ void iwarp_in_advance(struct iwarp_stream *stream, const struct iwarp_hdr *hdr)
 }
 
 /**
- * iwarp_in_ahead() - how many messages are to come before an untagged one
+ * iwarp_in_ahead() - get the number of messages before an early untagged one
  * @stream: the stream
- * @hdr: header of a segment that has come early
+ * @hdr: header of a segment that arrived early
  *
- * Return: 0 if it belongs to the message that is arriving, or comes next; a
- * large number if its message has arrived before.
+ * Return: 0 if it belongs to the current or next message; a large number if its message
+ * has arrived before.
  */
 u32 iwarp_in_ahead(const struct iwarp_stream *stream,
 		   const struct iwarp_hdr *hdr)
@@ -86,11 +84,11 @@ u32 iwarp_in_ahead(const struct iwarp_stream *stream,
 }
 
 /**
- * iwarp_out_msn() - number the next message that is sent
+ * iwarp_out_msn() - allocate the sequence number of an outbound message
  * @stream: the stream
- * @qn: its queue
+ * @qn: its queue number
  *
- * Return: its number.
+ * Return: the sequence number.
  */
 u32 iwarp_out_msn(struct iwarp_stream *stream, enum iwarp_qn qn)
 {
@@ -98,13 +96,13 @@ u32 iwarp_out_msn(struct iwarp_stream *stream, enum iwarp_qn qn)
 }
 
 /**
- * iwarp_sink_check() - whether a segment continues the response to a read
- * @sink: what the oldest request to read asked for
- * @hdr: header of a segment of a response
+ * iwarp_sink_check() - check whether a segment continues an RDMA Read Response
+ * @sink: data sink of the oldest outbound request
+ * @hdr: header of the segment
  *
- * An empty response has no place to go to, and may name any.
+ * A zero-length response may name any data sink.
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwarp_sink_check(const struct iwarp_sink *sink,
 				  const struct iwarp_hdr *hdr)
@@ -123,9 +121,9 @@ enum iwarp_error iwarp_sink_check(const struct iwarp_sink *sink,
 }
 
 /**
- * iwarp_sink_advance() - a segment of a response has arrived
- * @sink: what the request to read asked for
- * @hdr: its header, which iwarp_sink_check() accepted
+ * iwarp_sink_advance() - a segment of an RDMA Read Response has arrived
+ * @sink: data sink of the request
+ * @hdr: header of the segment, accepted by iwarp_sink_check()
  *
  * Return: whether the response is complete.
  */
@@ -137,11 +135,11 @@ bool iwarp_sink_advance(struct iwarp_sink *sink, const struct iwarp_hdr *hdr)
 }
 
 /**
- * iwarp_ird_take() - the peer requests to read, or an atomic operation
+ * iwarp_ird_take() - count an inbound RDMA Read or atomic request
  * @stream: the stream
  *
- * Return: %IWARP_OK, or what is wrong: the peer may not have so many
- * outstanding, which is the same as having no buffer for another.
+ * Return: %IWARP_OK, or the error code for a lack of buffers if too many are
+ * outstanding.
  */
 enum iwarp_error iwarp_ird_take(struct iwarp_stream *stream)
 {
@@ -152,7 +150,7 @@ enum iwarp_error iwarp_ird_take(struct iwarp_stream *stream)
 }
 
 /**
- * iwarp_ird_put() - a request of the peer is answered
+ * iwarp_ird_put() - an inbound request was responded to
  * @stream: the stream
  */
 void iwarp_ird_put(struct iwarp_stream *stream)
@@ -161,7 +159,7 @@ void iwarp_ird_put(struct iwarp_stream *stream)
 }
 
 /**
- * iwarp_ord_take() - send a request to read, or an atomic one
+ * iwarp_ord_take() - count an outbound RDMA Read or atomic request
  * @stream: the stream
  *
  * Return: whether it may be sent now.
@@ -175,7 +173,7 @@ bool iwarp_ord_take(struct iwarp_stream *stream)
 }
 
 /**
- * iwarp_ord_put() - our request is answered
+ * iwarp_ord_put() - an outbound request was responded to
  * @stream: the stream
  */
 void iwarp_ord_put(struct iwarp_stream *stream)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The order of messages in a stream: numbers of untagged messages and of their
- * bytes (RFC 5041, section 5), what answers a request to read, and how many
- * such requests there may be (RFC 5040, section 5.2; RFC 6581).
+ * Order of messages in a stream: sequence numbers and offsets of untagged messages (RFC
+ * 5041, section 5), RDMA Read Responses, and the depth of RDMA Reads (RFC 5040, section
+ * 5.2; RFC 6581).
  *
  * Pure: also compiled in user space by the unit tests.
  */
@@ -14,12 +14,12 @@
 #include "msg.h"
 
 /**
- * struct iwarp_inq - a queue of untagged messages that arrive
- * @msn: number of the message that is arriving, or comes next
+ * struct iwarp_inq - an inbound queue of untagged messages
+ * @msn: sequence number of the current or next message
  * @mo: offset of its next byte
- * @open: some of it has come
- * @opcode: if so, which message it is
- * @stag: likewise, what it invalidates
+ * @open: a part of it has arrived
+ * @opcode: its opcode, if @open
+ * @stag: the STag that it invalidates, if @open
  */
 struct iwarp_inq {
 	u32 msn;
@@ -30,10 +30,10 @@ struct iwarp_inq {
 };
 
 /**
- * struct iwarp_sink - what the response to a request to read has to fill
- * @stag: where it goes
- * @to: offset of the next byte there
- * @left: bytes that are still to come
+ * struct iwarp_sink - data sink of an RDMA Read Response
+ * @stag: STag
+ * @to: offset of the next byte
+ * @left: bytes still to arrive
  */
 struct iwarp_sink {
 	u32 stag;
@@ -42,9 +42,9 @@ struct iwarp_sink {
 };
 
 /**
- * struct iwarp_depth - requests to read, or atomic, in one direction
- * @max: how many there may be at a time
- * @used: how many there are
+ * struct iwarp_depth - RDMA Read and atomic requests of one direction
+ * @max: maximum number outstanding
+ * @used: number outstanding
  */
 struct iwarp_depth {
 	u16 max;
@@ -52,11 +52,11 @@ struct iwarp_depth {
 };
 
 /**
- * struct iwarp_stream - the order of messages in both directions
- * @in: untagged messages that arrive, by their queue
- * @out_msn: number of the next message that is sent on each queue
- * @ird: requests of the peer that are not answered
- * @ord: our own, likewise
+ * struct iwarp_stream - order of messages in both directions
+ * @in: inbound untagged messages, by queue number
+ * @out_msn: next outbound sequence number, by queue number
+ * @ird: outstanding inbound requests
+ * @ord: outstanding outbound requests
  */
 struct iwarp_stream {
 	struct iwarp_inq in[IWARP_QN_COUNT];

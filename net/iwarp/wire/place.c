@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The FPDUs that were placed early.
- */
+/* Records of FPDUs that were placed early. */
 #include <linux/string.h>
 
 #include "place.h"
 
-/* Positions wrap: whether the one is before the other. */
+/* Whether @a is before @b; positions wrap. */
 static bool iwarp_pos_before(u32 a, u32 b)
 {
 	return (s32)(a - b) < 0;
@@ -18,7 +16,7 @@ static struct iwarp_place *iwarp_placed_at(const struct iwarp_placed *placed,
 	return &placed->slots[placed->first + index];
 }
 
-/* The first that does not begin before @pos; @placed->count if all do. */
+/* Returns the index of the first entry at or after @pos, or @placed->count. */
 static u32 iwarp_placed_find(const struct iwarp_placed *placed, u32 pos)
 {
 	u32 low = 0, high = placed->count, middle;
@@ -34,10 +32,10 @@ static u32 iwarp_placed_find(const struct iwarp_placed *placed, u32 pos)
 }
 
 /**
- * iwarp_placed_init() - begin with none
- * @placed: the FPDUs that were placed
- * @slots: room for them, which stays with the caller
- * @size: how many slots there are
+ * iwarp_placed_init() - initialize without entries
+ * @placed: records
+ * @slots: array, which belongs to the caller
+ * @size: its number of entries
  */
 void iwarp_placed_init(struct iwarp_placed *placed, struct iwarp_place *slots,
 		       u32 size)
@@ -48,7 +46,7 @@ void iwarp_placed_init(struct iwarp_placed *placed, struct iwarp_place *slots,
 	placed->count = 0;
 }
 
-/* Move all to the front, so that the free slots are behind them. */
+/* Moves all entries to the start of the array. */
 static void iwarp_placed_compact(struct iwarp_placed *placed)
 {
 	memmove(placed->slots, iwarp_placed_at(placed, 0),
@@ -57,17 +55,17 @@ static void iwarp_placed_compact(struct iwarp_placed *placed)
 }
 
 /**
- * iwarp_placed_add() - an FPDU was placed
- * @placed: the FPDUs that were placed
- * @pos: where it begins
+ * iwarp_placed_add() - add an FPDU that was placed
+ * @placed: records
+ * @pos: position of the FPDU
  * @len: its length in the stream
- * @hdr: its header
+ * @hdr: its raw header
  * @hdr_len: length of that
- * @target: what its payload went to
+ * @target: registration that its payload went to
  *
- * Ask iwarp_placed_full() before placing it.
+ * Check iwarp_placed_full() before placing it.
  *
- * Return: true, or false if there is no room, or there is one at @pos.
+ * Return: true, or false if there is no space, or an entry with that position.
  */
 bool iwarp_placed_add(struct iwarp_placed *placed, u32 pos, u32 len,
 		      const u8 *hdr, u32 hdr_len, u64 target)
@@ -92,11 +90,11 @@ bool iwarp_placed_add(struct iwarp_placed *placed, u32 pos, u32 len,
 }
 
 /**
- * iwarp_placed_len() - whether an FPDU was placed
- * @placed: the FPDUs that were placed
- * @pos: where it begins
+ * iwarp_placed_len() - look up an FPDU that was placed
+ * @placed: records
+ * @pos: position of the FPDU
  *
- * Return: its length in the stream, or 0 if none was placed that begins there.
+ * Return: its length in the stream, or 0 if none was placed at @pos.
  */
 u32 iwarp_placed_len(const struct iwarp_placed *placed, u32 pos)
 {
@@ -107,7 +105,7 @@ u32 iwarp_placed_len(const struct iwarp_placed *placed, u32 pos)
 	return iwarp_placed_at(placed, index)->len;
 }
 
-/* Whether two tagged segments have a byte of memory in common. */
+/* Whether the memory of two tagged segments overlaps. */
 static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
 				 const struct iwarp_hdr *b)
 {
@@ -117,14 +115,13 @@ static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
 }
 
 /**
- * iwarp_placed_overwrite() - a segment is placed that may overwrite later ones
- * @placed: the FPDUs that were placed
+ * iwarp_placed_overwrite() - placing a segment may overwrite later ones
+ * @placed: records
  * @pos: position of the segment
  * @hdr: its header
  *
- * A peer may write to the same memory twice.  What comes last in the stream is
- * to be there in the end: those that come later have to be placed once more,
- * when they come in order.
+ * A peer may write to the same memory twice. The last write in the stream must win:
+ * later FPDUs that were placed have to be placed once more when they arrive in order.
  */
 void iwarp_placed_overwrite(struct iwarp_placed *placed, u32 pos,
 			    const struct iwarp_hdr *hdr)
@@ -142,15 +139,15 @@ void iwarp_placed_overwrite(struct iwarp_placed *placed, u32 pos,
 }
 
 /**
- * iwarp_placed_take() - an FPDU has come in order: whether it was placed
- * @placed: the FPDUs that were placed; those up to this one are forgotten
- * @pos: where it begins
+ * iwarp_placed_take() - check whether an FPDU that arrives in order was placed
+ * @placed: records; those up to this FPDU are dropped
+ * @pos: position of the FPDU
  * @len: its length in the stream
- * @hdr: its header
+ * @hdr: its raw header
  * @hdr_len: length of that
- * @target: what its payload would go to
+ * @target: registration that its payload would go to
  *
- * Return: whether the very same FPDU was placed, and to the same target.
+ * Return: whether the same FPDU was placed, to the same target.
  */
 bool iwarp_placed_take(struct iwarp_placed *placed, u32 pos, u32 len,
 		       const u8 *hdr, u32 hdr_len, u64 target)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which FPDUs were placed ahead of a hole in the stream, so that they are not
- * placed again when it is filled, but delivered once.
+ * Records of FPDUs that were placed ahead of a hole in the stream, so that they are
+ * delivered without placing them again when the hole is filled.
  *
- * TCP may throw away what it has not acknowledged, and a hostile peer may send
- * something else in its place.  Therefore an FPDU counts as placed only if it
- * comes at the same position, with the same header, and still has the same
- * target: otherwise memory could be delivered that was never written.
+ * TCP may discard data that it has not acknowledged, and a hostile peer may retransmit
+ * other data. Therefore an FPDU counts as placed only if it arrives at the same
+ * position, with the same header and the same target: otherwise memory that was never
+ * written could be delivered.
  *
  * Pure: also compiled in user space by the unit tests and the fuzzers.
  */
@@ -19,11 +19,11 @@
 
 /**
  * struct iwarp_place - an FPDU that was placed
- * @pos: position where it begins
- * @len: its length in the stream, markers included
- * @target: what its payload went to, in the terms of the owner
- * @overwritten: it has been overwritten since
- * @hdr: its header as it came, filled up with zeros
+ * @pos: its position
+ * @len: its length in the stream, including markers
+ * @target: registration that its payload went to, defined by the owner
+ * @overwritten: its memory has been overwritten since
+ * @hdr: its raw header, padded with zeros
  */
 struct iwarp_place {
 	u32 pos;
@@ -34,11 +34,11 @@ struct iwarp_place {
 };
 
 /**
- * struct iwarp_placed - FPDUs that were placed, in the order of the stream
- * @slots: room for @size of them
- * @size: how many there can be, 0 if nothing can be placed early
- * @first: which slot has the first
- * @count: how many there are
+ * struct iwarp_placed - FPDUs that were placed, in stream order
+ * @slots: array of @size entries
+ * @size: maximum number of FPDUs, 0 to disable early placement
+ * @first: index of the first entry
+ * @count: number of entries
  */
 struct iwarp_placed {
 	struct iwarp_place *slots;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Untagged segments that wait for a receive request.
- */
+/* Storage of untagged segments that wait for a receive request. */
 #include <linux/string.h>
 
 #include "spill.h"
@@ -11,13 +9,13 @@ static u32 iwarp_spill_min(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-/* What a segment takes: all begin at a multiple of eight. */
+/* Size of a segment, aligned to 8 bytes. */
 static u32 iwarp_spill_len(u32 payload_len)
 {
 	return (sizeof(struct iwarp_spilled) + payload_len + 7) & ~7U;
 }
 
-/* Where a byte is, and how many lie together from there. */
+/* Address of a byte, and the number of contiguous bytes there. */
 static u8 *iwarp_spill_at(const struct iwarp_spill *spill, u32 pos, u32 *len)
 {
 	u32 offset = pos & (spill->size - 1);
@@ -47,9 +45,9 @@ static void iwarp_spill_copy_out(const struct iwarp_spill *spill, u32 pos,
 }
 
 /**
- * iwarp_spill_fits() - whether there is room for a segment
- * @spill: segments that are kept
- * @payload_len: bytes of its payload
+ * iwarp_spill_fits() - whether there is space for a segment
+ * @spill: stored segments
+ * @payload_len: length of its payload
  */
 bool iwarp_spill_fits(const struct iwarp_spill *spill, u32 payload_len)
 {
@@ -58,14 +56,14 @@ bool iwarp_spill_fits(const struct iwarp_spill *spill, u32 payload_len)
 }
 
 /**
- * iwarp_spill_write() - some payload of a segment has arrived
- * @spill: segments that are kept; iwarp_spill_fits() said yes to this one
- * @src: where the bytes are
- * @off: the first of them there
- * @len: how many there are
- * @at: offset of the first in the segment's payload
+ * iwarp_spill_write() - store some payload of an arriving segment
+ * @spill: stored segments, with space according to iwarp_spill_fits()
+ * @src: source
+ * @off: offset in @src
+ * @len: number of bytes
+ * @at: offset in the segment's payload
  *
- * The segment is not among those that are kept before iwarp_spill_put().
+ * The segment is not stored before iwarp_spill_put().
  */
 void iwarp_spill_write(struct iwarp_spill *spill,
 		       const struct iwarp_source *src, u32 off, u32 len,
@@ -83,9 +81,9 @@ void iwarp_spill_write(struct iwarp_spill *spill,
 }
 
 /**
- * iwarp_spill_put() - keep a segment
- * @spill: segments that are kept
- * @segment: a segment that has arrived, and all of its payload was written
+ * iwarp_spill_put() - store a segment
+ * @spill: stored segments
+ * @segment: a complete segment, whose payload was written
  */
 void iwarp_spill_put(struct iwarp_spill *spill,
 		     const struct iwarp_spilled *segment)
@@ -104,10 +102,10 @@ static void iwarp_spill_source_copy(const struct iwarp_source *src, u32 off,
 }
 
 /**
- * iwarp_spill_first() - look at the oldest segment
- * @spill: segments that are kept
- * @segment: set to what it is
- * @payload: set to where its payload is, at offset 0; it has no checksum
+ * iwarp_spill_first() - get the oldest segment
+ * @spill: stored segments
+ * @segment: set to the segment
+ * @payload: set to its payload, at offset 0, without @crc
  *
  * Return: false if there is none.
  */
@@ -126,8 +124,8 @@ bool iwarp_spill_first(const struct iwarp_spill *spill,
 }
 
 /**
- * iwarp_spill_drop() - forget the oldest segment
- * @spill: segments that are kept, at least one
+ * iwarp_spill_drop() - remove the oldest segment
+ * @spill: stored segments, at least one
  */
 void iwarp_spill_drop(struct iwarp_spill *spill)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Untagged segments that have arrived before there is a receive request for
- * them.  They are kept in the order of the stream, so that what comes behind
- * them, responses to requests to read first of all, need not wait for them.
+ * Untagged segments that arrived before their receive request was posted. They are
+ * stored in stream order, so that what follows them, above all RDMA Read Responses,
+ * need not wait.
  *
  * Pure: also compiled in user space by the unit tests.
  */
@@ -15,10 +15,10 @@
 #include "msg.h"
 
 /**
- * struct iwarp_spilled - a segment that is kept
- * @hdr: its header; its payload is kept behind this
- * @written: bytes that the peer had written before it, for immediate data
- * @imm: that data
+ * struct iwarp_spilled - a stored segment, followed by its payload
+ * @hdr: its header
+ * @written: bytes of the RDMA Write before it, for immediate data
+ * @imm: immediate data
  */
 struct iwarp_spilled {
 	struct iwarp_hdr hdr;
@@ -27,9 +27,9 @@ struct iwarp_spilled {
 };
 
 /**
- * struct iwarp_spill - segments that are kept
- * @mem: room for them, which stays with the caller, or NULL
- * @size: of @mem, a power of two
+ * struct iwarp_spill - ring of stored segments
+ * @mem: memory, which belongs to the caller, or NULL
+ * @size: size of @mem, a power of two
  * @put: where the next segment goes, not wrapped
  * @get: where the first one is, not wrapped
  */
@@ -40,7 +40,7 @@ struct iwarp_spill {
 	u32 get;
 };
 
-/* Whether nothing is kept. */
+/* Whether nothing is stored. */
 static inline bool iwarp_spill_empty(const struct iwarp_spill *spill)
 {
 	return spill->put == spill->get;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * TERMINATE: what was wrong, and with which segment (RFC 5040, section 4.8).
- */
+/* Terminate messages (RFC 5040, section 4.8). */
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include "msg.h"
 
-/* Terminate control: layer and type, code, then what follows. */
+/* Terminate Control: layer and type, code, flags of what follows. */
 #define TERM_LAYER_TYPE		0
 #define TERM_CODE		1
 #define TERM_HDRCT		2
@@ -17,11 +15,11 @@
 #define HDRCT_DDP		0x40
 #define HDRCT_RDMAP		0x20
 
-/* DDP headers as they are counted here: without ULPDU_Length. */
+/* Lengths of DDP headers without ULPDU_Length. */
 #define DDP_TAGGED_LEN		(IWARP_TAGGED_LEN - IWARP_ULPDU_LENGTH_LEN)
 #define DDP_UNTAGGED_LEN	(IWARP_UNTAGGED_LEN - IWARP_ULPDU_LENGTH_LEN)
 
-/* Whether an error is about a segment whose headers can be trusted. */
+/* Whether the error has a segment whose header is valid. */
 static bool iwarp_error_has_segment(enum iwarp_error error)
 {
 	switch (error) {
@@ -36,18 +34,18 @@ static bool iwarp_error_has_segment(enum iwarp_error error)
 }
 
 /**
- * iwarp_terminate_encode() - write the payload of a TERMINATE
- * @error: what is wrong, not %IWARP_OK
- * @fpdu: the segment that it is about, from ULPDU_Length, without markers; of
- *	a request to read its payload, too
- * @len: how much of it there is; 0 if the error is about no segment
- * @buf: where to
+ * iwarp_terminate_encode() - encode the payload of a Terminate
+ * @error: error code, not %IWARP_OK
+ * @fpdu: the segment in error, from ULPDU_Length on, without markers; with its payload
+ *	if it is an RDMA Read Request
+ * @len: bytes of it that are known; 0 if the error is not about a segment
+ * @buf: buffer
  *
- * What is said of the segment: its length, its header, and if it is a request
- * to read, that, too.  None of it behind an error of MPA, a local catastrophe,
- * or an unknown version of DDP, where there is no header to be trusted.
+ * The segment's length, its header, and an RDMA Read Request's payload are quoted, but
+ * not after an error of MPA, a local catastrophic error, or an unknown DDP version,
+ * where the header is not valid.
  *
- * Return: the length of the payload.
+ * Return: length of the payload.
  */
 u32 iwarp_terminate_encode(enum iwarp_error error, const u8 *fpdu, u32 len,
 			   u8 buf[IWARP_TERMINATE_MAX])
@@ -74,7 +72,7 @@ u32 iwarp_terminate_encode(enum iwarp_error error, const u8 *fpdu, u32 len,
 	return TERM_LEN + hdr_len;
 }
 
-/* The header as it is quoted, without ULPDU_Length; returns its length. */
+/* Parses the quoted header, without ULPDU_Length; returns its length. */
 static u32 iwarp_terminate_hdr(const u8 *buf, u32 len,
 			       struct iwarp_terminate *term)
 {
@@ -90,21 +88,21 @@ static u32 iwarp_terminate_hdr(const u8 *buf, u32 len,
 	put_unaligned_be16(term->seg_len, hdr);
 	memcpy(hdr + IWARP_ULPDU_LENGTH_LEN, buf,
 	       hdr_len - IWARP_ULPDU_LENGTH_LEN);
-	/* It is about a wrong header as often as not. */
+	/* It often quotes an invalid header. */
 	iwarp_hdr_parse(hdr, &term->hdr);
 	return hdr_len - IWARP_ULPDU_LENGTH_LEN;
 }
 
 /**
- * iwarp_terminate_parse() - read the payload of a TERMINATE
+ * iwarp_terminate_parse() - parse the payload of a Terminate
  * @buf: the payload
  * @len: its length, at least %IWARP_TERMINATE_MIN
- * @term: what it says
+ * @term: filled in
  *
- * The peer gives up whatever it says: so it is taken apart as far as it is
- * understood, and what it quotes is not checked.
+ * The peer ends the connection in any case: so the payload is parsed as far as
+ * possible, and what it quotes is not checked.
  *
- * Return: what was wrong in the eyes of the peer, never %IWARP_OK.
+ * Return: the peer's error code, never %IWARP_OK.
  */
 enum iwarp_error iwarp_terminate_parse(const u8 *buf, u32 len,
 				       struct iwarp_terminate *term)

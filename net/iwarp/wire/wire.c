@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Encode and decode of the headers of DDP and RDMAP, and of the messages that
- * the provider itself has to understand.  All that comes from the peer is
- * checked here, and refused unless it is known to be right; what bits are
- * reserved is ignored, as the standards say (RFC 5041, section 4.1; RFC 5040,
- * section 4.1).
+ * Encoding and decoding of DDP and RDMAP headers, and of the messages that the provider
+ * itself interprets. Everything from the peer is checked here and refused unless known
+ * to be valid; reserved bits are ignored (RFC 5041, section 4.1; RFC 5040, section
+ * 4.1).
  */
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include "msg.h"
 
-/* Offsets that all headers have in common. */
+/* Offsets of the common fields. */
 #define HDR_ULPDU_LENGTH	0
 #define HDR_DDP			2
 #define HDR_RDMAP		3
@@ -36,11 +35,11 @@
 #define ATOMIC_OP_MASK		0xf
 
 /**
- * struct iwarp_rule - what a segment of a kind of message may look like
- * @known: there is such a message
- * @qn: its queue, if it is untagged
- * @min_len: the shortest payload
- * @max_len: the longest payload
+ * struct iwarp_rule - valid segments of an opcode
+ * @known: the opcode exists
+ * @qn: its queue number, if untagged
+ * @min_len: minimum payload length
+ * @max_len: maximum payload length
  */
 struct iwarp_rule {
 	bool known;
@@ -74,11 +73,11 @@ static const struct iwarp_rule iwarp_rules[RDMAP_OPCODE_MASK + 1] = {
 };
 
 /**
- * iwarp_hdr_encode() - write ULPDU_Length and the headers behind it
- * @hdr: what to write; nothing is checked
- * @buf: where to
+ * iwarp_hdr_encode() - encode ULPDU_Length and the headers after it
+ * @hdr: header; not checked
+ * @buf: buffer
  *
- * Return: the length of what was written.
+ * Return: number of bytes written.
  */
 u32 iwarp_hdr_encode(const struct iwarp_hdr *hdr, u8 buf[IWARP_HDR_MAX])
 {
@@ -100,11 +99,10 @@ u32 iwarp_hdr_encode(const struct iwarp_hdr *hdr, u8 buf[IWARP_HDR_MAX])
 }
 
 /**
- * iwarp_hdr_peek_len() - how long a header is
+ * iwarp_hdr_peek_len() - get the length of a header
  * @ctrl: its first bytes
  *
- * Return: its length, ULPDU_Length included: enough of it for
- * iwarp_hdr_parse().
+ * Return: length including ULPDU_Length, as needed by iwarp_hdr_parse().
  */
 u32 iwarp_hdr_peek_len(const u8 ctrl[IWARP_CTRL_LEN])
 {
@@ -122,7 +120,7 @@ static void iwarp_hdr_decode(const u8 *buf, struct iwarp_hdr *hdr)
 		hdr->to = get_unaligned_be64(buf + TAGGED_TO);
 		return;
 	}
-	/* Reserved, and not looked at, in all but these. */
+	/* Reserved, and ignored, with all other opcodes. */
 	if (iwarp_opcode_invalidates(hdr->opcode))
 		hdr->stag = get_unaligned_be32(buf + UNTAGGED_RSVDULP);
 	hdr->qn = get_unaligned_be32(buf + UNTAGGED_QN);
@@ -130,7 +128,7 @@ static void iwarp_hdr_decode(const u8 *buf, struct iwarp_hdr *hdr)
 	hdr->mo = get_unaligned_be32(buf + UNTAGGED_MO);
 }
 
-/* What DDP checks of a tagged segment (RFC 5041, section 7.1). */
+/* DDP's checks of a tagged segment (RFC 5041, section 7.1). */
 static enum iwarp_error iwarp_check_tagged(const struct iwarp_hdr *hdr)
 {
 	if (hdr->to + hdr->payload_len < hdr->to)
@@ -138,7 +136,7 @@ static enum iwarp_error iwarp_check_tagged(const struct iwarp_hdr *hdr)
 	return IWARP_OK;
 }
 
-/* What DDP checks of an untagged segment (RFC 5041, section 7.1). */
+/* DDP's checks of an untagged segment (RFC 5041, section 7.1). */
 static enum iwarp_error iwarp_check_untagged(const struct iwarp_hdr *hdr,
 					     const struct iwarp_rule *rule)
 {
@@ -159,7 +157,7 @@ static enum iwarp_error iwarp_check_untagged(const struct iwarp_hdr *hdr,
 	return IWARP_OK;
 }
 
-/* Whether the versions are those that we know. */
+/* Checks the DDP and RDMAP versions. */
 static enum iwarp_error iwarp_check_version(const u8 *buf)
 {
 	if ((buf[HDR_DDP] & DDP_VERSION_MASK) != DDP_VERSION)
@@ -171,17 +169,16 @@ static enum iwarp_error iwarp_check_version(const u8 *buf)
 }
 
 /**
- * iwarp_hdr_parse() - read and check ULPDU_Length and the headers behind it
+ * iwarp_hdr_parse() - parse and check ULPDU_Length and the headers after it
  * @buf: as many bytes as iwarp_hdr_peek_len() says
- * @hdr: filled as far as the header is understood, even if it is refused
+ * @hdr: filled in as far as the header is known, also after an error
  *
- * What is accepted has a known opcode, which agrees with its kind of header
- * and its queue; it is long enough for its header; its offsets do not wrap;
- * and if it is one of iwarp_opcode_control(), it is a whole message of the
- * right length, at most %IWARP_CONTROL_MAX.  Whether it fits the messages
- * before it is the business of order.h.
+ * An accepted segment has a known opcode that matches its kind of header and its queue
+ * number; it is not shorter than its header; its offsets do not wrap; and if it is
+ * iwarp_opcode_control(), it is a complete message of valid length, at most
+ * %IWARP_CONTROL_MAX. Its order among other messages is checked in order.h.
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwarp_hdr_parse(const u8 *buf, struct iwarp_hdr *hdr)
 {
@@ -191,7 +188,7 @@ enum iwarp_error iwarp_hdr_parse(const u8 *buf, struct iwarp_hdr *hdr)
 	enum iwarp_error error;
 
 	iwarp_hdr_decode(buf, hdr);
-	/* There is no code of its own for a segment without a whole header. */
+	/* There is no specific error code for an incomplete header. */
 	if (ulpdu_len < hdr_len)
 		return IWARP_E_DDP_LOCAL;
 	hdr->payload_len = ulpdu_len - hdr_len;
@@ -207,9 +204,9 @@ enum iwarp_error iwarp_hdr_parse(const u8 *buf, struct iwarp_hdr *hdr)
 }
 
 /**
- * iwarp_read_req_encode() - write the payload of a request to read
- * @req: what to write; nothing is checked
- * @buf: where to
+ * iwarp_read_req_encode() - encode the payload of an RDMA Read Request
+ * @req: request; not checked
+ * @buf: buffer
  */
 void iwarp_read_req_encode(const struct iwarp_read_req *req,
 			   u8 buf[IWARP_READ_REQ_LEN])
@@ -222,14 +219,14 @@ void iwarp_read_req_encode(const struct iwarp_read_req *req,
 }
 
 /**
- * iwarp_read_req_parse() - read the payload of a request to read
+ * iwarp_read_req_parse() - parse the payload of an RDMA Read Request
  * @buf: the payload (RFC 5040, section 4.4)
- * @req: what it says, even if it is refused
+ * @req: filled in, also after an error
  *
- * Neither range may wrap.  An empty one may name any STag, or none (RFC 5040,
- * section 5.2).
+ * Neither range may wrap. The STags of a zero-length request need not be valid (RFC
+ * 5040, section 5.2).
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwarp_read_req_parse(const u8 buf[IWARP_READ_REQ_LEN],
 				      struct iwarp_read_req *req)
@@ -246,9 +243,9 @@ enum iwarp_error iwarp_read_req_parse(const u8 buf[IWARP_READ_REQ_LEN],
 }
 
 /**
- * iwarp_immediate_encode() - write the payload of immediate data
+ * iwarp_immediate_encode() - encode the payload of immediate data
  * @data: the data
- * @buf: where to
+ * @buf: buffer
  */
 void iwarp_immediate_encode(u64 data, u8 buf[IWARP_IMMEDIATE_LEN])
 {
@@ -256,7 +253,7 @@ void iwarp_immediate_encode(u64 data, u8 buf[IWARP_IMMEDIATE_LEN])
 }
 
 /**
- * iwarp_immediate_parse() - read the payload of immediate data
+ * iwarp_immediate_parse() - parse the payload of immediate data
  * @buf: the payload (RFC 7306, section 6)
  *
  * Return: the data.
@@ -267,9 +264,9 @@ u64 iwarp_immediate_parse(const u8 buf[IWARP_IMMEDIATE_LEN])
 }
 
 /**
- * iwarp_atomic_req_encode() - write the payload of an atomic request
- * @req: what to write; nothing is checked
- * @buf: where to
+ * iwarp_atomic_req_encode() - encode the payload of an atomic request
+ * @req: request; not checked
+ * @buf: buffer
  */
 void iwarp_atomic_req_encode(const struct iwarp_atomic_req *req,
 			     u8 buf[IWARP_ATOMIC_REQ_LEN])
@@ -285,11 +282,11 @@ void iwarp_atomic_req_encode(const struct iwarp_atomic_req *req,
 }
 
 /**
- * iwarp_atomic_req_parse() - read the payload of an atomic request
+ * iwarp_atomic_req_parse() - parse the payload of an atomic request
  * @buf: the payload (RFC 7306, section 5.2.1)
- * @req: what it says, even if it is refused
+ * @req: filled in, also after an error
  *
- * Return: %IWARP_OK or what is wrong.
+ * Return: error code or %IWARP_OK.
  */
 enum iwarp_error iwarp_atomic_req_parse(const u8 buf[IWARP_ATOMIC_REQ_LEN],
 					struct iwarp_atomic_req *req)
@@ -309,7 +306,7 @@ enum iwarp_error iwarp_atomic_req_parse(const u8 buf[IWARP_ATOMIC_REQ_LEN],
 	return IWARP_OK;
 }
 
-/* Each bit of @ends is the highest of a field that takes its own carry. */
+/* Adds fields whose highest bits are set in @ends, without carry between fields. */
 static u64 iwarp_add_fields(u64 a, u64 b, u64 ends)
 {
 	u64 below = (a & ~ends) + (b & ~ends);
@@ -318,11 +315,11 @@ static u64 iwarp_add_fields(u64 a, u64 b, u64 ends)
 }
 
 /**
- * iwarp_atomic_apply() - what an atomic request makes of 64 bits
- * @req: the request
- * @old: the bits before
+ * iwarp_atomic_apply() - apply an atomic operation
+ * @req: request
+ * @old: original value
  *
- * Return: the bits behind it (RFC 7306, section 5.1).
+ * Return: the new value (RFC 7306, section 5.1).
  */
 u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old)
 {
@@ -334,9 +331,9 @@ u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old)
 }
 
 /**
- * iwarp_atomic_resp_encode() - write the payload of an atomic response
- * @resp: what to write
- * @buf: where to
+ * iwarp_atomic_resp_encode() - encode the payload of an atomic response
+ * @resp: response
+ * @buf: buffer
  */
 void iwarp_atomic_resp_encode(const struct iwarp_atomic_resp *resp,
 			      u8 buf[IWARP_ATOMIC_RESP_LEN])
@@ -346,9 +343,9 @@ void iwarp_atomic_resp_encode(const struct iwarp_atomic_resp *resp,
 }
 
 /**
- * iwarp_atomic_resp_parse() - read the payload of an atomic response
+ * iwarp_atomic_resp_parse() - parse the payload of an atomic response
  * @buf: the payload (RFC 7306, section 5.2.2)
- * @resp: what it says
+ * @resp: filled in
  */
 void iwarp_atomic_resp_parse(const u8 buf[IWARP_ATOMIC_RESP_LEN],
 			     struct iwarp_atomic_resp *resp)

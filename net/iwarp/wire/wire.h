@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What goes over the wire: MPA's framing, DDP's segments, RDMAP's messages; the order
- * of these, and what of them has been placed. Pure: no kernel services.
+ * Wire formats: MPA's framing, DDP's segments, RDMAP's messages; message order and
+ * placement. Pure: no kernel services.
  */
 #ifndef _IWARP_WIRE_H
 #define _IWARP_WIRE_H
