@@ -185,12 +185,22 @@ bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
  */
 static void sdp_tx_push_all(struct sdp_conn *conn, enum sdp_flush cause)
 {
+	struct sdp_zcopy *z = &conn->zcopy;
+	/* Most connections have no memory under transfer: asked once. */
+	bool sends = sdp_zsend_busy(z);
+
 	if (sdp_tx_ring_due(conn) && !sdp_tx_push_ring(conn))
 		return;
 	sdp_tx_push_sizes(conn);
-	if (!sdp_zrecv_push(&conn->zcopy) || !sdp_zsend_revoke(&conn->zcopy) ||
-	    !sdp_tx_push_data(conn, cause) || !sdp_zsend_push(&conn->zcopy) ||
-	    !sdp_tx_push_direct(conn, cause) || !sdp_tx_push_fin(conn))
+	if (unlikely(sdp_zsink_owes(&z->sink)) && !sdp_zrecv_push(z))
+		return;
+	if (unlikely(sends) && !sdp_zsend_revoke(z))
+		return;
+	if (!sdp_tx_push_data(conn, cause))
+		return;
+	if (unlikely(sends) && !(sdp_zsend_push(z) && sdp_tx_push_direct(conn, cause)))
+		return;
+	if (!sdp_tx_push_fin(conn))
 		return;
 	if (conn->stream.tx.empty_due || sdp_tx_want_update(conn) ||
 	    sdp_oob_want_announce(&conn->stream.tx))

@@ -194,18 +194,6 @@ void sdp_rcvbuf_resize(struct sdp_rcvbuf *rb, u32 size, u32 posted)
 }
 
 /**
- * sdp_rcvbuf_ack_due() - whether ChRcvBufAck is to be sent now
- * @rb: buffers
- *
- * The answer (ChRcvBufAck) is @size, larger than it was or not; once it is
- * sent, @wish is 0.
- */
-bool sdp_rcvbuf_ack_due(const struct sdp_rcvbuf *rb)
-{
-	return rb->wish && !rb->growing && !rb->small;
-}
-
-/**
  * sdp_peerbuf_init() - start with what Hello or HelloAck said
  * @pb: what the sender knows
  * @size: payload bytes that the peer's buffers take
@@ -242,31 +230,6 @@ void sdp_peerbuf_want(struct sdp_peerbuf *pb, u32 len)
 	want = smaller(want, pb->most);
 	if (want > pb->want)
 		pb->want = want;
-}
-
-/**
- * sdp_peerbuf_ask() - whether to ask the peer for larger buffers
- * @pb: what the sender knows
- *
- * One question at a time, and none that was answered already.
- *
- * Return: payload bytes to ask for, 0 = do not ask.
- */
-u32 sdp_peerbuf_ask(const struct sdp_peerbuf *pb)
-{
-	if (pb->asked || pb->want <= pb->size || pb->want <= pb->refused)
-		return 0;
-	return pb->want;
-}
-
-/**
- * sdp_peerbuf_asked() - ChRcvBuf was sent
- * @pb: what the sender knows
- * @wish: payload bytes that it asked for
- */
-void sdp_peerbuf_asked(struct sdp_peerbuf *pb, u32 wish)
-{
-	pb->asked = wish;
 }
 
 /**

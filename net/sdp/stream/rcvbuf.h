@@ -64,7 +64,6 @@ u32 sdp_rcvbuf_more(const struct sdp_rcvbuf *rb, u32 limit);
 int sdp_rcvbuf_asked(struct sdp_rcvbuf *rb, u32 wish);
 u32 sdp_rcvbuf_larger(const struct sdp_rcvbuf *rb, u32 limit);
 void sdp_rcvbuf_resize(struct sdp_rcvbuf *rb, u32 size, u32 posted);
-bool sdp_rcvbuf_ack_due(const struct sdp_rcvbuf *rb);
 
 /**
  * struct sdp_peerbuf - what a sender knows of its peer's receive buffers
@@ -85,8 +84,43 @@ struct sdp_peerbuf {
 void sdp_peerbuf_init(struct sdp_peerbuf *pb, u32 size, u32 most);
 u32 sdp_peerbuf_payload(const struct sdp_peerbuf *pb);
 void sdp_peerbuf_want(struct sdp_peerbuf *pb, u32 len);
-u32 sdp_peerbuf_ask(const struct sdp_peerbuf *pb);
-void sdp_peerbuf_asked(struct sdp_peerbuf *pb, u32 wish);
 int sdp_peerbuf_acked(struct sdp_peerbuf *pb, u32 size);
+
+/**
+ * sdp_rcvbuf_ack_due() - whether ChRcvBufAck is to be sent now
+ * @rb: buffers
+ *
+ * The answer (ChRcvBufAck) is @size, larger than it was or not; once it is
+ * sent, @wish is 0.
+ */
+static inline bool sdp_rcvbuf_ack_due(const struct sdp_rcvbuf *rb)
+{
+	return rb->wish && !rb->growing && !rb->small;
+}
+
+/**
+ * sdp_peerbuf_ask() - whether to ask the peer for larger buffers
+ * @pb: what the sender knows
+ *
+ * One question at a time, and none that was answered already.
+ *
+ * Return: payload bytes to ask for, 0 = do not ask.
+ */
+static inline u32 sdp_peerbuf_ask(const struct sdp_peerbuf *pb)
+{
+	if (pb->asked || pb->want <= pb->size || pb->want <= pb->refused)
+		return 0;
+	return pb->want;
+}
+
+/**
+ * sdp_peerbuf_asked() - ChRcvBuf was sent
+ * @pb: what the sender knows
+ * @wish: payload bytes that it asked for
+ */
+static inline void sdp_peerbuf_asked(struct sdp_peerbuf *pb, u32 wish)
+{
+	pb->asked = wish;
+}
 
 #endif /* _SDP_RCVBUF_H */

@@ -106,6 +106,12 @@ static inline bool sdp_zsink_busy(const struct sdp_zsink *z)
 	return z->fifo.head != z->fifo.tail;
 }
 
+/* Whether the peer is to hear of what was read or is refused, see sdp_zsink_due(). */
+static inline bool sdp_zsink_owes(const struct sdp_zsink *z)
+{
+	return z->unreported || z->refusing;
+}
+
 /**
  * sdp_zsink_heard() - a message has come, of whatever kind
  * @z: sink
