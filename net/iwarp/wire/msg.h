@@ -94,12 +94,9 @@ enum iwarp_atomic_op {
 #define IWARP_ERROR(layer, type, code) \
 	(0x10000 | (layer) << 12 | (type) << 8 | (code))
 
-/**
- * enum iwarp_error - error codes of Terminate messages
- * @IWARP_OK: no error
- *
- * RFC 5040, section 4.8, RFC 5041, section 7, RFC 5044, section 8; the last three RFC
- * 6581.
+/*
+ * Error codes of Terminate messages: RFC 5040, section 4.8, RFC 5041, section 7,
+ * RFC 5044, section 8; the last three RFC 6581.
  */
 enum iwarp_error {
 	IWARP_OK,
