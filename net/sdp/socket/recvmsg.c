@@ -209,20 +209,34 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
  * What a read fills is about to be overwritten: the read does not wait until it was
  * sent, but leaves copies to be sent.
  */
-static void sdp_recv_unguard(const struct msghdr *msg)
+static noinline void sdp_recv_unguard(const struct msghdr *msg)
 {
 	struct iov_iter iter = msg->msg_iter;
 	unsigned long addr;
 	u32 len;
 
-	if (likely(!current->mm || !mm_has_notifiers(current->mm)))
-		return;
 	/* Passes over segments that are empty. */
 	iov_iter_advance(&iter, 0);
 	while ((len = sdp_zcopy_segment(&iter, &addr))) {
 		sdp_guard_open(addr, len);
 		iov_iter_advance(&iter, len);
 	}
+}
+
+/* What the fast path does not do, and then the lock's release; kept out of its frame. */
+static noinline int sdp_recv_slow(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+{
+	int ret = sdp_rdmacg_use(&sdp_sk(sk)->conn.link);
+	ktime_t stamp = 0;
+
+	if (sk->sk_state == TCP_LISTEN)
+		ret = -ENOTCONN;
+	else if (!ret)
+		ret = sdp_recv_stream(sk, msg, len, flags, &stamp);
+	sdp_release_sock(sk);
+	if (stamp)
+		sdp_timestamp_put(msg, sk, stamp);
+	return ret;
 }
 
 /**
@@ -239,8 +253,6 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
-	ktime_t stamp = 0;
-	int ret;
 
 	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
 				    sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
@@ -254,22 +266,15 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (flags & MSG_OOB)
 		return sdp_oob_recv(&sdp_sk(sk)->conn.stream, msg, len, flags);
 
-	sdp_recv_unguard(msg);
+	if (unlikely(current->mm && mm_has_notifiers(current->mm)))
+		sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
 	if (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
 	    sdp_recv_short(sk, msg, len, flags)) {
 		sdp_release_sock(sk);
 		return len;
 	}
-	ret = sdp_rdmacg_use(&sdp_sk(sk)->conn.link);
-	if (sk->sk_state == TCP_LISTEN)
-		ret = -ENOTCONN;
-	else if (!ret)
-		ret = sdp_recv_stream(sk, msg, len, flags, &stamp);
-	sdp_release_sock(sk);
-	if (stamp)
-		sdp_timestamp_put(msg, sk, stamp);
-	return ret;
+	return sdp_recv_slow(sk, msg, len, flags);
 }
 
 /**

@@ -197,6 +197,30 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 	return err;
 }
 
+/* What the fast path does not do, and then the lock's release; kept out of its frame. */
+static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	struct sdp_zmsg zm;
+	size_t done = 0;
+	int err;
+
+	err = sdp_zmsg_begin(&zm, sk, msg, len);
+	if (!err)
+		err = sdp_send_error(sk);
+	if (!err)
+		err = sdp_send_locked(sk, msg, &zm,
+				      sock_sndtimeo(sk, msg->msg_flags &
+							MSG_DONTWAIT),
+				      &done);
+	if (done)
+		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESOUT, done);
+	else if (err)
+		err = sk_stream_error(sk, msg->msg_flags, err);
+	sdp_zmsg_end(&zm, done);
+	sdp_release_sock(sk);
+	return done ? done : err;
+}
+
 /**
  * sdp_sendmsg() - send data on a stream
  * @sock: socket
@@ -210,9 +234,6 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
-	struct sdp_zmsg zm;
-	size_t done = 0;
-	int err;
 
 	/*
 	 * As TCP says where fast open is disabled.  It would connect, and security
@@ -232,21 +253,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		sdp_release_sock(sk);
 		return len;
 	}
-	err = sdp_zmsg_begin(&zm, sk, msg, len);
-	if (!err)
-		err = sdp_send_error(sk);
-	if (!err)
-		err = sdp_send_locked(sk, msg, &zm,
-				      sock_sndtimeo(sk, msg->msg_flags &
-							MSG_DONTWAIT),
-				      &done);
-	if (done)
-		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESOUT, done);
-	else if (err)
-		err = sk_stream_error(sk, msg->msg_flags, err);
-	sdp_zmsg_end(&zm, done);
-	sdp_release_sock(sk);
-	return done ? done : err;
+	return sdp_send_slow(sk, msg, len);
 }
 
 /**
