@@ -82,8 +82,8 @@ struct iwp_send {
  * @flushing: bit 0: a flush is running
  *
  * @put is advanced under @lock; for a user queue pair, where iwp_sq_next() runs, or by
- *	the flush. @next is advanced under the socket lock, or by the loopback
- *	direction, and @done there or by the flush, which holds @flushing.
+ * the flush. @next is advanced under the socket lock, or by the loopback direction, and
+ * @done there or by the flush, which holds @flushing.
  */
 struct iwp_sq {
 	spinlock_t lock; /* protects posting */

@@ -83,10 +83,9 @@ struct iwarp_rx;
  *	verified.
  *
  * If all of an FPDU is fed at once, as with one FPDU in each TCP segment, it is
- * verified before
- * @data is called, which is called once for all of the payload, with or without
- *	markers. Otherwise payload of a damaged FPDU may be placed, but @end is never
- *	called for it.
+ * verified before @data is called, which is called once for all of the payload, with or
+ * without markers. Otherwise payload of a damaged FPDU may be placed, but @end is never
+ * called for it.
  */
 struct iwarp_rx_ops {
 	u32 (*begin)(struct iwarp_rx *rx);

@@ -56,8 +56,7 @@ static u8 iwarp_mpa_flags(const struct iwarp_mpa *mpa)
  * @buf: buffer
  * @size: its size; %IWARP_MPA_FRAME_MAX is always enough
  *
- * Return: length of the frame, or 0 if the private data is too long for a frame or
- * @buf.
+ * Return: length of the frame, or 0 if the private data is too long for it or for @buf.
  */
 u32 iwarp_mpa_encode(const struct iwarp_mpa *mpa, const u8 *priv, u8 *buf,
 		     u32 size)
@@ -86,9 +85,8 @@ u32 iwarp_mpa_encode(const struct iwarp_mpa *mpa, const u8 *priv, u8 *buf,
  * @mpa: filled in; @rev is 0 unless the key is correct
  * @pd_len: length of the private data that follows, at most %IWARP_MPA_PD_MAX
  *
- * @mpa is also filled in for an unknown revision, as that is answered by a Reply with
- *	our own revision and the reject flag (RFC 5044, section 7.1). Reserved flags are
- *	ignored.
+ * For an unknown revision @mpa is filled in, too, as that is answered by a Reply with our
+ * own revision and the reject flag (RFC 5044, section 7.1). Reserved flags are ignored.
  *
  * Return: %IWARP_OK, or %IWARP_E_MPA_FRAME if the key, the revision or the length is
  * wrong.
