@@ -55,7 +55,7 @@ static inline bool sdp_addr_lacks_scope(const struct sdp_addr *addr)
 	       !addr->scope_id;
 }
 
-/* Forgets an address, but not the port: none of IPv6, or of IPv4. */
+/* Makes it the unspecified address of IPv6 or IPv4; the port stays. */
 static inline void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
 {
 	ipv6_addr_set_v4mapped(0, &addr->ip);

@@ -61,6 +61,7 @@ static inline bool sdp_mem_pressure(const struct sock *sk)
  */
 static inline bool sdp_mem_grow(struct sock *sk, u32 bytes)
 {
+	sdp_owned(sk);
 	return !sdp_mem_pressure(sk) && sdp_mem_charge(sk, bytes);
 }
 

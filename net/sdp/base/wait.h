@@ -6,7 +6,9 @@
 #define _SDP_WAIT_H
 
 /*
- * Why the first message in the send ring waits, as stream/wait.c decides.
+ * The reason of what is first in line: of the first message in the send ring, or of
+ * memory before it that the peer did not read and that is sent by copy.  Only
+ * stream/wait.c and stream/tx.h change it.
  */
 enum sdp_tx_wait {
 	SDP_WAIT_NONE,		/* it does not wait, or is not checked yet */

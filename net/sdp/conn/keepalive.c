@@ -49,8 +49,7 @@ void sdp_alive_persist(struct sdp_conn *conn)
  * @conn: connection of a locked socket
  *
  * Completions are requested now and then only, so that data may have arrived unnoticed.
- * At half of the time a probe is sent: its completion
- * covers all that was posted before.
+ * At half of the time a probe is sent: its completion covers all that was posted before.
  */
 void sdp_alive_user_timeout(struct sdp_conn *conn)
 {

@@ -11,7 +11,6 @@
  * them for its caller.  They are looked up by name, by means of a probe that is
  * never armed.  Where that does not work there is no fallback to TCP at all: a way
  * round a security policy is worse than an error.  In a kernel tree they would be
- * exported, and the look-up be gone.
  * exported, and the search be gone.
  */
 #include <linux/kallsyms.h>

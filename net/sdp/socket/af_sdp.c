@@ -449,7 +449,7 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	return mask;
 }
 
-/* A sleeper for the peer's data, or its end, for which there is none of it. */
+/* Whether the caller is about to sleep for data, or for its end, and neither is there. */
 static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
 {
 	__poll_t in = poll_requested_events(wait) &

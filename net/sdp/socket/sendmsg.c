@@ -97,9 +97,9 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 			 size_t *done, u32 *want)
 {
 	struct sdp_stream *st = &ssk->conn.stream;
+	bool more = sdp_tx_begin_write(st);
 	int ret = 0;
 
-	sdp_tx_begin_write(st);
 	while (msg_data_left(msg)) {
 		ret = sdp_tx_write(st, msg, want);
 		if (ret <= 0)
@@ -108,7 +108,9 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 		if (msg_data_left(msg) && !sdp_tx_may_append(st))
 			sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	}
-	if (sdp_tx_end_write(st, !msg_data_left(msg), msg->msg_flags & SDP_SEND_MORE))
+	if (!msg_data_left(msg))
+		more = msg->msg_flags & SDP_SEND_MORE;
+	if (sdp_tx_end_write(st, !msg_data_left(msg), more))
 		sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	return min(ret, 0);
 }

@@ -42,9 +42,8 @@ bool sdp_tx_waiting(const struct sdp_stream *st)
  * @st: stream of a locked socket (by its owner or in softirq)
  *
  * Where a completion does not say so this answers a probe, and says that DisConn has
- * arrived.
- * Otherwise it gives a probe more time, which may be slow because much data is in
- * flight before it.
+ * arrived.  Otherwise it gives a probe more time, which may be slow because much data is
+ * in flight before it.
  */
 bool sdp_tx_heard(struct sdp_stream *st)
 {

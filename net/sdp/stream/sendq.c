@@ -248,22 +248,27 @@ static void sdp_tx_close_message(struct sdp_stream *st)
 /**
  * sdp_tx_begin_write() - the program is about to write
  * @st: stream of a locked socket
+ *
+ * Return: whether it has promised this write (MSG_MORE).
  */
-void sdp_tx_begin_write(struct sdp_stream *st)
+bool sdp_tx_begin_write(struct sdp_stream *st)
 {
+	bool more = st->tx.intent == SDP_INTENT_MORE;
+
 	sdp_owned(st->sk);
 	st->tx.intent = SDP_INTENT_WRITE;
 	if (sdp_tx_may_append(st))
 		sdp_tx_count_joined(st);
 	else if (time_after(jiffies, st->stats.last_out + SDP_TX_QUIET_WRITER))
 		sdp_burst_end(&st->tx.burst);
+	return more;
 }
 
 /**
- * sdp_tx_end_write() - the program has written what it wanted, or what fits
+ * sdp_tx_end_write() - the program has written what it wanted, or what can be taken now
  * @st: stream of a locked socket
  * @all: what it wanted
- * @more: and it has promised to go on (MSG_MORE)
+ * @more: it promises to go on; if not @all is written, what sdp_tx_begin_write() said
  *
  * What has only made a waiting message longer waits with it: for credits, for a
  * completion or for the end of its time, which all send it.  Unless it is full
@@ -274,7 +279,7 @@ void sdp_tx_begin_write(struct sdp_stream *st)
 bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more)
 {
 	sdp_owned(st->sk);
-	st->tx.intent = all && more ? SDP_INTENT_MORE : SDP_INTENT_NONE;
+	st->tx.intent = more ? SDP_INTENT_MORE : SDP_INTENT_NONE;
 	if (all && more)
 		sdp_tx_promised(st);
 	else if (all)

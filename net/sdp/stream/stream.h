@@ -260,7 +260,7 @@ enum sdp_tx_intent {
  * @out_addr: remote address of its first byte
  * @out_rkey: key to it
  * @burst: what the device has been given in one go
- * @waits_for: why the first message that waits does
+ * @waits_for: why what is first in line waits
  * @intent: what user space has said about what it writes next
  * @pushing: sdp_output() is at work
  * @ask_again: jiffies when what @peer refused may be asked for once more

@@ -66,7 +66,7 @@ void sdp_tx_enlarge(struct sdp_stream *st);
 u32 sdp_tx_limit(const struct sdp_stream *st);
 bool sdp_tx_has_room(const struct sdp_stream *st, size_t left);
 bool sdp_tx_writeable(const struct sdp_stream *st);
-void sdp_tx_begin_write(struct sdp_stream *st);
+bool sdp_tx_begin_write(struct sdp_stream *st);
 int sdp_tx_write(struct sdp_stream *st, struct msghdr *msg, u32 *want);
 bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more);
 u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len);
@@ -94,6 +94,7 @@ static inline bool sdp_tx_may_append(const struct sdp_stream *st)
 	const struct sdp_tx *tx = &st->tx;
 	const struct sdp_tx_msg *last = sdp_tx_msg(tx, tx->wait_head - 1);
 
+	sdp_owned(st->sk);
 	return !sdp_tx_is_empty(tx) && last->open && last->len < tx->max_payload;
 }
 
@@ -112,6 +113,7 @@ static inline bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
 {
 	const struct sdp_tx *tx = &st->tx;
 
+	sdp_owned(st->sk);
 	return tx->out.size && tx->intent != SDP_INTENT_MORE &&
 	       tx->waits_for >= SDP_WAIT_CORK &&
 	       tx->waits_for <= (st->flow->async ? SDP_WAIT_SPACE : SDP_WAIT_QUEUE);
@@ -120,6 +122,7 @@ static inline bool sdp_tx_waits_by_itself(const struct sdp_stream *st)
 /* A write is coalesced with a message that waits. */
 static inline void sdp_tx_count_joined(struct sdp_stream *st)
 {
+	sdp_owned(st->sk);
 	st->stats.coalesced++;
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_COALESCEDWRITES);
 	sdp_burst_joined(&st->tx.burst);

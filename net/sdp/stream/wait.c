@@ -56,7 +56,9 @@ static void sdp_tx_stall(struct sdp_stream *st, enum sdp_tx_wait why)
 static void sdp_tx_end_stall(struct sdp_stream *st, enum sdp_tx_wait why, enum sdp_flush cause)
 {
 	if (unlikely(sdp_tx_stalled(&st->tx))) {
-		sdp_tx_count_flush(st, cause);
+		/* A pause is counted where it ends. */
+		if (cause != SDP_FLUSH_PAUSE)
+			sdp_tx_count_flush(st, cause);
 		trace_sdp_flush(st->sk, sdp_ring_unsent(&st->tx.ring), cause,
 				st->tx.waits_for);
 		sdp_timer_disarm(st->sk, SDP_TIMER_FLUSH);

@@ -127,7 +127,7 @@ u32 sdp_zcopy_thresh(const struct sdp_zcopy *z)
  * @iter: what user space reads or writes
  * @addr: set to the address of its next byte
  *
- * Return: bytes; 0 if it is none of user memory.
+ * Return: bytes; 0 if there is none, or if it is the kernel's.
  */
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
 {
@@ -161,7 +161,7 @@ bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 	return !sdp_backoff_skips(&z->unread);
 }
 
-/* Releases copies, and of pages that are protected. */
+/* Releases the pages, and the copies that stand for protected ones. */
 static void sdp_zpages_release(struct sdp_zpages *zp)
 {
 	u32 i;

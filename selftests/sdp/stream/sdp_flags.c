@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "sdp_test.h"
@@ -181,6 +182,34 @@ static void more_joins_writes(void)
 			      i < sizeof(buf) - 1 ? MSG_MORE : 0), 1);
 	expect_pattern(p.server, 5, 0, sizeof(buf), MSG_WAITALL);
 	CHECK(counter("DataOut") - before <= 1 + (watch_ms(start) + TICK_MS) / 200);
+}
+
+/*
+ * The promise also holds while the kernel has to get the memory of the write that keeps
+ * it: a file's page that this process has not touched.
+ */
+static void more_waits_for_missing_page(void)
+{
+	struct pair p = new_nodelay_pair();
+	int fd = memfd_create("page", 0);
+	unsigned char buf[3000];
+	unsigned long before;
+	struct stopwatch start;
+	void *page;
+
+	pattern_fill(buf, sizeof(buf), 5, 100);
+	CHECK_EQ(write(fd, buf, sizeof(buf)), sizeof(buf));
+	page = mmap(NULL, sizeof(buf), PROT_READ, MAP_SHARED, fd, 0);
+	CHECK(page != MAP_FAILED);
+	pattern_fill(buf, 100, 5, 0);
+	before = counter("DataOut");
+	start = start_watch();
+	CHECK_EQ(send(p.client, buf, 100, MSG_MORE), 100);
+	CHECK_EQ(send(p.client, page, sizeof(buf), 0), sizeof(buf));
+	expect_pattern(p.server, 5, 0, 100 + sizeof(buf), MSG_WAITALL);
+	CHECK(counter("DataOut") - before <= 1 + (watch_ms(start) + TICK_MS) / 200);
+	munmap(page, sizeof(buf));
+	close(fd);
 }
 
 /* The promise need not be kept: what waits leaves after a while. */
@@ -472,6 +501,7 @@ static const struct sdp_case cases[] = {
 	CASE(peek_waits_for_all, CASE_TCP),
 	CASE(peek_returns_what_fits, CASE_SDP_ONLY),
 	CASE(more_joins_writes, CASE_SDP_ONLY),
+	CASE(more_waits_for_missing_page, CASE_SDP_ONLY),
 	CASE(more_leaves_by_itself, CASE_TCP),
 	CASE(more_leaves_with_the_end, CASE_TCP),
 	CASE(more_until_full, CASE_TCP),
