@@ -268,14 +268,15 @@ void sdp_tx_force(struct sdp_conn *conn, enum sdp_flush cause)
 }
 
 /**
- * sdp_tx_progress() - the program has come by
+ * sdp_tx_progress() - see whether what has stalled may leave now
  * @conn: connection of a locked socket
+ * @cause: a call of user space, or SDP_TIMER_FLUSH if none has come for long
  */
-void sdp_tx_progress(struct sdp_conn *conn)
+void sdp_tx_progress(struct sdp_conn *conn, enum sdp_flush cause)
 {
 	sdp_owned(&conn->sk);
 	if (unlikely(sdp_tx_stalled(&conn->stream.tx)))
-		sdp_output(conn, SDP_FLUSH_CALL);
+		sdp_output(conn, cause);
 }
 
 /**
@@ -311,19 +312,6 @@ void sdp_tx_pause_poll(struct sdp_conn *conn)
 		sdp_tx_pause_here(conn);
 	sdp_bh_unlock_sock(sk);
 	local_bh_enable();
-}
-
-/**
- * sdp_tx_late() - the program did not come by for long
- * @conn: connection of a locked socket
- *
- * The handler of SDP_TIMER_FLUSH.
- */
-void sdp_tx_late(struct sdp_conn *conn)
-{
-	sdp_owned(&conn->sk);
-	if (sdp_tx_stalled(&conn->stream.tx))
-		sdp_output(conn, SDP_FLUSH_TIMER);
 }
 
 /**

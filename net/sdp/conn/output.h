@@ -17,10 +17,9 @@ bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
 void sdp_output(struct sdp_conn *conn, enum sdp_flush cause);
 void sdp_tx_update(struct sdp_conn *conn, enum sdp_flush cause);
 void sdp_tx_flush(struct sdp_conn *conn);
-void sdp_tx_progress(struct sdp_conn *conn);
+void sdp_tx_progress(struct sdp_conn *conn, enum sdp_flush cause);
 void sdp_tx_pause_here(struct sdp_conn *conn);
 void sdp_tx_pause_poll(struct sdp_conn *conn);
-void sdp_tx_late(struct sdp_conn *conn);
 void sdp_tx_relieve(struct sdp_conn *conn);
 void sdp_tx_end_wait(struct sdp_conn *conn, enum sdp_flush cause);
 enum hrtimer_restart sdp_tx_pause(struct hrtimer *timer);

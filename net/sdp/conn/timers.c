@@ -15,6 +15,11 @@ static void sdp_conn_timer_quiet(struct sdp_conn *conn)
 	sdp_tx_trim(&conn->stream);
 }
 
+static void sdp_conn_timer_flush(struct sdp_conn *conn)
+{
+	sdp_tx_progress(conn, SDP_FLUSH_TIMER);
+}
+
 static void sdp_conn_timer_async(struct sdp_conn *conn)
 {
 	sdp_zasync_watch(&conn->zcopy);
@@ -31,7 +36,7 @@ static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
 	[SDP_TIMER_USER] = sdp_alive_user_timeout,
 	[SDP_TIMER_KEEPALIVE] = sdp_alive_keepalive,
 	[SDP_TIMER_QUIET] = sdp_conn_timer_quiet,
-	[SDP_TIMER_FLUSH] = sdp_tx_late,
+	[SDP_TIMER_FLUSH] = sdp_conn_timer_flush,
 	[SDP_TIMER_UPDATE] = sdp_conn_timer_update,
 	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
 	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,

@@ -195,7 +195,7 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 
 	rd.zcopy = timeo && !rd.peek && !rd.discard;
 
-	sdp_tx_progress(sdp_conn(sk));
+	sdp_tx_progress(sdp_conn(sk), SDP_FLUSH_CALL);
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
 						     len), timeo);
 	sdp_recv_finish(sk, &rd);

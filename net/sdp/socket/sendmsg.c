@@ -99,6 +99,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	struct sdp_stream *st = &ssk->conn.stream;
 	bool more = sdp_tx_begin_write(st);
 	int ret = 0;
+	bool all;
 
 	while (msg_data_left(msg)) {
 		ret = sdp_tx_write(st, msg, want);
@@ -108,9 +109,10 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 		if (msg_data_left(msg) && !sdp_tx_may_append(st))
 			sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	}
-	if (!msg_data_left(msg))
+	all = !msg_data_left(msg);
+	if (all)
 		more = msg->msg_flags & SDP_SEND_MORE;
-	if (sdp_tx_end_write(st, !msg_data_left(msg), more))
+	if (sdp_tx_end_write(st, all, more))
 		sdp_output(&ssk->conn, SDP_FLUSH_CALL);
 	return min(ret, 0);
 }
