@@ -191,7 +191,7 @@ static void more_joins_writes(void)
 static void more_waits_for_missing_page(void)
 {
 	struct pair p = new_nodelay_pair();
-	int fd = memfd_create("page", 0);
+	int fd = CHECK_OK(memfd_create("page", 0));
 	unsigned char buf[3000];
 	unsigned long before;
 	struct stopwatch start;
