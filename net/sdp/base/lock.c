@@ -57,11 +57,11 @@ static void sdp_lock_wait(struct sdp_lock *lock)
 /**
  * sdp_lock_sock_nested() - become the owner of a socket, below another one's lock
  * @sk: socket
- * @subclass: for lockdep: SINGLE_DEPTH_NESTING for a listener's child
+ * @subclass: the kind of the socket
  *
  * Context: process context; sleeps while the socket is owned.
  */
-void sdp_lock_sock_nested(struct sock *sk, int subclass)
+void sdp_lock_sock_nested(struct sock *sk, enum sdp_lock_subclass subclass)
 {
 	struct sdp_lock *lock = sdp_lock_of(sk);
 

@@ -25,8 +25,21 @@ struct sdp_lock {
 	struct lockdep_map dep_map;
 };
 
+/**
+ * enum sdp_lock_subclass - which sockets' locks nest, for lockdep
+ * @SDP_LOCK_ANY: the socket of a call, or of a work item
+ * @SDP_LOCK_CHILD: one that was not accepted yet, below its listener's lock or in the
+ *	handler of its request
+ * @SDP_LOCK_PORT: the owner of a shared port, below the lock of one that shares it
+ */
+enum sdp_lock_subclass {
+	SDP_LOCK_ANY,
+	SDP_LOCK_CHILD,
+	SDP_LOCK_PORT,
+};
+
 void sdp_lock_init(struct sdp_lock *lock);
-void sdp_lock_sock_nested(struct sock *sk, int subclass);
+void sdp_lock_sock_nested(struct sock *sk, enum sdp_lock_subclass subclass);
 void sdp_release_sock(struct sock *sk);
 void __init sdp_lock_init_module(void);
 
@@ -38,7 +51,7 @@ void __init sdp_lock_init_module(void);
  */
 static inline void sdp_lock_sock(struct sock *sk)
 {
-	sdp_lock_sock_nested(sk, 0);
+	sdp_lock_sock_nested(sk, SDP_LOCK_ANY);
 }
 
 /*

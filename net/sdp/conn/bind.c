@@ -376,6 +376,7 @@ static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
 	struct sdp_netns_visit visit;
 	int err;
 
+	sdp_cm_may_wait();
 	sdp_netns_enter(&visit, net);
 	err = rdma_listen(id, 0);
 	sdp_netns_leave(&visit);

@@ -3,8 +3,8 @@
  * The connection manager's side: addresses, routes, Hello and HelloAck
  * (IBTA annex A4, connection set-up).
  *
- * Handlers run in process context under rdma_cm's handler mutex, which comes
- * before the socket lock.
+ * Handlers run in process context under rdma_cm's handler mutex, which comes before the
+ * socket lock.  Of socket locks they take those of children only, see sdp_cm_may_wait().
  */
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cm.h>
@@ -17,6 +17,12 @@
 #include "cm.h"
 #include "conn.h"
 
+#ifdef CONFIG_LOCKDEP
+/* Held by each handler. */
+static struct lockdep_map sdp_cm_handler_map =
+	STATIC_LOCKDEP_MAP_INIT("sdp_cm_handler", &sdp_cm_handler_map);
+#endif
+
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
 
@@ -25,12 +31,6 @@
  * then with InfiniBand, if the peer's own timeout is that of rdma_cm.
  */
 #define SDP_GREETING_TIMEOUT	(15 * HZ)
-
-static void sdp_cm_local_addr(const struct rdma_cm_id *id,
-			      struct sdp_addr *addr)
-{
-	sdp_addr_from_rdma(&id->route.addr.src_addr, addr);
-}
 
 /* As with TCP an address that user space has chosen stays; a port may not. */
 static bool sdp_cm_has_address(const struct sdp_conn *conn)
@@ -113,7 +113,7 @@ int sdp_cm_connect(struct sdp_conn *conn)
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
 		return err;
-	sdp_cm_local_addr(conn->link.id, &got);
+	sdp_addr_from_rdma(&conn->link.id->route.addr.src_addr, &got);
 	conn->base.local.port = got.port;
 	if (sdp_addr_is_any(&conn->base.local))
 		sdp_bind_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
@@ -172,7 +172,7 @@ static int sdp_cm_route_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 	int err;
 
 	sdp_lock_sock(&conn->sk);
-	sdp_cm_local_addr(id, &conn->base.local);
+	sdp_addr_from_rdma(&id->route.addr.src_addr, &conn->base.local);
 	sdp_release_sock(&conn->sk);
 	err = sdp_conn_setup(conn, id);
 	if (!err)
@@ -308,7 +308,7 @@ void sdp_cm_heard(struct sdp_conn *conn)
  */
 static void sdp_cm_await_greeting(struct sdp_conn *child)
 {
-	sdp_lock_sock(&child->sk);
+	sdp_lock_sock_nested(&child->sk, SDP_LOCK_CHILD);
 	sdp_timer_arm(&child->sk, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
 	sdp_release_sock(&child->sk);
 }
@@ -524,15 +524,7 @@ static int sdp_cm_requested(struct sdp_conn *conn, struct rdma_cm_id *id,
 	return err;
 }
 
-/**
- * sdp_cm_handler() - an event of a cm_id
- * @id: identifier, whose context is the socket
- * @event: what has happened
- *
- * Context: process context, under the identifier's handler mutex.
- * Return: 0; for a refused request anything else, so that rdma_cm drops it.
- */
-int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+static int sdp_cm_handle(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct sdp_conn *conn = id->context;
 	int err;
@@ -554,6 +546,38 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /**
+ * sdp_cm_handler() - an event of a cm_id
+ * @id: identifier, whose context is the socket
+ * @event: what has happened
+ *
+ * Context: process context, under the identifier's handler mutex.
+ * Return: 0; for a refused request anything else, so that rdma_cm drops it.
+ */
+int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	int err;
+
+	lock_map_acquire(&sdp_cm_handler_map);
+	err = sdp_cm_handle(id, event);
+	lock_map_release(&sdp_cm_handler_map);
+	return err;
+}
+
+/**
+ * sdp_cm_may_wait() - assert that the caller may wait for the end of handlers
+ *
+ * rdma_cm waits for them when it destroys an identifier, and so does rdma_listen() when
+ * one of several devices refuses.  Lockdep learns from each caller which locks no handler
+ * may take.
+ */
+void sdp_cm_may_wait(void)
+{
+	might_sleep();
+	lock_map_acquire(&sdp_cm_handler_map);
+	lock_map_release(&sdp_cm_handler_map);
+}
+
+/**
  * sdp_cm_destroy_id() - destroy an identifier
  * @id: identifier
  *
@@ -565,6 +589,7 @@ int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  */
 void sdp_cm_destroy_id(struct rdma_cm_id *id)
 {
+	sdp_cm_may_wait();
 	rdma_addr_cancel(&id->route.addr.dev_addr);
 	rdma_destroy_id(id);
 }

@@ -18,6 +18,7 @@ void sdp_cm_hello(struct work_struct *work);
 void sdp_cm_check_answered(struct sdp_conn *conn);
 void sdp_cm_heard(struct sdp_conn *conn);
 void sdp_cm_check_greeting(struct sdp_conn *conn);
+void sdp_cm_may_wait(void);
 void sdp_cm_destroy_id(struct rdma_cm_id *id);
 
 #endif /* _SDP_CM_H */

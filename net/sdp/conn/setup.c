@@ -220,12 +220,15 @@ static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/* The socket lock is for the accounts only: the buffers are not published yet. */
+/*
+ * The socket lock is for the accounts only: the buffers are not published yet. Among the
+ * callers is the handler of a request.
+ */
 static int sdp_conn_alloc(struct sdp_conn *conn)
 {
 	int err;
 
-	sdp_lock_sock(&conn->sk);
+	sdp_lock_sock_nested(&conn->sk, SDP_LOCK_CHILD);
 	err = sdp_stream_alloc(&conn->stream);
 	sdp_release_sock(&conn->sk);
 	return err;

@@ -173,7 +173,7 @@ static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
 /* Its teardown may have begun: a child is pending until the end of that. */
 static void sdp_accept_give_up(struct sdp_sock *child)
 {
-	sdp_lock_sock(&child->sk);
+	sdp_lock_sock_nested(&child->sk, SDP_LOCK_CHILD);
 	if (child->conn.link.id)
 		sdp_link_end(&child->conn.link, -ETIMEDOUT);
 	sdp_release_sock(&child->sk);
@@ -250,7 +250,7 @@ static void sdp_accept_drop(struct sdp_sock *parent, struct sdp_sock *child)
 {
 	struct sock *sk = &child->sk;
 
-	sdp_lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
+	sdp_lock_sock_nested(sk, SDP_LOCK_CHILD);
 	sock_set_flag(sk, SOCK_DEAD);
 	if (child->conn.link.id)
 		sdp_link_end(&child->conn.link, -ECONNABORTED);

@@ -290,7 +290,7 @@ static int sdp_share_found(struct sdp_sock *ssk, bool dual)
 	if (!share)
 		return -ENOBUFS;
 	owner = sdp_sk(share->owner);
-	sdp_lock_sock_nested(&owner->sk, SINGLE_DEPTH_NESTING);
+	sdp_lock_sock_nested(&owner->sk, SDP_LOCK_PORT);
 	err = sdp_cm_bind(&owner->conn, dual);
 	sdp_release_sock(&owner->sk);
 	if (err) {
@@ -369,7 +369,7 @@ static int sdp_share_listen_owner(struct sdp_share *share)
 	int err = 0;
 
 	lockdep_assert_held(sdp_share_mutex(owner));
-	sdp_lock_sock_nested(owner, SINGLE_DEPTH_NESTING);
+	sdp_lock_sock_nested(owner, SDP_LOCK_PORT);
 	if (!share->listening) {
 		/* Another member's attempt has just failed. */
 		err = -EADDRINUSE;
