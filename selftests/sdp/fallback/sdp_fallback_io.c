@@ -7,6 +7,7 @@
 #include <linux/tls.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 
@@ -407,6 +408,73 @@ static void splice_from_tls(void)
 	CHECK_ERR(read(duct[0], buf, sizeof(buf)), EAGAIN);
 }
 
+/* ---- an error while others look ---- */
+
+/* How long to try, how often one call looks, and how many are reset in between. */
+#define TRY_MS		6000
+#define LOOKS		64
+#define PAIRS		50
+
+static int looked_at = -1;
+static unsigned int looks_done;
+
+static void *look_thread(void *arg)
+{
+	struct pollfd looks[LOOKS];
+	int i, fd;
+
+	while ((fd = __atomic_load_n(&looked_at, __ATOMIC_ACQUIRE)) >= 0) {
+		for (i = 0; i < LOOKS; i++)
+			looks[i] = (struct pollfd){ .fd = fd, .events = POLLIN };
+		CHECK_OK(poll(looks, LOOKS, 0));
+		__atomic_add_fetch(&looks_done, 1, __ATOMIC_RELEASE);
+	}
+	return arg;
+}
+
+/* The thread looks at this one from now on. */
+static void look_at(int fd)
+{
+	unsigned int before = __atomic_load_n(&looks_done, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&looked_at, fd, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&looks_done, __ATOMIC_ACQUIRE) - before < 2)
+		sched_yield();
+}
+
+static void reset_under_poll(struct pair *p)
+{
+	char c;
+
+	set_linger(p->server, 1, 0);
+	look_at(p->client);
+	CHECK_OK(close(p->server));
+	CHECK_ERR(recv(p->client, &c, 1, 0), ECONNRESET);
+}
+
+/* Who looks at the moment in which the error comes does not take it away. */
+static void error_while_polled(void)
+{
+	uint64_t end = now_ms() + TRY_MS;
+	unsigned int resets = 0, i;
+	struct pair p[PAIRS];
+	pthread_t looker;
+
+	while (now_ms() < end) {
+		for (i = 0; i < PAIRS; i++)
+			p[i] = fallen_back(both_socket(0));
+		looked_at = p[0].client;
+		thread_start(&looker, look_thread, NULL);
+		for (i = 0; i < PAIRS; i++, resets++)
+			reset_under_poll(&p[i]);
+		__atomic_store_n(&looked_at, -1, __ATOMIC_RELEASE);
+		thread_join(looker);
+		for (i = 0; i < PAIRS; i++)
+			CHECK_OK(close(p[i].client));
+	}
+	ktap_diag("%u connections were reset", resets);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(keepalive_before_connect, 0),
 	CASE(keepalive_after_connect, 0),
@@ -424,6 +492,7 @@ static const struct sdp_case cases[] = {
 	CASE(sigio_on_connect, 0),
 	CASE(error_is_read_once, 0),
 	CASE(error_is_there_unasked, 0),
+	CASE(error_while_polled, CASE_SDP_ONLY),
 	CASE(sigpipe, 0),
 	CASE(splice_from_tls, 0),
 };
