@@ -70,6 +70,15 @@ enum sdp_flow {
 	SDP_FLOW_CREDIT,	/* credits for receive buffers */
 	SDP_FLOW_RDMA,		/* the sender fills the receiver's ring */
 	SDP_FLOW_NIC,		/* likewise, by windows that are posted */
+	SDP_FLOW_AUTO,		/* wanted only: what suits, see SDP_RING_* */
+};
+
+/* Why the receive buffers of a connection have become a ring. */
+enum sdp_ring_reason {
+	SDP_RING_NONE,		/* they have not */
+	SDP_RING_SHORT,		/* short messages came one after the other */
+	SDP_RING_FULL,		/* the peer had used up its credits */
+	SDP_RING_LONGER,	/* the peer asked for longer buffers */
 };
 
 /* Why a connection does not use the engine that was wanted. */
@@ -168,7 +177,7 @@ struct sdp_info {
 	__u64	sdpi_guard_refusals;	/* writes of memory without protection */
 	__u64	sdpi_guard_faults;	/* pages written to before they were sent */
 	__u32	sdpi_zcopy;		/* enum sdp_zcopy_mode */
-	__u32	sdpi_reserved;
+	__u32	sdpi_ring_reason;	/* enum sdp_ring_reason, of sdpi_rx_ring */
 	__u64	sdpi_guard_waits;	/* of these, those that had to be waited for */
 	__u64	sdpi_guard_copies;	/* of these, copied after a while */
 };

@@ -288,6 +288,7 @@ static u16 sdp_flow_up_to(const struct sdp_flow_ops *flow)
 static void sdp_flow_begin(struct sdp_conn *conn)
 {
 	conn->stream.flow = sdp_option_flow(&conn->sk);
+	conn->stream.rx.ring.need = (struct sdp_need){ .adapts = conn->stream.flow->adapts };
 	conn->flow_reason = SDP_FLOW_REASON_NONE;
 	conn->stream.features = sdp_flow_up_to(conn->stream.flow) & conn->link.dev->flows;
 	/* Whether, and how, messages travel without a header: see stream/immediate.c. */
@@ -343,7 +344,7 @@ static const char *sdp_flow_reason(enum sdp_flow_reason reason)
 static enum sdp_flow_reason sdp_flow_obstacle(const struct sdp_conn *conn,
 					      const struct sdp_flow_ops *want)
 {
-	if (conn->stream.flow == want)
+	if (conn->stream.flow->feature == want->feature)
 		return SDP_FLOW_REASON_NONE;
 	return want->feature & conn->link.dev->flows ? SDP_FLOW_REASON_PEER :
 						  SDP_FLOW_REASON_DEVICE;
@@ -365,7 +366,8 @@ void sdp_flow_choose(struct sdp_conn *conn, u16 peer)
 	conn->flow_reason = sdp_flow_obstacle(conn, want);
 	sdp_dbg(&conn->sk, "RDMA over %s with flow control %s, %s is wanted",
 		conn->dev_name, conn->stream.flow->name, want->name);
-	if (!conn->flow_reason)
+	/* Whoever leaves the choice to us has got what he wants. */
+	if (!conn->flow_reason || want->adapts)
 		return;
 	SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_FLOWDOWNGRADES);
 	pr_info_ratelimited("sdp: flow control on %s is %s and not %s: %s\n",

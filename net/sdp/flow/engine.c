@@ -38,7 +38,16 @@ static const struct sdp_flow_ops sdp_flows[] = {
 	},
 };
 
-const struct sdp_flow_ops *const sdp_flow_default = &sdp_flows[0];
+/* No connection has it once the peer has answered. */
+static const struct sdp_flow_ops sdp_flow_auto = {
+	.name = "auto",
+	.id = SDP_FLOW_AUTO,
+	.feature = SDP_FEAT_NIC,
+	.async = true,
+	.adapts = true,
+};
+
+const struct sdp_flow_ops *const sdp_flow_default = &sdp_flow_auto;
 
 /**
  * sdp_flow_find() - look for an engine
@@ -53,11 +62,11 @@ const struct sdp_flow_ops *sdp_flow_find(const char *name)
 	for (i = 0; i < ARRAY_SIZE(sdp_flows); i++)
 		if (!strcmp(sdp_flows[i].name, name))
 			return &sdp_flows[i];
-	return NULL;
+	return strcmp(sdp_flow_auto.name, name) ? NULL : &sdp_flow_auto;
 }
 
 /**
- * sdp_flow_names() - write down the names of all engines
+ * sdp_flow_names() - write down the names of all engines, and that of their choice
  * @buf: where to
  * @size: bytes there, SDP_FLOW_BUF_MAX suffice
  */
@@ -67,8 +76,8 @@ void sdp_flow_names(char *buf, size_t size)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(sdp_flows); i++)
-		len += scnprintf(buf + len, size - len, "%s%s", i ? " " : "",
-				 sdp_flows[i].name);
+		len += scnprintf(buf + len, size - len, "%s ", sdp_flows[i].name);
+	scnprintf(buf + len, size - len, "%s", sdp_flow_auto.name);
 }
 
 /**

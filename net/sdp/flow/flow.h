@@ -9,6 +9,7 @@
 #include <linux/sdp.h>
 #include <linux/types.h>
 
+#include "auto.h"
 #include "credit.h"
 #include "nic.h"
 #include "rdma.h"
@@ -28,6 +29,8 @@ struct sdp_outring;
  * @async: what has waited for the peer's space leaves when an interrupt reports
  *	space; else in the next call
  * @tells_space: the space of the ring is advertised to the peer
+ * @adapts: not an engine but the wish for whichever suits: the strongest that both
+ *	ends have, and a ring only where it is worthwhile
  * @piece: least space of a ring of so many bytes that is advertised at once, by what
  *	the administrator wishes; NULL for an engine without rings
  * @fit: how many of so many bytes may be written into the peer's ring; NULL for
@@ -46,6 +49,7 @@ struct sdp_flow_ops {
 	u16 feature;
 	bool async;
 	bool tells_space;
+	bool adapts;
 	u32 (*piece)(u32 size, u32 wish);
 	u32 (*fit)(const struct sdp_outring *out,
 		   const struct sdp_credit *credit, u32 len);

@@ -25,6 +25,7 @@ SDP_INFO_AT(flushes, 240);
 SDP_INFO_AT(fill, 304);
 SDP_INFO_AT(zcopy_sent, 368);
 SDP_INFO_AT(zcopy, 424);
+SDP_INFO_AT(ring_reason, 428);
 SDP_INFO_AT(guard_copies, 440);
 static_assert(__SDP_FLUSH_MAX <= SDP_FLUSH_ROOM);
 
@@ -158,6 +159,8 @@ static void sdp_info_live(const struct sdp_sock *ssk, struct sdp_info *info)
 	info->sdpi_rx_ring = conn->stream.rx.ring.pos.size;
 	info->sdpi_rx_ring_used = sdp_inring_used(&conn->stream.rx.ring.pos);
 	info->sdpi_peer_ring = conn->stream.tx.out.size;
+	if (info->sdpi_rx_ring)
+		info->sdpi_ring_reason = conn->stream.rx.ring.need.why;
 }
 
 static void sdp_info_sdp(struct sdp_sock *ssk, struct sdp_info *info)

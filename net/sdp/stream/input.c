@@ -158,6 +158,8 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	err = sdp_rx_take(st, buf, msg, &last);
 	if (err)
 		return err;
+	if (unlikely(rx->ring.wanted))
+		sdp_rx_note_need(st, msg->payload_len);
 	WRITE_ONCE(rx->bytes, rx->bytes + msg->payload_len);
 	st->stats.bytes_in += msg->payload_len;
 	st->stats.data_in++;

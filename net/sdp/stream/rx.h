@@ -40,6 +40,7 @@ void sdp_rx_repost(struct sdp_stream *st, struct sdp_rx_buf *buf);
 void sdp_rx_recycle(struct sdp_stream *st, struct sdp_rx_buf *buf);
 void sdp_rx_grow(struct sdp_stream *st);
 void sdp_rx_exhausted(struct sdp_stream *st);
+void sdp_rx_note_need(struct sdp_stream *st, u32 len);
 int sdp_rx_handle_chrcvbuf(struct sdp_stream *st, u32 wish);
 void sdp_rx_add_spare(struct sdp_stream *st);
 

@@ -7,6 +7,9 @@
 
 #include "stream.h"
 
+/* A message that comes within so many jiffies of the last one belongs to a stream. */
+#define SDP_RX_SOON	(HZ / 100)
+
 /* What all buffers may have: as user space has set it, else the sysctl. */
 static u32 sdp_rx_limit(const struct sdp_stream *st)
 {
@@ -423,14 +426,35 @@ static void sdp_rx_start_growth(struct sdp_stream *st)
 }
 
 /*
- * Whether growth is worth the attempt.  A ring takes the place of everything
- * else; until there is one @more says whether buffers may be more, or larger.
+ * Begins growth if it is worth the attempt.  A ring takes the place of everything else,
+ * for the reason @why, if there is one; else @more says whether buffers may be more, or
+ * larger.
  */
-static bool sdp_rx_may_grow(const struct sdp_stream *st, bool more)
+static void sdp_rx_try_growth(struct sdp_stream *st, enum sdp_ring_reason why, bool more)
 {
-	const struct sdp_rx *rx = &st->rx;
+	struct sdp_rx_ring *ring = &st->rx.ring;
 
-	return !rx->rb.growing && !rx->ring.mr && (rx->ring.wanted || more);
+	if (st->rx.rb.growing || ring->mr)
+		return;
+	if (ring->wanted && why)
+		ring->need.why = why;
+	else if (!more)
+		return;
+	sdp_rx_start_growth(st);
+}
+
+/**
+ * sdp_rx_note_need() - a message with data has come, and there may be a ring one day
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @len: bytes
+ */
+void sdp_rx_note_need(struct sdp_stream *st, u32 len)
+{
+	bool soon = time_before_eq(jiffies, st->stats.last_in + SDP_RX_SOON);
+
+	sdp_owned(st->sk);
+	if (sdp_need_arrived(&st->rx.ring.need, len, len >= PAGE_SIZE, soon))
+		sdp_rx_try_growth(st, SDP_RING_SHORT, false);
 }
 
 /**
@@ -447,8 +471,9 @@ void sdp_rx_exhausted(struct sdp_stream *st)
 	sdp_owned(st->sk);
 	if (st->credit.rx_advertised >= SDP_PEER_BUFS_MIN)
 		return;
-	if (sdp_rx_may_grow(st, sdp_rcvbuf_more(rb, sdp_rx_limit(st))))
-		sdp_rx_start_growth(st);
+	sdp_rx_try_growth(st, sdp_need_full(&st->rx.ring.need) ? SDP_RING_FULL :
+								 SDP_RING_NONE,
+			  sdp_rcvbuf_more(rb, sdp_rx_limit(st)));
 	sdp_rx_relieve_later(st);
 }
 
@@ -465,10 +490,10 @@ int sdp_rx_handle_chrcvbuf(struct sdp_stream *st, u32 wish)
 	int err = sdp_rcvbuf_asked(rb, wish);
 
 	sdp_owned(st->sk);
-	if (!err &&
-	    sdp_rx_may_grow(st, sdp_rcvbuf_larger(rb, sdp_rx_limit(st)) >
-				 rb->size))
-		sdp_rx_start_growth(st);
+	if (!err)
+		sdp_rx_try_growth(st, sdp_need_longer(&st->rx.ring.need, wish) ?
+				  SDP_RING_LONGER : SDP_RING_NONE,
+				  sdp_rcvbuf_larger(rb, sdp_rx_limit(st)) > rb->size);
 	return err;
 }
 

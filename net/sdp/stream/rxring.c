@@ -4,9 +4,9 @@
  * what has arrived in it.  What is decided is decided in flow/rdma.c and
  * flow/nic.c.
  *
- * A connection starts with receive buffers and credits.  When these do not
- * suffice, and both ends have offered an engine with rings, a ring takes the
- * place of more and larger buffers.
+ * A connection starts with receive buffers and credits.  When there is a reason
+ * (flow/auto.c), and both ends have offered an engine with rings, a ring takes the place
+ * of more and larger buffers.
  */
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -40,6 +40,8 @@ u32 sdp_rx_ring_size(struct sdp_stream *st)
 		size = READ_ONCE(st->sk->sk_rcvbuf);
 	ring->size = rounddown_pow_of_two(clamp(size, SDP_MIN_RING_SIZE,
 						SDP_MAX_RING_SIZE));
+	if (ring->need.adapts)
+		return SDP_NEED_REQUESTS + SDP_PEER_BUFS_MIN;
 	sdp_inring_init(&in, ring->size, ring->size / SDP_RING_PIECES);
 	/* Virtual windows are fewer, but for two that are kept from data. */
 	return sdp_rdma_buffers(&in) + SDP_PEER_BUFS_MIN;
@@ -60,7 +62,17 @@ static u32 sdp_rx_ring_piece(const struct sdp_stream *st, u32 size)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
 
-	return st->flow->piece(size, READ_ONCE(sn->window_size));
+	return st->flow->piece(size, st->rx.ring.need.adapts ? size / SDP_NEED_REQUESTS :
+			       READ_ONCE(sn->window_size));
+}
+
+/* How many receive requests are to be posted now. */
+static u32 sdp_rx_ring_requests(const struct sdp_stream *st)
+{
+	const struct sdp_rx_ring *ring = &st->rx.ring;
+	u32 n = st->flow->buffers(&ring->pos);
+
+	return ring->need.adapts ? min(n, SDP_NEED_REQUESTS + SDP_PEER_BUFS_MIN - 1U) : n;
 }
 
 static void sdp_rx_ring_free_memory(struct sdp_rx_ring *ring)
@@ -183,6 +195,21 @@ static bool sdp_rx_ring_try(struct sdp_stream *st, u32 size)
 	return false;
 }
 
+/*
+ * Whoever has asked for a ring has said before how large.  Others may set SO_RCVBUF at any
+ * time, which is for the ring and for the buffers that there are until they are used.
+ */
+static u32 sdp_rx_ring_limit(const struct sdp_stream *st)
+{
+	const struct sdp_rx_ring *ring = &st->rx.ring;
+	u32 most = max_t(int, READ_ONCE(st->sk->sk_rcvbuf), 0);
+
+	if (!ring->need.adapts || !(st->sk->sk_userlocks & SOCK_RCVBUF_LOCK))
+		return ring->size;
+	most -= min(most, st->rx.rb.bytes);
+	return most ? min_t(u32, ring->size, rounddown_pow_of_two(most)) : 0;
+}
+
 /**
  * sdp_rx_ring_alloc() - get memory for a ring that is wanted
  * @st: stream of a locked socket with a queue pair
@@ -197,16 +224,17 @@ bool sdp_rx_ring_alloc(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 	struct sdp_rx_ring *ring = &rx->ring;
-	u32 size = ring->size;
+	u32 least = ring->need.adapts ? SDP_NEED_RING_MIN : SDP_MIN_RING_SIZE;
+	u32 size = sdp_rx_ring_limit(st);
 
 	sdp_owned(st->sk);
-	if (!ring->wanted)
+	if (!ring->wanted || !ring->need.why)
 		return false;
 	ring->wanted = false;
 	if (sdp_rx_slots_alloc(st, &ring->slots,
 			       rx->slots - rx->first.count))
 		return false;
-	for (; size >= SDP_MIN_RING_SIZE; size /= 2) {
+	for (; size >= least; size /= 2) {
 		if (!sdp_rx_ring_try(st, size))
 			continue;
 		sdp_rx_slots_use(rx, &ring->slots);
@@ -237,9 +265,21 @@ static bool sdp_rx_ring_post(struct sdp_stream *st)
 	return false;
 }
 
+static const char *sdp_rx_ring_reason(enum sdp_ring_reason why)
+{
+	switch (why) {
+	case SDP_RING_FULL:
+		return "the peer has used up its credits";
+	case SDP_RING_LONGER:
+		return "the peer asks for longer buffers";
+	default:
+		return "short messages come one after the other";
+	}
+}
+
 static void sdp_rx_ring_refill(struct sdp_stream *st)
 {
-	u32 want = st->flow->buffers(&st->rx.ring.pos);
+	u32 want = sdp_rx_ring_requests(st);
 
 	while (st->credit.rx_posted < want && sdp_rx_may_post(st) &&
 	       sdp_rx_ring_post(st))
@@ -262,8 +302,10 @@ void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
 
 	sdp_owned(st->sk);
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_RINGSTARTS);
+	sdp_dbg(st->sk, "a ring of %u bytes takes the place of buffers: %s", ring->size,
+		sdp_rx_ring_reason(ring->need.why));
 	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(st, ring->size));
-	sdp_credit_resize(&st->credit, st->flow->buffers(pos));
+	sdp_credit_resize(&st->credit, sdp_rx_ring_requests(st));
 	sdp_rx_ring_refill(st);
 	*ravah = (struct sdp_ravah){
 		.size = ring->size,

@@ -109,7 +109,8 @@ struct sdp_rx_stamp {
  * @told_at: when space was advertised last
  * @spare: receive buffers posted for which there is no window, because messages
  *	took several
- * @wanted: it is to be allocated when the first buffers do not suffice
+ * @wanted: it is to be allocated when there is a reason
+ * @need: whether there is one
  * @chunk: bytes in each piece of the memory
  * @sg: the pieces
  * @nr_sg: their number
@@ -125,6 +126,7 @@ struct sdp_rx_ring {
 	u32 size;
 	u32 spare;
 	bool wanted;
+	struct sdp_need need;
 	u32 chunk;
 	struct scatterlist *sg;
 	u32 nr_sg;

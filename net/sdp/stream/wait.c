@@ -240,6 +240,7 @@ static bool sdp_tx_send_first(struct sdp_stream *st, u32 len, enum sdp_flush cau
 	if (!msg->len)
 		WRITE_ONCE(tx->wait_tail, tx->wait_tail + 1);
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
+	sdp_need_answered(&st->rx.ring.need);
 	return sdp_tx_post(st, SDP_MID_DATA, len, sdp_oob_flags(tx, urgent));
 }
 

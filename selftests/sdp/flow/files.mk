@@ -2,5 +2,5 @@
 #
 # The engines of flow control, and how two ends agree on one.
 
-TEST_GEN_PROGS += sdp_flow sdp_flow_choice
+TEST_GEN_PROGS += sdp_flow sdp_flow_choice sdp_flow_auto
 TEST_SCRIPTS += sdp_flow_rerun.sh

@@ -23,6 +23,8 @@ void expect_flow(int fd, const char *want);
 struct sdp_info info_of(int fd);
 /* A listener that wants an engine, and so many bytes of receive buffer. */
 int engine_listener(const char *engine, int ring);
+/* Two ends that want the same engine. */
+struct pair pair_wanting(const char *engine);
 /* Two ends that want an engine each, and so many bytes of receive buffer. */
 struct pair engine_pair(const char *client, const char *server, int ring);
 

@@ -262,7 +262,8 @@ static void sdp_info_of_connection(void)
 	struct sdp_info c = sdp_info(p.client), s = sdp_info(p.server);
 
 	CHECK_EQ(c.sdpi_state, STATE_ESTABLISHED);
-	CHECK_EQ(c.sdpi_flow, SDP_FLOW_CREDIT);
+	CHECK(c.sdpi_flow >= SDP_FLOW_CREDIT && c.sdpi_flow <= SDP_FLOW_NIC);
+	CHECK_EQ(c.sdpi_flow, s.sdpi_flow);
 	CHECK_EQ(c.sdpi_features & 1, 1);
 	CHECK_EQ(c.sdpi_features, s.sdpi_features);
 	CHECK(device_exists(c.sdpi_device));

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sdp_engine.h"
 #include "sdp_memory.h"
 
 /* The first receive buffers, the fewest, and a piece of the send ring. */
@@ -174,7 +175,7 @@ static void every_size_boundary(void)
 /* Nobody reads, so that the credits run out again and again. */
 static void many_small_messages_get_more_buffers(void)
 {
-	struct pair p = new_pair();
+	struct pair p = pair_wanting("credit");
 	int i;
 
 	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 
 #include "sdp_engine.h"
@@ -200,11 +201,12 @@ static uint64_t header_bytes(const struct end *end)
 
 static void run_work_requests(void)
 {
-	struct pair p = new_nodelay_pair();
+	struct pair p = pair_wanting("credit");
 	struct end c = end_of_fd(p.client), s = end_of_fd(p.server);
 	uint64_t sent = 0, posted;
 	int i;
 
+	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);
 	for (i = 0; i < SIGNALED_ROUNDS; i++)
 		sent += send_messages(p);
 	WAIT_FOR(count_now("sdp_completion", &s, "queue=receive") ==

@@ -173,7 +173,7 @@ static void flush_of_held(void)
 
 static void run_credit_stall(void)
 {
-	struct pair p = new_pair();
+	struct pair p = pair_wanting("credit");
 	struct end c = end_of_fd(p.client), s = end_of_fd(p.server);
 	const struct event *e;
 	uint64_t sent, flushes;
