@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from . import iwarp, plan, samehost, table
+from . import foreign, iwarp, plan, samehost, table
 from .plan import KIB, MIB, MODES
 
 # Runs that differ by less than this are equal.
@@ -67,6 +67,7 @@ _HERE_ZERO = _against(samehost.ZERO_COPY, [samehost.LOOPBACK])
 RULES = (
     _at_most("4a", "modes within 5 % of each other", "latency", tuple(combinations(MODES, 2)), 1.05,
              either_way=True),
+    _at_most("4a", "auto within 5 % of the best mode", "latency", _against(["auto"], MODES), 1.05),
     _at_most("4a", "every mode at most 1.1 x ibv_rc_pingpong -e", "latency",
              _against(MODES, ["verbs"]), 1.1),
     _at_most("4a", "every mode ahead of rsockets", "latency", _against(MODES, ["rsockets"]), 1.0),
@@ -86,6 +87,7 @@ RULES = (
     Rule("peers", "nic ahead of rsockets at every size", "peers", (("nic", "rsockets"),), 1.0),
     Rule("peers", "nic ahead of SMC-R, equal buffers, at every size", "peers", (("nic", "smc"),),
          1.0, kernel="6.12"),
+    Rule("peers", "auto within 5 % of the best mode", "peers", _against(["auto"], MODES), 0.95),
     Rule("peers", "nic ahead of TCP at 64 B", "peers", (("nic", "tcp"),), 1.0, least=64, most=64),
     Rule("5", "rdma behind credit from 1000 us", "progress", (("rdma", "credit"),), 1.0 + EQUAL,
          least=1000),
@@ -126,6 +128,12 @@ RULES = (
          somewhere=True, least=64 * KIB, most=64 * KIB),
     Rule("here-bw", "2.5 x TCP at 1 MiB without a copy", "herebandwidth", _HERE_ZERO, 2.5,
          somewhere=True, least=MIB),
+    Rule("qperf-bw", "auto within 5 % of the best engine", "qperfbandwidth",
+         _against([foreign.DEFAULT], foreign.FIXED), 0.95),
+    _at_most("qperf-lat", "auto within 5 % of the best engine", "qperflatency",
+             _against([foreign.DEFAULT], foreign.FIXED), 1.05),
+    Rule("qperf-bw", "auto at least TCP from 64 B to 4 KiB", "qperfbandwidth",
+         ((foreign.DEFAULT, foreign.TCP),), 1.0, most=4 * KIB),
     Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
          least=512, most=512),
 )

@@ -24,14 +24,15 @@ def _engine(name, colour):
 
 
 def _zcopy(label, colour, mode, fault="copy"):
-    return Transport(label, "sdp", colour, (("zcopy", mode), ("zcopy_fault", fault),
-                                            ("zcopy_threshold", 4 * KIB)))
+    return Transport(label, "sdp", colour, (("flow_control", "credit"), ("zcopy", mode),
+                                            ("zcopy_fault", fault), ("zcopy_threshold", 4 * KIB)))
 
 
 TRANSPORTS = {
     "credit": _engine("credit", "#d62728"),
     "rdma": _engine("rdma", "#1f77b4"),
     "nic": _engine("nic", "#2ca02c"),
+    "auto": _engine("auto", "#17becf"),
     "bsdp": _zcopy("BSDP", "#d62728", "off"),
     "zsdp": _zcopy("ZSDP", "#1f77b4", "sync"),
     "azsdp": _zcopy("AZ-SDP copy", "#2ca02c", "async"),
@@ -49,6 +50,8 @@ TRANSPORTS = {
 }
 
 MODES = ("credit", "rdma", "nic")
+# The papers know the modes only.
+CHOICES = ("auto", *MODES)
 PEERS = ("verbs", "verbs_write", "rsockets", "smc", "tcp")
 GUARDS = ("guard_off", "guard_copy", "guard_block", "guard_mprotect")
 ZCOPY = ("bsdp", "zsdp", "azsdp", "azblock")
@@ -174,14 +177,14 @@ class Experiment:
 EXPERIMENTS = {experiment.name: experiment for experiment in (
     Experiment(
         "latency", "Ping-pong latency: half a round trip", "lat", "one_way_us", "us", "smaller",
-        MODES + ("verbs", "rsockets", "smc", "tcp"), (1, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB),
+        CHOICES + ("verbs", "rsockets", "smc", "tcp"), (1, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB),
         "message"),
     Experiment(
         "bandwidth", "Uni-directional bandwidth, 8 buffers of 8 KiB", "bw", "mbit_per_s", "Mbit/s",
         "larger", MODES, _PAPER_SIZES, "message", PAPER_BUFFERS),
     Experiment(
         "peers", "Uni-directional bandwidth beside the peers, rings of 1 MiB", "bw", "mbit_per_s",
-        "Mbit/s", "larger", MODES + PEERS,
+        "Mbit/s", "larger", CHOICES + PEERS,
         (1, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB) + _LARGE_SIZES, "message"),
     Experiment(
         "progress", "Communication progress: bursts of 100 x 4 KiB to and fro, 8 buffers of 8 KiB",
@@ -297,14 +300,14 @@ class Figure:
 
 
 FIGURES = {figure.name: figure for figure in (
-    Figure("4a", "Ping-pong latency", "latency", MODES + ("verbs", "rsockets", "smc", "tcp"),
+    Figure("4a", "Ping-pong latency", "latency", CHOICES + ("verbs", "rsockets", "smc", "tcp"),
            yardstick="verbs"),
     Figure("4b", "Uni-directional bandwidth of the modes", "bandwidth", MODES, paper=True,
            yardstick="credit"),
     Figure("5", "Communication progress", "progress", MODES, paper=True, yardstick="credit"),
     Figure("6a", "Buffer utilisation, 8 KiB x 8", "fill8", MODES),
     Figure("6b", "Buffer utilisation, 32 KiB x 8", "fill32", MODES),
-    Figure("peers", "Uni-directional bandwidth beside the peers", "peers", MODES + PEERS,
+    Figure("peers", "Uni-directional bandwidth beside the peers", "peers", CHOICES + PEERS,
            yardstick="verbs"),
     Figure("z6a", "Zero copy: ping-pong latency", "zlatency", ZCOPY + ("verbs",), yardstick="zsdp"),
     Figure("z6b", "Zero copy: uni-directional throughput", "zbandwidth",
@@ -337,7 +340,7 @@ FIGURES = {figure.name: figure for figure in (
            ("guard_copy", "guard_block"), "given", "ns"),
     Figure("zguard-early", "Guards: writing to the memory before it was sent", "guard",
            ("guard_copy",), "early", "ns"),
-    Figure("cpu", "Processor time for a message", "peers", MODES + ("rsockets", "smc", "tcp"),
+    Figure("cpu", "Processor time for a message", "peers", CHOICES + ("rsockets", "smc", "tcp"),
            "busy_us_per_message", "us", yardstick="credit"),
 )}
 
