@@ -130,6 +130,19 @@ static void carried_to_listen(void)
 	check_options(server, o, ARRAY_SIZE(o));
 }
 
+/* The peer is told of it when the connection begins; afterwards it would be too late. */
+static void segment_size_is_carried(void)
+{
+	int listener = listener_at(tcp_socket(), loopback(0), 4);
+	int fd = tcp_only(), server;
+
+	set_int(fd, SOL_TCP, TCP_MAXSEG, 600);
+	connect_fd(fd, listener);
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK(get_int(server, SOL_TCP, TCP_MAXSEG) <= 600);
+	exchange(fd, server, 100000);
+}
+
 /* Those that IP and IPv6 keep themselves.  "lo" is the first interface. */
 #define LO __constant_htonl(1)
 
@@ -410,6 +423,7 @@ static void two_threads_connect(void)
 static const struct sdp_case cases[] = {
 	CASE(carried_to_connect, CASE_IPV6 | CASE_TCP),
 	CASE(carried_to_listen, CASE_TCP),
+	CASE(segment_size_is_carried, CASE_IPV6 | CASE_TCP),
 	CASE(kept_is_carried_to_connect, CASE_IPV6 | CASE_TCP),
 	CASE(kept_is_carried_to_listen, CASE_IPV6 | CASE_TCP),
 	CASE(ports_are_of_the_range, CASE_IPV6 | CASE_TCP),
