@@ -136,9 +136,9 @@ uint64_t recv_pattern_to_end(int fd, uint64_t seed, uint64_t pos, int *err)
 }
 
 /*
- * Large pieces first, then single bytes into the last corner. What is under
- * way may make room once more, so one EAGAIN alone is not the end: two with a
- * quiet time between them are.
+ * Large pieces first, then smaller ones, and single bytes into the last corner. What is
+ * under way may make room once more, so one EAGAIN alone is not the end: two with a quiet
+ * time between them are.
  */
 uint64_t fill_pipe(int fd, uint64_t seed)
 {
@@ -160,8 +160,12 @@ uint64_t fill_pipe(int fd, uint64_t seed)
 		CHECK_EQ(errno, EAGAIN);
 		if (full)
 			break;
-		full = len == 1 && !poll(&p, 1, quiet_ms());
-		len = 1;
+		if (len > 1)
+			len = len > 8 ? len / 8 : 1;
+		else if (poll(&p, 1, quiet_ms()))
+			len = sizeof(buf);
+		else
+			full = true;
 	}
 	CHECK(pos > 0);
 	return pos;
