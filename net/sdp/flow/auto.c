@@ -10,7 +10,7 @@
  */
 #include "auto.h"
 
-/* Messages up to this length are shorter than the rest of a ring's costs. */
+/* Longer messages gain nothing from a ring. */
 #define AUTO_SHORT	(32U * 1024)
 /* So many of them, each soon after the other and without an answer, are a stream. */
 #define AUTO_RUN	16
