@@ -10,7 +10,6 @@
 #include "sdp_memory.h"
 
 #define SHORT		100
-#define LONG		(256 * KIB)
 
 static struct pair auto_pair(void)
 {
@@ -98,26 +97,16 @@ static void answers_get_none(void)
 	close_pair(p);
 }
 
-static size_t long_total;
-
-static void *write_long(void *fd)
-{
-	send_pattern(*(int *)fd, FLOW_UP, 0, long_total, LONG);
-	return NULL;
-}
-
 static void long_messages_get_buffers(void)
 {
 	struct pair p = auto_pair();
+	uint64_t up = scaled(32 * MIB);
+	struct pattern_task writer = { .fd = p.client, .seed = FLOW_UP, .len = up };
 	struct sdp_info info;
-	pthread_t writer;
-	uint64_t up;
 
-	long_total = scaled(32 * MIB) / LONG * LONG;
-	up = long_total;
-	thread_start(&writer, write_long, &p.client);
-	recv_pattern(p.server, FLOW_UP, 0, long_total, LONG);
-	thread_join(writer);
+	pattern_task_start(&writer);
+	recv_pattern(p.server, FLOW_UP, 0, up, 256 * KIB);
+	pattern_task_end(&writer);
 	info = info_of(p.server);
 	CHECK(!info.sdpi_rx_ring);
 	CHECK(info.sdpi_rx_buffer_size > 32 * KIB);

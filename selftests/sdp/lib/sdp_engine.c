@@ -66,29 +66,11 @@ int engine_listener(const char *engine, int ring)
 
 	CHECK_OK(set_flow(listener, engine));
 	/* The kernel doubles what it is told, and would not allow as much to all. */
-	set_int(listener, SOL_SOCKET, SO_RCVBUFFORCE, ring / 2);
+	if (ring)
+		set_int(listener, SOL_SOCKET, SO_RCVBUFFORCE, ring / 2);
 	CHECK_OK(bind(listener, &addr.sa, addr.len));
 	CHECK_OK(listen(listener, 1));
 	return listener;
-}
-
-struct pair pair_wanting(const char *engine)
-{
-	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
-				       test_protocol()));
-	struct addr addr = server_addr(0);
-	struct pair p = { .client = new_client(0) };
-
-	CHECK_OK(set_flow(listener, engine));
-	CHECK_OK(bind(listener, &addr.sa, addr.len));
-	CHECK_OK(listen(listener, 1));
-	CHECK_OK(set_flow(p.client, engine));
-	expect_flow(p.client, engine);
-	addr = local_addr(listener);
-	CHECK_OK(connect(p.client, &addr.sa, addr.len));
-	p.server = CHECK_OK(accept(listener, NULL, NULL));
-	CHECK_OK(close(listener));
-	return p;
 }
 
 struct pair engine_pair(const char *client, const char *server, int ring)
@@ -99,11 +81,18 @@ struct pair engine_pair(const char *client, const char *server, int ring)
 
 	p.client = new_client(0);
 	CHECK_OK(set_flow(p.client, client));
-	set_int(p.client, SOL_SOCKET, SO_RCVBUFFORCE, ring / 2);
+	expect_flow(p.client, client);
+	if (ring)
+		set_int(p.client, SOL_SOCKET, SO_RCVBUFFORCE, ring / 2);
 	CHECK_OK(connect(p.client, &addr.sa, addr.len));
 	p.server = CHECK_OK(accept(listener, NULL, NULL));
 	CHECK_OK(close(listener));
 	return p;
+}
+
+struct pair pair_wanting(const char *engine)
+{
+	return engine_pair(engine, engine, 0);
 }
 
 /*

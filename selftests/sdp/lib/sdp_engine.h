@@ -21,7 +21,7 @@ void read_sysctl(const char *path, char *buf, size_t size);
 int set_flow(int fd, const char *name);
 void expect_flow(int fd, const char *want);
 struct sdp_info info_of(int fd);
-/* A listener that wants an engine, and so many bytes of receive buffer. */
+/* A listener that wants an engine, and so many bytes of receive buffer, if not 0. */
 int engine_listener(const char *engine, int ring);
 /* Two ends that want the same engine. */
 struct pair pair_wanting(const char *engine);
