@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Figures of a program that others wrote, qperf, unmodified and with its own defaults."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import plan
-from .plan import KIB, MIB, Figure, Transport
+from .plan import KIB, MIB, Figure
 
 # What users get who change nothing, what could be had instead, and what they have now.
 DEFAULT = "qperf_auto"
@@ -13,17 +13,9 @@ TCP = "qperf_tcp"
 _ALL = (DEFAULT, *FIXED, TCP)
 
 
-def _engine(name, colour):
-    return Transport(f"AF_SDP {name}", "qperf_sdp", colour, (("flow_control", name),))
-
-
-TRANSPORTS = {
-    DEFAULT: _engine("auto", "#17becf"),
-    "qperf_credit": _engine("credit", "#d62728"),
-    "qperf_rdma": _engine("rdma", "#1f77b4"),
-    "qperf_nic": _engine("nic", "#2ca02c"),
-    TCP: Transport("TCP", "qperf_tcp", "#8c564b"),
-}
+TRANSPORTS = {f"qperf_{name}": replace(plan.TRANSPORTS[name], program="qperf_sdp")
+              for name in plan.CHOICES}
+TRANSPORTS[TCP] = replace(plan.TRANSPORTS["tcp"], program=TCP)
 
 _SIZES = (64, KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB)
 
@@ -35,7 +27,7 @@ class _Experiment(plan.Experiment):
     def command(self, name, point):
         """What the node is told; all of net.sdp but the engine stays as it is by default."""
         transport = TRANSPORTS[name]
-        settings = ",".join(f"{name}={value}" for name, value in transport.settings)
+        settings = ",".join(f"{key}={value}" for key, value in transport.settings)
         return f"{transport.program} 0 {settings or '-'} {self.test} {point} 1"
 
 

@@ -177,8 +177,8 @@ class Experiment:
 EXPERIMENTS = {experiment.name: experiment for experiment in (
     Experiment(
         "latency", "Ping-pong latency: half a round trip", "lat", "one_way_us", "us", "smaller",
-        CHOICES + ("verbs", "rsockets", "smc", "tcp"), (1, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB),
-        "message"),
+        CHOICES + ("verbs", "rsockets", "smc", "tcp"),
+        (1, 64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB), "message"),
     Experiment(
         "bandwidth", "Uni-directional bandwidth, 8 buffers of 8 KiB", "bw", "mbit_per_s", "Mbit/s",
         "larger", MODES, _PAPER_SIZES, "message", PAPER_BUFFERS),
