@@ -67,6 +67,7 @@ int sdp_listen_start(struct sock *sk, int backlog)
 	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 	if (sk->sk_state == TCP_LISTEN)
 		return sdp_fallback_listen(ssk, backlog);
+	sdp_stream_begin(&ssk->conn.stream);
 	sdp_conn_forget_port(&ssk->conn);
 	err = sdp_listen_bind(ssk);
 	if (err)

@@ -165,13 +165,14 @@ static int sdp_connect_start(struct socket *sock,
 {
 	struct sock *sk = sock->sk;
 	struct sdp_sock *ssk = sdp_sk(sk);
-	u32 era = ssk->era;
+	u32 epoch;
 	int err;
 
 	if (sk->sk_state != TCP_CLOSE)
 		return -EISCONN;
 	if (ssk->base.v6only && sdp_addr_is_v4(peer))
 		return -ENETUNREACH;
+	epoch = sdp_stream_begin(&ssk->conn.stream);
 	ssk->base.peer = *peer;
 	if (!ssk->conn.bound)
 		ssk->base.v6 = v6;
@@ -186,10 +187,10 @@ static int sdp_connect_start(struct socket *sock,
 	/* What connects needs the port for itself. */
 	if (!err && ssk->share)
 		sdp_sock_rollback(sk, sdp_share_leave);
-	if (!err && era == ssk->era)
-		err = sdp_sock_start_connect(ssk, &era);
+	if (!err && sdp_stream_is(&ssk->conn.stream, epoch))
+		err = sdp_sock_start_connect(ssk);
 	/* The lock was released, and another thread may have begun again. */
-	if (era != ssk->era)
+	if (!sdp_stream_is(&ssk->conn.stream, epoch))
 		return -EALREADY;
 	if (err && sdp_fallback_connect(ssk, &err))
 		err = 0;
@@ -209,8 +210,8 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 			      bool v6, int flags)
 {
 	struct sock *sk = sock->sk;
+	u32 epoch;
 	long timeo;
-	u32 era;
 	int err;
 
 	sdp_fallback_undo(sock);
@@ -231,7 +232,7 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 	timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 	if (!timeo && sdp_fallback_tcp(sdp_fallback(sk)))
 		return err;
-	era = sdp_sk(sk)->era;
+	epoch = sdp_conn(sk)->stream.epoch;
 	if (sdp_in_state(sk, SDPF_CONNECTING)) {
 		if (!timeo)
 			return err;
@@ -239,6 +240,9 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		if (sdp_in_state(sk, SDPF_CONNECTING))
 			return timeo ? sock_intr_errno(timeo) : err;
 	}
+	/* As TCP says if another thread has made something else of the socket. */
+	if (!sdp_stream_is(&sdp_conn(sk)->stream, epoch))
+		return -EPIPE;
 	if (sdp_fallback_tcp(sdp_fallback(sk)))
 		return err == -EINPROGRESS ? SDP_CONNECT_TCP_FIRST :
 					     SDP_CONNECT_TCP_AGAIN;
@@ -248,9 +252,6 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		sdp_sock_forget(sdp_sk(sk));
 		return err ? err : -ECONNABORTED;
 	}
-	/* As TCP says if another thread has made something else of the socket. */
-	if (era != sdp_sk(sk)->era)
-		return -EPIPE;
 	sock->state = SS_CONNECTED;
 	err = sdp_rdmacg_charge(&sdp_sk(sk)->conn.link);
 	if (err) {

@@ -99,16 +99,15 @@ static unsigned long sdp_sock_connect_time(const struct sock *sk)
  * sdp_sock_start_connect() - leave state CLOSE towards the peer
  * @ssk: locked socket with its peer set; the lock is released for a while if
  *	this fails
- * @era: set to the socket's when this fails: if that has changed, another thread has
- *	begun something new with the socket
  *
  * Return: 0 when the connection manager is at work, or a negative errno.
  */
-int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
+int sdp_sock_start_connect(struct sdp_sock *ssk)
 {
 	struct sock *sk = &ssk->sk;
 	struct sdp_net *sn = sdp_net(sock_net(sk));
 	unsigned long timeout = sdp_sock_connect_time(&ssk->sk);
+	u32 epoch = ssk->conn.stream.epoch;
 	int err;
 
 	sdp_owned(sk);
@@ -136,12 +135,11 @@ int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era)
 	sdp_dbg(sk, "connect: error %d of RDMA", err);
 	/* The id is bound at most, and has seen no event that we act upon. */
 	sdp_timer_disarm_all(&ssk->sk);
-	*era = ssk->era;
 	/* What it has fixed, a family and a port, is not for the next attempt. */
 	sdp_sock_rollback(sk, ssk->conn.bound ? sdp_sock_keep_id :
 						sdp_sock_destroy_id);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_CONNECTFAILS);
-	if (*era == ssk->era && !ssk->conn.bound_addr)
+	if (sdp_stream_is(&ssk->conn.stream, epoch) && !ssk->conn.bound_addr)
 		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	return err;
 }
@@ -282,6 +280,7 @@ static bool sdp_wait_is_connected(const struct sock *sk)
  */
 int sdp_wait_connect(struct sock *sk, long *timeo)
 {
+	u32 epoch = sdp_conn(sk)->stream.epoch;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err;
 
@@ -299,6 +298,9 @@ int sdp_wait_connect(struct sock *sk, long *timeo)
 		add_wait_queue(sk_sleep(sk), &wait);
 		sdp_wait_event(sk, timeo, sdp_wait_is_connected(sk), &wait);
 		remove_wait_queue(sk_sleep(sk), &wait);
+		/* Another thread has begun another attempt. */
+		if (!sdp_stream_is(&sdp_conn(sk)->stream, epoch))
+			return -EPIPE;
 	} while (!sdp_wait_is_connected(sk));
 	return 0;
 }

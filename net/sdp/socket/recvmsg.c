@@ -32,9 +32,21 @@ static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 	rd->pos += read;
 }
 
-/* What ends a read that has got nothing yet; 1 = nothing does. */
-static int sdp_recv_end(struct sock *sk, long timeo)
+/*
+ * Whether another thread has begun another connection while the read has waited, whose
+ * bytes are not what was to be read.
+ */
+static bool sdp_recv_is_late(const struct sock *sk, const struct sdp_read *rd)
 {
+	return !sdp_stream_is(&sdp_sk(sk)->conn.stream, rd->epoch);
+}
+
+/* What ends a read that has got nothing yet; 1 = nothing does. */
+static int sdp_recv_end(struct sock *sk, const struct sdp_read *rd, long timeo)
+{
+	/* As TCP says. */
+	if (sdp_recv_is_late(sk, rd))
+		return -EPIPE;
 	if (sdp_sk(sk)->conn.stream.done)
 		return 0;
 	if (sk->sk_err)
@@ -58,8 +70,8 @@ static int sdp_recv_end(struct sock *sk, long timeo)
 static bool sdp_recv_enough(const struct sock *sk, const struct sdp_read *rd,
 			    int target, long timeo)
 {
-	return rd->done >= target || sk->sk_err || sk->sk_state == TCP_CLOSE ||
-	       (sk->sk_shutdown & RCV_SHUTDOWN) || !timeo ||
+	return sdp_recv_is_late(sk, rd) || rd->done >= target || sk->sk_err ||
+	       sk->sk_state == TCP_CLOSE || (sk->sk_shutdown & RCV_SHUTDOWN) || !timeo ||
 	       signal_pending(current) ||
 	       (rd->peek && sdp_rx_full(&sdp_sk(sk)->conn.stream));
 }
@@ -110,14 +122,16 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 	int ret;
 
 	for (;;) {
+		if (sdp_turn_wait(sk, turn))
+			return sock_intr_errno(timeo);
+		if (sdp_recv_is_late(sk, rd))
+			return -EPIPE;
 		if (rd->peek) {
 			rd->msg->msg_iter = start;
 			rd->left = want;
 			rd->done = 0;
 		}
 		ret = sdp_recv_urgent_signal(sk, rd, timeo);
-		if (!ret && sdp_turn_wait(sk, turn))
-			ret = sock_intr_errno(timeo);
 		if (ret)
 			return ret;
 		ret = sdp_recv_queue(&sdp_sk(sk)->conn.stream, rd);
@@ -135,7 +149,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			if (sdp_recv_enough(sk, rd, target, timeo))
 				return 0;
 		} else {
-			ret = sdp_recv_end(sk, timeo);
+			ret = sdp_recv_end(sk, rd, timeo);
 			if (ret == -EAGAIN)
 				sdp_tx_pause_here(sdp_conn(sk));
 			if (ret <= 0)
@@ -184,6 +198,7 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 			   int flags, ktime_t *stamp)
 {
 	struct sdp_read rd = {
+		.epoch = sdp_sk(sk)->conn.stream.epoch,
 		.msg = msg,
 		.left = len,
 		.peek = flags & MSG_PEEK,

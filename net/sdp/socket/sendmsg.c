@@ -19,15 +19,23 @@ static int sdp_send_error(const struct sock *sk)
 	return sk->sk_err || (sk->sk_shutdown & SEND_SHUTDOWN) ? -EPIPE : 0;
 }
 
-/*
- * While a writer has waited another thread may have dissolved the connection,
- * and taken the error, and even begun another one.
- */
+/* Whether the next bytes may be sent. */
 static int sdp_send_check(const struct sock *sk)
 {
 	if (!sdp_in_state(sk, SDPF_SEND))
 		return -EPIPE;
 	return sdp_send_error(sk);
+}
+
+/*
+ * While a writer has waited another thread may have dissolved the connection, and taken
+ * the error, and even begun another one, to which the write does not go.
+ */
+static int sdp_send_check_again(const struct sock *sk, const struct sdp_zmsg *zm)
+{
+	if (!sdp_stream_is(&sdp_sk(sk)->conn.stream, zm->epoch))
+		return -EPIPE;
+	return sdp_send_check(sk);
 }
 
 /* Waits until a connection that is being set up can carry data. */
@@ -38,10 +46,11 @@ static int sdp_send_wait_connected(struct sock *sk, long *timeo)
 	return sdp_wait_connect(sk, timeo);
 }
 
-static bool sdp_send_may_go_on(const struct sdp_sock *ssk, size_t left)
+static bool sdp_send_may_go_on(const struct sdp_sock *ssk, const struct sdp_zmsg *zm,
+			       size_t left)
 {
-	return sdp_tx_has_room(&ssk->conn.stream, left) || sdp_send_error(&ssk->sk) ||
-	       !sdp_in_state(&ssk->sk, SDPF_SEND);
+	return sdp_tx_has_room(&ssk->conn.stream, left) ||
+	       sdp_send_check_again(&ssk->sk, zm);
 }
 
 /*
@@ -61,7 +70,8 @@ static void sdp_send_want_space(struct sock *sk)
 }
 
 /* Waits for room, see sdp_tx_has_room(). */
-static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
+static int sdp_send_wait_space(struct sock *sk, const struct sdp_zmsg *zm, size_t left,
+			       long *timeo)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -74,7 +84,7 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 	ssk->conn.stream.stats.send_waits++;
 	sdp_alive_stalled(&ssk->conn.stream);
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (!sdp_send_may_go_on(ssk, left)) {
+	while (!sdp_send_may_go_on(ssk, zm, left)) {
 		if (signal_pending(current))
 			err = sock_intr_errno(*timeo);
 		else if (!*timeo)
@@ -82,7 +92,7 @@ static int sdp_send_wait_space(struct sock *sk, size_t left, long *timeo)
 		if (err)
 			break;
 		sdp_send_want_space(sk);
-		sdp_wait_event(sk, timeo, sdp_send_may_go_on(ssk, left), &wait);
+		sdp_wait_event(sk, timeo, sdp_send_may_go_on(ssk, zm, left), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return err;
@@ -159,7 +169,7 @@ static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
 				SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
 		return sent;
 	}
-	sent = sdp_zsync_send(&ssk->conn.zcopy, msg, timeo);
+	sent = sdp_zsync_send(&ssk->conn.zcopy, msg, zm, timeo);
 	zm->sent += sent;
 	if (!sent || ssk->conn.zcopy.unread.skip)
 		*mode = SDP_ZCOPY_OFF;
@@ -183,7 +193,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 		mode = sdp_send_mode(ssk, msg, zm, timeo);
 	while (!err && msg_data_left(msg)) {
 		err = sdp_turn_wait(sk, &ssk->conn.stream.write_turn) ?
-		      sock_intr_errno(timeo) : sdp_send_check(sk);
+		      sock_intr_errno(timeo) : sdp_send_check_again(sk, zm);
 		if (err)
 			break;
 		if (mode != SDP_ZCOPY_OFF) {
@@ -195,9 +205,20 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 			err = sdp_fault_in(sk, &msg->msg_iter, want,
 					   &ssk->conn.stream.write_turn);
 		else if (!err && msg_data_left(msg))
-			err = sdp_send_wait_space(sk, msg_data_left(msg),
+			err = sdp_send_wait_space(sk, zm, msg_data_left(msg),
 						  &timeo);
 	}
+	return err;
+}
+
+/* What a writer says who could send nothing; the error may be another connection's. */
+static int sdp_send_errno(struct sock *sk, const struct msghdr *msg,
+			  const struct sdp_zmsg *zm, int err)
+{
+	if (sdp_stream_is(&sdp_sk(sk)->conn.stream, zm->epoch))
+		return sk_stream_error(sk, msg->msg_flags, err);
+	if (err == -EPIPE && !(msg->msg_flags & MSG_NOSIGNAL))
+		send_sig(SIGPIPE, current, 0);
 	return err;
 }
 
@@ -208,7 +229,7 @@ static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t le
 	size_t done = 0;
 	int err;
 
-	err = sdp_zmsg_begin(&zm, sk, msg, len);
+	err = sdp_zmsg_begin(&zm, &sdp_sk(sk)->conn.zcopy, msg, len);
 	if (!err)
 		err = sdp_send_error(sk);
 	if (!err)
@@ -219,7 +240,7 @@ static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t le
 	if (done)
 		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESOUT, done);
 	else if (err)
-		err = sk_stream_error(sk, msg->msg_flags, err);
+		err = sdp_send_errno(sk, msg, &zm, err);
 	sdp_zmsg_end(&zm, done);
 	sdp_release_sock(sk);
 	return done ? done : err;

@@ -346,7 +346,6 @@ struct sock *sdp_sock_alloc_child(const struct sock *parent, gfp_t gfp)
 void sdp_sock_closed(struct sdp_sock *ssk)
 {
 	sdp_owned(&ssk->sk);
-	ssk->era++;
 	sdp_set_state(&ssk->sk, TCP_CLOSE);
 	sdp_sock_free_port(ssk);
 }

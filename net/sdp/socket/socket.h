@@ -32,8 +32,6 @@ struct pipe_inode_info;
  * @conn: the same as the connection sees it
  * @destruct: what the creating family wants done when the socket dies
  * @orphan: it counts among its namespace's orphans
- * @era: counts connections, listeners and ports that have ended, wraps: shows a caller
- *	that has released the lock whether what it had is gone
  * @deadline: jiffies when connect() stops to ask a busy listener again, when
  *	a pending child is old, or when an orphan that stands still is given up
  * @backoff: jiffies until it asks the next time
@@ -63,7 +61,6 @@ struct sdp_sock {
 	void (*destruct)(struct sock *sk);
 
 	bool orphan;
-	u32 era;
 	unsigned long deadline;
 	unsigned long backoff;
 	u32 progress;
@@ -131,7 +128,7 @@ void sdp_sock_rollback(struct sock *sk, void (*undo)(struct sdp_sock *ssk));
 void sdp_sock_wait_closed(struct sock *sk);
 /* connect.c */
 void sdp_sock_connected(struct sdp_sock *ssk);
-int sdp_sock_start_connect(struct sdp_sock *ssk, u32 *era);
+int sdp_sock_start_connect(struct sdp_sock *ssk);
 void sdp_sock_failed(struct sdp_sock *ssk, int reason);
 void sdp_sock_ended(struct sdp_sock *ssk, int reason);
 void sdp_sock_connect_again(struct sdp_sock *ssk);

@@ -23,7 +23,9 @@ static bool sdp_fallback_undecided(const struct sdp_fallback *fb)
 /* By itself, so that each call does not pay for what it has on the stack. */
 static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
 {
+	const struct sdp_stream *st = &sdp_conn(fb->sk)->stream;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	u32 epoch = READ_ONCE(st->epoch);
 	int err = 0;
 
 	add_wait_queue(sk_sleep(fb->sk), &wait);
@@ -34,6 +36,8 @@ static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
 			err = sock_intr_errno(timeo);
 		else
 			timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		if (!sdp_stream_is(st, epoch))
+			err = -EPIPE;
 	}
 	remove_wait_queue(sk_sleep(fb->sk), &wait);
 	return err;

@@ -75,6 +75,7 @@ void sdp_rx_ring_purge(struct sdp_stream *st);
 /* recvq.c */
 /**
  * struct sdp_read - a read in progress
+ * @epoch: the connection that it reads from, sdp_stream::epoch
  * @msg: where to put the bytes
  * @left: bytes still wanted
  * @done: bytes delivered
@@ -87,6 +88,7 @@ void sdp_rx_ring_purge(struct sdp_stream *st);
  * @zcopy: it may be read without a copy: it waits, and takes what it reads
  */
 struct sdp_read {
+	u32 epoch;
 	struct msghdr *msg;
 	size_t left;
 	size_t done;

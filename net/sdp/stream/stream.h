@@ -423,6 +423,8 @@ struct sdp_stream_ops {
  * @done: the stream's end has been received, and is there to be read
  * @read_turn: reads that wait for their memory, see usercopy.c
  * @write_turn: likewise writes
+ * @epoch: counts what connect() and listen() have begun, wraps: shows a call that has
+ *	released the lock whether the socket is still in the same connection
  * @async_out: pieces of user memory that are sent without a copy, and that no
  *	call waits for
  * @async_bytes: bytes of these that the peer has not read
@@ -449,6 +451,7 @@ struct sdp_stream {
 	bool done;
 	unsigned int read_turn;
 	unsigned int write_turn;
+	u32 epoch;
 	u32 async_out;
 	u32 async_bytes;
 };
@@ -459,6 +462,19 @@ void sdp_stream_init(struct sdp_stream *st, struct sdp_link *link,
 int sdp_stream_alloc(struct sdp_stream *st);
 void sdp_stream_choose(struct sdp_stream *st, u32 rcv_size, u32 bufs);
 void sdp_stream_free(struct sdp_stream *st);
+
+/* The socket is used for something new, whose epoch this returns. */
+static inline u32 sdp_stream_begin(struct sdp_stream *st)
+{
+	WRITE_ONCE(st->epoch, st->epoch + 1);
+	return st->epoch;
+}
+
+/* Whether that is still what it is used for; without the lock a hint. */
+static inline bool sdp_stream_is(const struct sdp_stream *st, u32 epoch)
+{
+	return READ_ONCE(st->epoch) == epoch;
+}
 
 /* The @count-th message that waits for credits. */
 static inline struct sdp_tx_msg *sdp_tx_msg(const struct sdp_tx *tx, u32 count)

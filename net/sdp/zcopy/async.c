@@ -109,20 +109,22 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z,
 	return NULL;
 }
 
-static bool sdp_zasync_may_go_on(const struct sdp_zcopy *z)
+static bool sdp_zasync_may_go_on(const struct sdp_zcopy *z,
+				 const struct sdp_zmsg *zm)
 {
 	const struct sock *sk = z->st->sk;
 
 	return (sdp_zsend_may_add(z) && sdp_zsend_has_drained(z)) || sk->sk_err ||
 	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
-	       !sdp_in_state(sk, SDPF_SEND);
+	       !sdp_in_state(sk, SDPF_SEND) || !sdp_stream_is(z->st, zm->epoch);
 }
 
 /*
  * Waits for room as long as the peer reads on.  Otherwise it may be waiting for
  * us to read, and the bytes go where others are, too, until that is full.
  */
-static void sdp_zasync_wait(struct sdp_zcopy *z, long *timeo)
+static void sdp_zasync_wait(struct sdp_zcopy *z, const struct sdp_zmsg *zm,
+			    long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = z->st->sk;
@@ -136,8 +138,8 @@ static void sdp_zasync_wait(struct sdp_zcopy *z, long *timeo)
 		time = min_t(long, sdp_zsend_patience(z), *timeo);
 		left = time;
 		while (left && !signal_pending(current) &&
-		       !sdp_zasync_may_go_on(z))
-			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(z),
+		       !sdp_zasync_may_go_on(z, zm))
+			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(z, zm),
 				       &wait);
 		if (*timeo != MAX_SCHEDULE_TIMEOUT)
 			*timeo -= time - left;
@@ -153,7 +155,7 @@ static void sdp_zasync_wait(struct sdp_zcopy *z, long *timeo)
 static bool sdp_zasync_may_add(const struct sdp_zcopy *z,
 			       const struct sdp_zmsg *zm)
 {
-	return (zm->uarg ? z->on : z->async) &&
+	return (zm->uarg ? z->on : z->async) && sdp_stream_is(z->st, zm->epoch) &&
 	       !sdp_zsend_waited_for(z) &&
 	       sdp_zsend_may_add(z) && sdp_zsend_open(z) &&
 	       z->st->tx.wait_head == z->st->tx.wait_tail;
@@ -164,7 +166,7 @@ static bool sdp_zasync_ready(struct sdp_zcopy *z, const struct sdp_zmsg *zm,
 {
 	z->st->ops->flush(z->st->sk);
 	if (!sdp_zsend_may_add(z) && *timeo) {
-		sdp_zasync_wait(z, timeo);
+		sdp_zasync_wait(z, zm, timeo);
 		/* Another call may have begun to get its memory meanwhile. */
 		if (sdp_turn_wait(z->st->sk, &z->st->write_turn))
 			return false;

@@ -18,18 +18,20 @@
 /**
  * sdp_zmsg_begin() - see whether a write is one of these
  * @zm: to fill; @uarg is NULL if it is not
- * @sk: locked socket
+ * @z: zero copy of a locked socket
  * @msg: what user space writes
  * @len: bytes
  *
  * Return: 0, or -ENOBUFS: too many notifications are unread, or RLIMIT_MEMLOCK
  * is exceeded.
  */
-int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
+int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,
 		   size_t len)
 {
+	struct sock *sk = z->st->sk;
+
 	sdp_owned(sk);
-	*zm = (struct sdp_zmsg){};
+	*zm = (struct sdp_zmsg){ .epoch = z->st->epoch };
 	if (likely(!(msg->msg_flags & MSG_ZEROCOPY)) || !len)
 		return 0;
 	if (msg->msg_ubuf) {

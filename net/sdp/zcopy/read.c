@@ -248,7 +248,7 @@ static bool sdp_zrecv_post(struct sdp_zcopy *z, struct sdp_zpages *zp)
  * @iter: where to, behind all that has begun
  * @reads: pages that are being read into
  * @since: when each of them began, jiffies
- * @epoch: the connection that it reads from, sdp_zcopy::epoch
+ * @epoch: the connection that it reads from, sdp_stream::epoch
  * @head: how many have begun
  * @tail: how many of them it has waited for
  * @begun: bytes of all reads
@@ -274,7 +274,7 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 	u32 len;
 
 	/* What another connection advertises is not behind what this one has brought. */
-	if (z->epoch != call->epoch)
+	if (!sdp_stream_is(z->st, call->epoch))
 		return 0;
 	/* What was copied since then is before what is advertised. */
 	if (!avail || z->st->rx.bytes || !z->on ||
@@ -418,7 +418,7 @@ u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want)
 	struct sdp_zrecv_call call = {
 		.z = z,
 		.iter = iter,
-		.epoch = z->epoch,
+		.epoch = z->st->epoch,
 	};
 
 	sdp_owned(z->st->sk);

@@ -77,7 +77,6 @@ void sdp_zcopy_begin(struct sdp_zcopy *z)
 
 	memset_after(z, 0, reading);
 	z->read_cqe.done = sdp_zrecv_done;
-	z->epoch++;
 	z->on = mode != SDP_ZCOPY_OFF && sdp_zcopy_device(z->st->link->dev);
 	z->async = z->on && mode == SDP_ZCOPY_ASYNC;
 	if (mode != SDP_ZCOPY_OFF && !z->on)

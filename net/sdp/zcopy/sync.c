@@ -18,27 +18,29 @@
 #define SDP_ZSYNC_ANSWER	(40 * HZ)
 
 /* Checked again whenever the lock was released: the connection may be another one. */
-static bool sdp_zsync_may_add(const struct sdp_zcopy *z)
+static bool sdp_zsync_may_add(const struct sdp_zcopy *z,
+			      const struct sdp_zmsg *zm)
 {
-	return !sdp_zsend_busy(z) && sdp_zsend_may_add(z) &&
-	       sdp_zsend_open(z);
+	return z->on && sdp_stream_is(z->st, zm->epoch) && !sdp_zsend_busy(z) &&
+	       sdp_zsend_may_add(z) && sdp_zsend_open(z);
 }
 
 static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
-					    const struct msghdr *msg)
+					    const struct msghdr *msg,
+					    const struct sdp_zmsg *zm)
 {
 	struct sdp_zpages *zp;
 	unsigned long addr;
 	u32 len;
 
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
-	if (len < sdp_zcopy_thresh(z) || !sdp_zsync_may_add(z))
+	if (len < sdp_zcopy_thresh(z) || !sdp_zsync_may_add(z, zm))
 		return NULL;
 	len = sdp_zsend_fit(z, addr, len);
 	if (!len)
 		return NULL;
 	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_SEND);
-	if (zp && !(sdp_zsync_may_add(z) && sdp_zsend_add(z, zp))) {
+	if (zp && !(sdp_zsync_may_add(z, zm) && sdp_zsend_add(z, zp))) {
 		sdp_zpages_free(zp);
 		return NULL;
 	}
@@ -112,6 +114,7 @@ static void sdp_zsync_take_back(struct sdp_zcopy *z, struct sdp_zpages *zp)
  * sdp_zsync_send() - send the next bytes of a write without a copy
  * @z: zero copy of a locked socket, connected; the lock is released meanwhile
  * @msg: what user space writes; advanced by what was sent
+ * @zm: the connection that it goes to
  * @timeo: how long to wait; less by what it took
  *
  * The peer does not read user memory any more when this returns.
@@ -119,9 +122,10 @@ static void sdp_zsync_take_back(struct sdp_zcopy *z, struct sdp_zpages *zp)
  * Return: bytes; if they are fewer than a write of the threshold, the rest is
  * to be copied.
  */
-u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo)
+u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg,
+		   const struct sdp_zmsg *zm, long *timeo)
 {
-	struct sdp_zpages *zp = sdp_zsync_prepare(z, msg);
+	struct sdp_zpages *zp = sdp_zsync_prepare(z, msg, zm);
 	u32 done;
 
 	sdp_owned(z->st->sk);
@@ -131,8 +135,10 @@ u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo)
 	if (!sdp_zsync_wait_read(z, zp, timeo))
 		sdp_zsync_take_back(z, zp);
 	done = zp->done;
-	sdp_backoff_learn(&z->unread, done == zp->len);
-	sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
+	if (sdp_stream_is(z->st, zm->epoch)) {
+		sdp_backoff_learn(&z->unread, done == zp->len);
+		sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
+	}
 	sdp_zpages_free(zp);
 	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_ZCOPYBYTESOUT, done);
 	iov_iter_advance(&msg->msg_iter, done);

@@ -186,7 +186,6 @@ struct sdp_zread {
  * @takers: calls that sleep until there is something to read, which they take;
  *	likewise
  * @writers: calls that sleep until more pages may be sent; likewise
- * @epoch: counts the connections of the socket, wraps; likewise
  * @reading: a call reads without a copy, or gets the memory for it; likewise
  * @on: this end takes part
  * @ends_keys: the peer wants the reader to invalidate its keys
@@ -218,7 +217,6 @@ struct sdp_zcopy {
 	u32 readers;
 	u32 takers;
 	u32 writers;
-	u32 epoch;
 	bool reading;
 	bool on;
 	bool ends_keys;
@@ -297,12 +295,14 @@ static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
 }
 
 /**
- * struct sdp_zmsg - a write that may be one with MSG_ZEROCOPY
+ * struct sdp_zmsg - a write, which may be one with MSG_ZEROCOPY
+ * @epoch: the connection that it goes to, sdp_stream::epoch
  * @uarg: notifies user space when its memory is free; NULL if it is none
  * @borrowed: that is the caller's
  * @sent: bytes that were sent without a copy
  */
 struct sdp_zmsg {
+	u32 epoch;
 	struct ubuf_info *uarg;
 	bool borrowed;
 	size_t sent;
@@ -410,7 +410,8 @@ u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
 void sdp_zdirect_prepare(struct sdp_zcopy *z);
 
 /* sync.c */
-u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg, long *timeo);
+u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg,
+		   const struct sdp_zmsg *zm, long *timeo);
 
 /* async.c */
 bool sdp_zasync_should_copy(struct sdp_zcopy *z, const struct msghdr *msg,
@@ -421,7 +422,7 @@ void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_watch(struct sdp_zcopy *z);
 
 /* msg.c */
-int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sock *sk, struct msghdr *msg,
+int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,
 		   size_t len);
 void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done);
 struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_zcopy *z,

@@ -102,6 +102,110 @@ static void listener_under_connect(void)
 	exchange(client, CHECK_OK(accept(fd, NULL, NULL)), 10000);
 }
 
+static long op_recv_idly(int fd)
+{
+	run_idly();
+	return op_recv(fd);
+}
+
+static long op_send_idly(int fd)
+{
+	run_idly();
+	return op_send(fd);
+}
+
+/*
+ * A call that sleeps comes to look when its socket has another connection, with a byte
+ * to read: neither that byte nor room for others is what it waited for.
+ */
+static long renew_under(sdp_op op)
+{
+	int listener = new_listener(8), old;
+	struct blocked late;
+	struct pair p;
+	pthread_t hog;
+
+	ready = local_addr(listener);
+	p.client = connect_to(listener);
+	old = CHECK_OK(accept(listener, NULL, NULL));
+	block_start(&late, op, p.client);
+	hog_end = false;
+	thread_start(&hog, hog_thread, NULL);
+	CHECK_OK(op_dissolve(p.client));
+	connect_anew(p.client);
+	p.server = CHECK_OK(accept(listener, NULL, NULL));
+	send_text(p.server, "x", 0);
+	wait_inq(p.client, 1);
+	__atomic_store_n(&hog_end, true, __ATOMIC_RELAXED);
+	thread_join(hog);
+	block_join(&late);
+	expect_text(p.client, "x", 0);
+	exchange(p.client, p.server, 10000);
+	close_pair(p);
+	CHECK_OK(close(old));
+	CHECK_OK(close(listener));
+	errno = late.err;
+	return late.ret;
+}
+
+static void renewed_under_recv(void)
+{
+	use_one_cpu();
+	while (renew_under(op_recv_idly) != -1 || errno != EPIPE)
+		;
+}
+
+/* What it has sent before counts. */
+static void renewed_under_send(void)
+{
+	unsigned int i;
+
+	use_one_cpu();
+	for (i = 0; i < 5; i++)
+		CHECK(renew_under(op_send_idly) > 0);
+}
+
+static long op_send_one_idly(int fd)
+{
+	run_idly();
+	return send(fd, "?", 1, MSG_NOSIGNAL);
+}
+
+/*
+ * Nor does a call go on with another attempt that waits for its own to be decided: for
+ * RDMA or for TCP.
+ */
+static void renewed_under_attempt(void)
+{
+	int filler, busy = full_listener(&filler), listener = new_listener(8);
+	struct blocked late;
+	unsigned int i;
+	pthread_t hog;
+	int fd, server;
+
+	ready = local_addr(listener);
+	use_one_cpu();
+	be_patient(true);
+	for (i = 0; i < 5; i++) {
+		fd = both_socket(0);
+		CHECK(start_connect(fd, busy));
+		set_nonblock(fd, false);
+		block_start(&late, op_send_one_idly, fd);
+		hog_end = false;
+		thread_start(&hog, hog_thread, NULL);
+		CHECK_OK(op_dissolve(fd));
+		connect_anew(fd);
+		server = CHECK_OK(accept(listener, NULL, NULL));
+		__atomic_store_n(&hog_end, true, __ATOMIC_RELAXED);
+		thread_join(hog);
+		CHECK_EQ(block_join(&late), -1);
+		CHECK_EQ(errno, EPIPE);
+		exchange(fd, server, 10000);
+		CHECK_OK(close(fd));
+		CHECK_OK(close(server));
+	}
+}
+
 /* ---- the time is over ---- */
 
 /* How long to try, and how many attempts have to end in either way. */
@@ -195,6 +299,9 @@ static void answered_in_the_last_moment(void)
 static const struct sdp_case cases[] = {
 	CASE(renewed_under_connect, CASE_IPV6 | CASE_TCP),
 	CASE(listener_under_connect, CASE_TCP),
+	CASE(renewed_under_recv, CASE_SDP_ONLY),
+	CASE(renewed_under_send, CASE_SDP_ONLY),
+	CASE(renewed_under_attempt, CASE_SDP_ONLY),
 	CASE(answered_in_the_last_moment, CASE_SDP_ONLY),
 };
 

@@ -16,9 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/sdp.h>
+
 #include "sdp_memory.h"
 #include "sdp_neigh.h"
 #include "sdp_owners.h"
+#include "sdp_transfer.h"
 
 /* A work queue of the kernel runs so many items at once. */
 #define WORKERS		256
@@ -378,6 +381,79 @@ static void connection_ends(void)
 	close_pair(o.p);
 }
 
+static int renew(int fd)
+{
+	int listener = new_listener(1);
+	struct addr to = local_addr(listener);
+	int server;
+
+	CHECK_OK(op_dissolve(fd));
+	CHECK_OK(connect(fd, &to.sa, to.len));
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_OK(close(listener));
+	return server;
+}
+
+/*
+ * Another thread has made another connection of the socket meanwhile: the call has
+ * nothing to do with that one, neither sends to it nor reads from it.
+ */
+static void connection_is_renewed(enum call call, const char *zcopy)
+{
+	struct owner o = { .p = zcopy_pair(zcopy, zcopy), .call = call };
+	struct owners all = owners_of(&o);
+	int server;
+
+	set_int(o.p.client, IPPROTO_TCP, SDP_ZCOPY_THRESH, owner_half());
+	set_int(o.p.server, IPPROTO_TCP, SDP_ZCOPY_THRESH, owner_half());
+	signal(SIGPIPE, SIG_IGN);
+	thread_start(&o.thread, owner_thread, &o);
+	if (call == CALL_RECV)
+		write_all(o.p.server, memory(owner_len(), 0), owner_len());
+	wait_poll(all.uffd, POLLIN);
+	server = renew(o.p.client);
+	send_pattern(server, 7, 0, owner_half(), owner_half());
+	wait_inq(o.p.client, owner_half());
+	owners_thaw(&all);
+	/* What was copied before counts, and pages are pinned all at once. */
+	if (strcmp(zcopy, "off")) {
+		CHECK_EQ(o.ret, -1);
+		CHECK_EQ(o.err, EPIPE);
+	} else {
+		CHECK_EQ(o.ret, owner_half());
+	}
+	recv_pattern(o.p.client, 7, 0, owner_half(), owner_half());
+	exchange(o.p.client, server, 1000);
+	CHECK_OK(close(o.p.server));
+	CHECK_OK(close(server));
+	CHECK_OK(close(o.p.client));
+}
+
+static void renewed_under_send(void)
+{
+	connection_is_renewed(CALL_SEND, "off");
+}
+
+static void renewed_under_zsync(void)
+{
+	connection_is_renewed(CALL_SEND, "sync");
+}
+
+static void renewed_under_zasync(void)
+{
+	connection_is_renewed(CALL_SEND, "async");
+}
+
+static void renewed_under_recv(void)
+{
+	connection_is_renewed(CALL_RECV, "off");
+}
+
+static void renewed_under_zread(void)
+{
+	connection_is_renewed(CALL_RECV, "async");
+}
+
 static const struct sdp_case cases[] = {
 	CASE(others_get_on, CASE_SDP_ONLY | CASE_LONG),
 	CASE(urgent_byte, 0),
@@ -385,6 +461,11 @@ static const struct sdp_case cases[] = {
 	CASE(writes_stay_whole, CASE_SDP_ONLY),
 	CASE(reads_stay_whole, CASE_SDP_ONLY),
 	CASE(connection_ends, CASE_SDP_ONLY),
+	CASE(renewed_under_send, CASE_SDP_ONLY),
+	CASE(renewed_under_recv, CASE_SDP_ONLY),
+	CASE(renewed_under_zsync, CASE_SDP_ONLY),
+	CASE(renewed_under_zasync, CASE_SDP_ONLY),
+	CASE(renewed_under_zread, CASE_SDP_ONLY),
 	CASE(memory_comes_and_goes, 0),
 	CASE(device_goes, CASE_SDP_ONLY | CASE_LONG),
 };
