@@ -60,6 +60,7 @@ struct sdp_fallback_opts {
  * @listens: @tcp has begun to listen; read without lock
  * @wanted: SDP_TCP_FALLBACK: one of SDP_FALLBACK_OFF, _ON and _ONLY
  * @alone: RDMA cannot use the local address
+ * @asked: security modules have allowed TCP the address that bind() has chosen
  * @turn: accept() looks for a TCP connection first
  * @reason: enum sdp_fallback_reason
  * @err: error of @tcp that also was stored in our socket, 0 = none
@@ -77,6 +78,7 @@ struct sdp_fallback {
 	bool active;
 	bool used;
 	bool alone;
+	bool asked;
 	bool turn;
 	bool listens;
 	u8 wanted;

@@ -70,6 +70,7 @@ static int sdp_bind_locked(struct sdp_sock *ssk, struct sdp_addr *addr, bool v6)
 		return err;
 	ssk->base.local = *addr;
 	ssk->base.v6 = v6;
+	ssk->fallback.asked = false;
 	if (ssk->fallback.wanted)
 		err = sdp_fallback_ask_bind(ssk, v6) ?:
 			      sdp_fallback_bind(ssk, sdp_is_dual(&ssk->sk));

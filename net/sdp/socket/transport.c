@@ -75,6 +75,7 @@ int sdp_fallback_ask_bind(struct sdp_sock *ssk, bool dual)
 					   sizeof(struct sockaddr_in));
 	if (err)
 		sdp_fallback_drop(&ssk->fallback);
+	ssk->fallback.asked = !err;
 	return err;
 }
 
@@ -139,12 +140,13 @@ static void sdp_fallback_unbind(struct sdp_sock *ssk)
 }
 
 /*
- * Whether bind() was for RDMA alone, and no LSM hook was called for TCP.  An unbound
- * socket that listens gets any port, for which TCP calls none either.
+ * Whether bind() was for RDMA alone, and no LSM hook was called for TCP: its address
+ * stays chosen when its port has gone.  An unbound socket that listens gets any address
+ * and port, for which TCP calls none either.
  */
 static bool sdp_fallback_bind_is_late(const struct sdp_sock *ssk)
 {
-	return ssk->conn.bound && !sdp_fallback_has_port(ssk);
+	return (ssk->conn.bound || ssk->conn.bound_addr) && !ssk->fallback.asked;
 }
 
 /**

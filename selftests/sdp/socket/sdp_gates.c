@@ -168,6 +168,28 @@ static void sandboxed_bind_after_another(void)
 	CHECK_ERR(listen(fd, 1), EACCES);
 }
 
+/*
+ * The address stays when the port that the kernel has chosen for it goes. As with TCP
+ * nobody is asked again who has allowed TCP that address.
+ */
+static void sandboxed_bind_again(void)
+{
+	unsigned int i;
+	int fd[3];
+
+	for (i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = socket_of(i == 2 ? ON : OFF);
+		CHECK_EQ(bind_err(fd[i], client_addr(0)), 0);
+		CHECK_OK(listen(fd[i], 1));
+		CHECK_OK(shutdown(fd[i], SHUT_RD));
+		set_int(fd[i], SOL_SDP, SDP_TCP_FALLBACK, i ? ON : ONLY);
+	}
+	enter_sandbox(0, 0);
+	CHECK_ERR(listen(fd[0], 1), EACCES);
+	CHECK_ERR(listen(fd[1], 1), EACCES);
+	CHECK_OK(listen(fd[2], 1));
+}
+
 static void sandbox_lets_bind_late(void)
 {
 	struct addr own = client_addr(dead_port()), any = client_addr(0);
@@ -643,6 +665,7 @@ static const struct sdp_case cases[] = {
 	CASE(sandboxed_bind, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_bind_late, CASE_IPV6 | CASE_SDP_ONLY),
 	CASE(sandboxed_bind_after_another, CASE_SDP_ONLY),
+	CASE(sandboxed_bind_again, CASE_SDP_ONLY),
 	CASE(sandbox_lets_bind_late, CASE_SDP_ONLY),
 	CASE(sandbox_lets_pass, CASE_IPV6 | CASE_TCP),
 	CASE(sandboxed_without_tcp, CASE_SDP_ONLY),
