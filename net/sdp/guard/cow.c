@@ -309,9 +309,15 @@ static int sdp_cow_try(struct sdp_cow_walk *walk, unsigned long addr,
 	walk->drained = false;
 	if (mmap_read_lock_killable(walk->mm))
 		return -EINTR;
-	/* MMU notifiers are registered with mmap_lock held for writing. */
 	if (!sdp_notifier_is_shared(walk->mm))
 		err = sdp_cow_range(walk, addr, end);
+	/*
+	 * Where a process has a notifier, ours, others come without mmap_lock.  Whoever
+	 * has come since then may know pages as they were; later ones see what we have
+	 * changed, since that was under the lock of the page table.
+	 */
+	if (!err && sdp_notifier_is_shared(walk->mm))
+		err = -EOPNOTSUPP;
 	mmap_read_unlock(walk->mm);
 	if (!err)
 		err = sdp_cow_copies(walk, addr);
