@@ -82,7 +82,8 @@ static bool iwp_early_response(struct iwp_early *early)
 	if (nr == tx->orq_put)
 		return false;
 	send = iwp_read_send(qp, nr);
-	if (tx->msg.send == send || hdr->to + hdr->payload_len > send->length)
+	if (tx->msg.send == send || hdr->payload_len > send->length ||
+	    hdr->to > send->length - hdr->payload_len)
 		return false;
 	early->sge = send->sge;
 	early->num_sge = send->num_sge;
