@@ -6,6 +6,7 @@
  * and it lets a process connect any queue pair by number. So both is checked here.
  */
 #include <linux/cred.h>
+#include <linux/sched/signal.h>
 #include <rdma/rdma_cm.h>
 
 #include "internal.h"
@@ -73,9 +74,24 @@ bool iwp_consumer_resolves(const struct iw_cm_id *listener,
 	       found.bound_dev_if == netdev;
 }
 
+/* The rule of ptrace(), which none but the kernel itself may ask. */
+static bool iwp_consumer_controls(struct task_struct *creator)
+{
+	const struct cred *own = current_cred(), *cred = get_task_cred(creator);
+	bool same;
+
+	same = uid_eq(own->uid, cred->uid) && uid_eq(own->uid, cred->euid) &&
+	       uid_eq(own->uid, cred->suid) && gid_eq(own->gid, cred->gid) &&
+	       gid_eq(own->gid, cred->egid) && gid_eq(own->gid, cred->sgid) &&
+	       cap_issubset(cred->cap_permitted, own->cap_permitted);
+	put_cred(cred);
+	return same;
+}
+
 /*
  * A kernel queue pair is connected by its creator. User space passes a number, which
- * must be that of a queue pair of the same user.
+ * must be that of a queue pair of its own, or of a process that it may trace: a program
+ * that runs for the same user with the rights of another one is none of those.
  */
 static bool iwp_consumer_owns(const struct iw_cm_id *id,
 			      const struct iwp_qp *qp)
@@ -86,7 +102,8 @@ static bool iwp_consumer_owns(const struct iw_cm_id *id,
 		return false;
 	if (iwp_qp_kernel(qp) || rdma->qp)
 		return rdma->qp == &qp->ibqp;
-	return uid_eq(task_uid(qp->ibqp.res.task), current_uid());
+	return same_thread_group(qp->ibqp.res.task, current) ||
+	       iwp_consumer_controls(qp->ibqp.res.task);
 }
 
 /**
