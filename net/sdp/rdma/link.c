@@ -2,9 +2,14 @@
 /*
  * What happens to the RDMA side of a connection: completions, failures, its end.
  */
+#include <rdma/ib_verbs.h>
+
 #include "base/base.h"
 #include "device.h"
 #include "link.h"
+
+/* Completions of others in the same queue are not to delay a caller for long. */
+#define SDP_POLL_BATCH		16
 
 /* Held until the teardown of a connection that is marked as broken is queued. */
 static DEFINE_SPINLOCK(sdp_link_end_lock);
@@ -124,4 +129,36 @@ void sdp_link_probe(struct sdp_link *link)
 		link->ops->probe(sk);
 	}
 	sdp_bh_unlock_sock(sk);
+}
+
+/**
+ * sdp_link_poll() - process what has completed, without waiting for an interrupt
+ * @link: RDMA side of a connection
+ * @tries: how often to look, if nothing has completed
+ *
+ * The completion queue is shared, and polled by its softirq (IB_POLL_SOFTIRQ), in order.
+ * While IRQ_POLL_F_SCHED is ours irq_poll_sched() leaves it alone, as it does while the
+ * softirq is at work.  So an interrupt may be lost, which the queue is asked for in the
+ * end, as by the softirq.
+ *
+ * Context: process context, with the socket lock, to whose release the completions of
+ * this connection are left.
+ */
+void sdp_link_poll(struct sdp_link *link, unsigned int tries)
+{
+	struct ib_cq *cq = link->cq;
+
+	sdp_sock_owned_by_me(link->sk);
+	/* The queue is not ours any more when the queue pair has gone. */
+	if (!link->qp || test_and_set_bit_lock(IRQ_POLL_F_SCHED, &cq->iop.state))
+		return;
+	local_bh_disable();
+	while (tries-- && !ib_process_cq_direct(cq, SDP_POLL_BATCH))
+		cpu_relax();
+	clear_bit_unlock(IRQ_POLL_F_SCHED, &cq->iop.state);
+	/* Pairs with the barrier of irq_poll_sched(): what it has left to us is missed. */
+	smp_mb__after_atomic();
+	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+		irq_poll_sched(&cq->iop);
+	local_bh_enable();
 }

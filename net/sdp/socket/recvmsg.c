@@ -5,6 +5,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/sched/signal.h>
 #include <linux/splice.h>
+#include <net/busy_poll.h>
 
 #include "base/base.h"
 #include "guard/guard.h"
@@ -13,6 +14,9 @@
 #include "zcopy/zcopy.h"
 #include "conn/conn.h"
 #include "socket.h"
+
+/* How often a read looks before it lets others use the socket. */
+#define SDP_RECV_POLLS		16
 
 /* Reads what the peer offers behind all that is there. */
 static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
@@ -86,6 +90,34 @@ static int sdp_recv_urgent_signal(const struct sock *sk,
 	    rd->done || !signal_pending(current))
 		return 0;
 	return timeo ? sock_intr_errno(timeo) : -EAGAIN;
+}
+
+static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd)
+{
+	return sdp_sk(sk)->conn.stream.rx.bytes || sk->sk_err || sk->sk_shutdown ||
+	       sk->sk_state != TCP_ESTABLISHED || sdp_recv_is_late(sk, rd) ||
+	       sdp_zrecv_ready(&sdp_sk(sk)->conn.zcopy);
+}
+
+/*
+ * SO_BUSY_POLL: as with TCP a read that finds nothing polls the device before it sleeps,
+ * and one that must not sleep polls it once.
+ */
+static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, bool wait)
+{
+	unsigned long start = busy_loop_current_time();
+
+	do {
+		sdp_link_poll(&sdp_sk(sk)->conn.link, wait ? SDP_RECV_POLLS : 1);
+		/* Lets others in, and processes what has completed. */
+		sdp_release_sock(sk);
+		cond_resched();
+		sdp_lock_sock(sk);
+		if (sdp_recv_is_ready(sk, rd))
+			break;
+	} while (wait && sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
+	if (sdp_sk(sk)->conn.stream.rx.bytes)
+		SDP_INC_STATS(sock_net(sk), SDP_MIB_BUSYPOLLS);
 }
 
 static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
@@ -211,6 +243,10 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 	rd.zcopy = timeo && !rd.peek && !rd.discard;
 
 	sdp_tx_progress(sdp_conn(sk), SDP_FLUSH_CALL);
+	if (unlikely(sk_can_busy_loop(sk)) && !sdp_recv_is_ready(sk, &rd)) {
+		sdp_tx_pause_here(sdp_conn(sk));
+		sdp_recv_poll(sk, &rd, timeo);
+	}
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
 						     len), timeo);
 	sdp_recv_finish(sk, &rd);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SO_BUSY_POLL: a read that finds nothing polls the device before it sleeps. The
+ * completion queue that it polls is shared, so that others must get what is theirs.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sdp_memory.h"
+
+#define LEN	100
+
+static void poll_for(int fd, unsigned int us)
+{
+	set_int(fd, SOL_SOCKET, SO_BUSY_POLL, us);
+}
+
+/* Answers each message with the bytes behind it. */
+static void *echo_thread(void *arg)
+{
+	const struct pair *p = arg;
+	unsigned int i;
+
+	for (i = 0; i < 200; i++) {
+		recv_pattern(p->server, 1, i * LEN, LEN, LEN);
+		send_pattern(p->server, 2, i * LEN, LEN, LEN);
+	}
+	return NULL;
+}
+
+static void *ask_thread(void *arg)
+{
+	const struct pair *p = arg;
+	unsigned int i;
+
+	for (i = 0; i < 200; i++) {
+		send_pattern(p->client, 1, i * LEN, LEN, LEN);
+		recv_pattern(p->client, 2, i * LEN, LEN, LEN);
+	}
+	return NULL;
+}
+
+static void ask(struct pair *p)
+{
+	pthread_t echo;
+
+	thread_start(&echo, echo_thread, p);
+	ask_thread(p);
+	thread_join(echo);
+}
+
+static void finds_data(void)
+{
+	struct pair p = new_pair();
+	long before = sdp_stat("BusyPolls");
+
+	poll_for(p.client, 1000);
+	poll_for(p.server, 1000);
+	do
+		ask(&p);
+	while (sdp_stat("BusyPolls") < before + 10);
+	close_pair(p);
+}
+
+static void does_not_if_not_told(void)
+{
+	struct pair p = new_pair();
+	long before = sdp_stat("BusyPolls");
+
+	ask(&p);
+	CHECK_EQ(sdp_stat("BusyPolls"), before);
+	close_pair(p);
+}
+
+/*
+ * Some poll, for times about as long as an answer takes, and some sleep: whoever of
+ * these is not told of a completion sleeps for ever.
+ */
+static void others_are_served(void)
+{
+	struct pair p[8];
+	pthread_t echo[8], asks[8];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(p); i++) {
+		p[i] = new_pair();
+		if (i % 2)
+			poll_for(p[i].client, 40 << i);
+		if (i % 4 == 3)
+			poll_for(p[i].server, 40 << i);
+	}
+	for (i = 0; i < ARRAY_SIZE(p); i++) {
+		thread_start(&echo[i], echo_thread, &p[i]);
+		thread_start(&asks[i], ask_thread, &p[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(p); i++) {
+		thread_join(asks[i]);
+		thread_join(echo[i]);
+		close_pair(p[i]);
+	}
+}
+
+static void without_waiting(void)
+{
+	struct pair p = new_pair();
+	unsigned int i;
+	char c;
+
+	poll_for(p.server, 1000);
+	for (i = 0; i < 200; i++) {
+		CHECK_ERR(recv(p.server, &c, 1, MSG_DONTWAIT), EAGAIN);
+		CHECK_EQ(send(p.client, &i, 1, 0), 1);
+		while (recv(p.server, &c, 1, MSG_DONTWAIT) != 1)
+			CHECK_EQ(errno, EAGAIN);
+		CHECK_EQ((unsigned char)c, i);
+	}
+	close_pair(p);
+}
+
+/* A call that polls for long keeps nobody away from its socket. */
+static void *recv_thread(void *arg)
+{
+	expect_text(*(int *)arg, "late", 0);
+	return NULL;
+}
+
+static void others_use_the_socket(void)
+{
+	struct pair p = new_pair();
+	pthread_t reader;
+
+	poll_for(p.client, 1000 * 1000 * 1000);
+	thread_start(&reader, recv_thread, &p.client);
+	send_pattern(p.client, 5, 0, 10000, 1000);
+	recv_pattern(p.server, 5, 0, 10000, 1000);
+	send_text(p.server, "late", 0);
+	thread_join(reader);
+	exchange(p.client, p.server, 1000);
+	close_pair(p);
+}
+
+static void *end_thread(void *arg)
+{
+	CHECK_EQ(recv_until_end(*(int *)arg), 0);
+	return NULL;
+}
+
+static void ends_with_the_stream(void)
+{
+	struct pair p = new_pair();
+	pthread_t reader;
+
+	poll_for(p.client, 1000 * 1000 * 1000);
+	thread_start(&reader, end_thread, &p.client);
+	send_pattern(p.client, 5, 0, 1000, 1000);
+	recv_pattern(p.server, 5, 0, 1000, 1000);
+	CHECK_OK(shutdown(p.server, SHUT_WR));
+	thread_join(reader);
+	close_pair(p);
+}
+
+/* The socket's device, queue pair and completion queue go while it is polled. */
+static void ends_with_the_connection(void)
+{
+	struct blocked reader;
+	unsigned int i;
+	struct pair p;
+
+	for (i = 0; i < 20; i++) {
+		p = new_pair();
+		poll_for(p.client, 1000 * 1000 * 1000);
+		block_run(&reader, op_recv, p.client);
+		usleep(i * 100);
+		set_linger(p.server, 1, 0);
+		CHECK_OK(close(p.server));
+		CHECK_EQ(block_join(&reader), -1);
+		CHECK_EQ(errno, ECONNRESET);
+		CHECK_OK(close(p.client));
+	}
+}
+
+static const struct sdp_case cases[] = {
+	CASE(finds_data, CASE_SDP_ONLY),
+	CASE(does_not_if_not_told, CASE_SDP_ONLY),
+	CASE(others_are_served, CASE_TCP),
+	CASE(without_waiting, CASE_TCP),
+	CASE(others_use_the_socket, CASE_SDP_ONLY),
+	CASE(ends_with_the_stream, CASE_SDP_ONLY),
+	CASE(ends_with_the_connection, CASE_SDP_ONLY),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
