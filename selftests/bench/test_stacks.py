@@ -8,7 +8,7 @@ from figures import stacks
 _KERNEL = 0xffffffff81000000
 _CALLS = ("memcpy", "schedule", "__do_softirq", "net_rx_action", "default_idle",
           "rxe_completer [rdma_rxe]", "sdp_sendmsg [sdp]", "sdp_recvmsg [sdp]", "sdp_output [sdp]",
-          "__sys_sendto")
+          "__sys_sendto", "ip_rcv", "tcp_v4_rcv", "veth_xmit", "__dev_queue_xmit")
 _ADDRESSES = {call.split()[0]: _KERNEL + 0x1000 * number for number, call in enumerate(_CALLS)}
 
 
@@ -55,6 +55,35 @@ class Owners(unittest.TestCase):
                          {"other": 1})
 
 
+class Layers(unittest.TestCase):
+    """In which part of a request a sample is."""
+
+    def _count(self, rdma, *samples):
+        return dict(stacks.count(samples, _symbols(),
+                                 lambda *sample: stacks.layer(*sample, rdma)))
+
+    def test_packets_are_the_adapters(self):
+        """It would make and take them, and the stack is what calls it, or is called."""
+        self.assertEqual(self._count(True, _sample("p", "ip_rcv", "net_rx_action"),
+                                     _sample("p", "memcpy", "rxe_completer", "sdp_output"),
+                                     _sample("p", "sdp_output", "rxe_completer"),
+                                     _sample("p", "schedule", "__sys_sendto")),
+                         {"device": 2, "kernel": 2})
+
+    def test_segments_are_tcps(self):
+        """A wire is below it, and ends where it begins."""
+        self.assertEqual(self._count(False, _sample("p", "tcp_v4_rcv", "ip_rcv", "net_rx_action"),
+                                     _sample("p", "memcpy", "net_rx_action"),
+                                     _sample("p", "veth_xmit", "__dev_queue_xmit", "__sys_sendto")),
+                         {"kernel": 1, "device": 2})
+
+    def test_idleness_counts_and_the_profiler_does_not(self):
+        """A client waits for its server."""
+        self.assertEqual(self._count(True, _sample("swapper", "default_idle"),
+                                     _sample("perf", "memcpy"), "redis \n\t55d0c0ffee00\n\n"),
+                         {"idle": 1, "program": 1})
+
+
 class Shares(unittest.TestCase):
     """Instructions for a byte."""
 
@@ -65,3 +94,10 @@ class Shares(unittest.TestCase):
         found = stacks.per_byte(few, many, {"busy_us_per_message": 4.0, "size": 1000})
         self.assertEqual((found["sender"], found["completions"], found["device"]), (0.4, 0.4, 3.2))
         self.assertEqual((found["host"], found["receiver"]), (0.8, 0.0))
+
+    def test_a_request_is_all_that_its_time_is(self):
+        """The client says how many were answered, and nothing else ran."""
+        few = stacks.collections.Counter(kernel=100, device=10)
+        many = stacks.collections.Counter(kernel=150, device=30, program=20, idle=10)
+        self.assertEqual(stacks.per_request(few, many, {"requests_per_s": 1e6}),
+                         {"kernel": 500.0, "device": 200.0, "program": 200.0, "idle": 100.0})

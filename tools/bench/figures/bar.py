@@ -134,6 +134,8 @@ RULES = (
              _against([foreign.DEFAULT], foreign.FIXED), 1.05),
     Rule("qperf-bw", "auto at least TCP from 64 B to 4 KiB", "qperfbandwidth",
          ((foreign.DEFAULT, foreign.TCP),), 1.0, most=4 * KIB),
+    _at_most("redis-cost", "the stack's own cost at most TCP's", "rediscost",
+             ((foreign.REDIS, foreign.REDIS_TCP),), 1.0),
     Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
          least=512, most=512),
 )

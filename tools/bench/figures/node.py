@@ -32,7 +32,7 @@ def build(kernel):
     """Build modules and tools; return sdp.ko's path."""
     tools = BUILD / "tools"
     _output("cmake", "-S", str(REPO / "tools"), "-B", str(tools), "-DSDP_TESTS=ON")
-    _output("cmake", "--build", str(tools), "--target", *_PROGRAMS, "--",
+    _output("cmake", "--build", str(tools), "--target", *_PROGRAMS, "sdp", "sdp-run", "--",
             "--no-print-directory", "-s")
     return _output(str(REPO / "tools/build-module"), kernel, SDP_BENCH="m")
 
@@ -100,7 +100,8 @@ def _provide(module, out):
     scripts = REPO / "tools/bench"
     for path in (module, module.parents[1] / "iwarp/iwarp.ko",
                  module.parents[2] / "guardcost/guardcost.ko", scripts / "in-node",
-                 scripts / "in-node-iwarp", *(BUILD / "tools/bench" / name for name in _PROGRAMS)):
+                 scripts / "in-node-iwarp", *(BUILD / "tools/bench" / name for name in _PROGRAMS),
+                 *(BUILD / "tools/libsdp" / name for name in ("libsdp.so", "sdp-run"))):
         shutil.copy2(path, out)
     return out / module.name
 

@@ -10,7 +10,7 @@ _AXES = {
     "message": "message", "unit": "unit of work (bytes)", "computation": "computation after a burst or message (us)",
     "delay": "delay of the wire, one way (us)",
     "window": "messages between two times that the memory is overwritten",
-    "connections": "connections",
+    "connections": "connections", "clients": "clients",
     "markers": "distance of markers, 0: none", "buffers": "buffers sent in turn",
 }
 

@@ -97,7 +97,7 @@ def collect(directory, jobs, method):
         elif measured.exists():
             found = json.loads(measured.read_text(encoding="utf-8"))[0]
             if stem.with_suffix(".few").exists():
-                found = stacks.read(stem, found)
+                found = stacks.read(stem, found, not job.transport.endswith("tcp"))
             _take(results, job, found)
         else:
             failed = stem.with_suffix(".failed")

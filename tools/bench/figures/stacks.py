@@ -10,11 +10,13 @@ tell the shares, and the plain run of how much.
 
 import bisect
 import collections
+import functools
 import re
 import subprocess
 
 from . import BenchError
 
+LAYERS = ("kernel", "device", "program", "idle")
 OWNERS = ("sender", "completions", "receiver", "device", "other")
 
 _IDLE = re.compile(r"idle|safe_halt|mwait|cpu_startup_entry|do_idle")
@@ -24,6 +26,10 @@ _DEVICE_MODULES = re.compile(r"\[(rdma_rxe|veth|sch_netem|udp_tunnel|ip6_udp_tun
 _DEVICE_CALLS = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_queue_xmit|__qdisc_run|"
                            r"ip_local_out|ip_output|ip_rcv|udp_rcv|__netif_receive_skb.*|dev_hard_start_xmit|"
                            r"kfree_skb.*|__alloc_skb|skb_release_data|consume_skb)$")
+# TCP has no adapter that makes packets of its own, and what carries them is its wire.
+_WIRE = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_queue_xmit|__qdisc_run|"
+                   r"dev_hard_start_xmit|veth_.*)$")
+_TCP = re.compile(r"(__)?(tcp|ip)_")
 
 
 class Symbols:
@@ -89,9 +95,30 @@ def owner(program, frames):
     return "other"
 
 
-def count(lines, symbols):
+def layer(program, frames, rdma):
+    """
+    Which of LAYERS a sample is in; None if it is the profiler's.
+
+    "kernel" is what a network card leaves to the processor: calls, stack, scheduler.
+    """
+    if program == "perf":
+        return None
+    if any(_IDLE.search(call) for call, _ in frames[:3]):
+        return "idle"
+    own = _own(frames)
+    if not any(call for call, _ in own):
+        return "program"
+    for call, module in own:
+        if _is_device((call, module)) if rdma else _WIRE.match(call):
+            return "device"
+        if module == "[sdp]" if rdma else _TCP.match(call):
+            break
+    return "kernel"
+
+
+def count(lines, symbols, whose=owner):
     """How many samples each owner has."""
-    owners = collections.Counter(owner(*sample) for sample in samples(lines, symbols))
+    owners = collections.Counter(whose(*sample) for sample in samples(lines, symbols))
     del owners[None]
     return owners
 
@@ -104,6 +131,13 @@ def per_byte(few, many, plain):
     return {"host": shares["sender"] + shares["completions"], **shares}
 
 
+def per_request(few, many, plain):
+    """Instructions for a request, by layer, from counts and what the client says."""
+    more = {name: many[name] - few[name] for name in many}
+    whole = 1e9 / plain["requests_per_s"]
+    return {name: whole * more.get(name, 0) / sum(more.values()) for name in LAYERS}
+
+
 def _script(profile):
     done = subprocess.run(["perf", "script", "-i", str(profile), "-F", "comm,ip"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
@@ -112,9 +146,12 @@ def _script(profile):
     return done.stdout
 
 
-def read(stem, plain):
+def read(stem, plain, rdma=True):
     """What the profiles of a job say, in addition to its results without one."""
+    requests = "requests_per_s" in plain
+    whose = functools.partial(layer, rdma=rdma) if requests else owner
     with open(stem.parent / "kallsyms", encoding="ascii") as file:
         symbols = Symbols(file)
-    counts = [count(_script(stem.with_suffix(suffix)), symbols) for suffix in (".few", ".many")]
-    return plain | per_byte(*counts, plain)
+    counts = [count(_script(stem.with_suffix(suffix)), symbols, whose)
+              for suffix in (".few", ".many")]
+    return plain | (per_request if requests else per_byte)(*counts, plain)
