@@ -110,10 +110,12 @@ static int sdp_bind(struct socket *sock, struct sockaddr_unsized *uaddr,
 /* As with TCP, the wait ends when the handshake does, or as the timeout says. */
 static long sdp_wait_for_connect(struct sock *sk, long timeo)
 {
+	u32 epoch = sdp_conn(sk)->stream.epoch;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (sdp_in_state(sk, SDPF_CONNECTING)) {
+	while (sdp_in_state(sk, SDPF_CONNECTING) &&
+	       sdp_stream_is(&sdp_conn(sk)->stream, epoch)) {
 		sdp_release_sock(sk);
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 		sdp_lock_sock(sk);
@@ -238,12 +240,12 @@ static int sdp_connect_locked(struct socket *sock, const struct sdp_addr *peer,
 		if (!timeo)
 			return err;
 		timeo = sdp_wait_for_connect(sk, timeo);
+		/* As TCP says if another thread has made something else of the socket. */
+		if (!sdp_stream_is(&sdp_conn(sk)->stream, epoch))
+			return -EPIPE;
 		if (sdp_in_state(sk, SDPF_CONNECTING))
 			return timeo ? sock_intr_errno(timeo) : err;
 	}
-	/* As TCP says if another thread has made something else of the socket. */
-	if (!sdp_stream_is(&sdp_conn(sk)->stream, epoch))
-		return -EPIPE;
 	if (sdp_fallback_tcp(sdp_fallback(sk)))
 		return err == -EINPROGRESS ? SDP_CONNECT_TCP_FIRST :
 					     SDP_CONNECT_TCP_AGAIN;
