@@ -112,8 +112,9 @@ def layer(program, frames, rdma):
         if _is_device((call, module)) if rdma else _WIRE.match(call):
             return "device"
         if module == "[sdp]" if rdma else _TCP.match(call):
-            break
-    return "kernel"
+            return "kernel"
+    # On newer kernels Soft-RoCE has a work queue.
+    return "device" if rdma and program.startswith("kworker") else "kernel"
 
 
 def count(lines, symbols, whose=owner):
@@ -134,7 +135,8 @@ def per_byte(few, many, plain):
 def per_request(few, many, plain):
     """Instructions for a request, by layer, from counts and what the client says."""
     more = {name: many[name] - few[name] for name in many}
-    whole = 1e9 / plain["requests_per_s"]
+    times = plain["times"]
+    whole = 1e9 * (times / plain["requests_per_s"] - 1 / plain["few_per_s"]) / (times - 1)
     return {name: whole * more.get(name, 0) / sum(more.values()) for name in LAYERS}
 
 
