@@ -50,7 +50,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("CreditStalls", SDP_MIB_CREDITSTALLS),
 	/* times that a writer had to wait for room in the send ring */
 	SNMP_MIB_ITEM("SendWaits", SDP_MIB_SENDWAITS),
-	/* reads that polled until there was something to read */
+	/* completions that were polled by readers */
 	SNMP_MIB_ITEM("BusyPolls", SDP_MIB_BUSYPOLLS),
 	/* connections whose engine of flow control is not the one wanted */
 	SNMP_MIB_ITEM("FlowDowngrades", SDP_MIB_FLOWDOWNGRADES),

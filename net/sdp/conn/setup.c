@@ -188,7 +188,7 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 			    IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
-	conn->link.cq = cq;
+	WRITE_ONCE(conn->link.cq, cq);
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	if (conn->zcopy.on) {
@@ -250,7 +250,7 @@ void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 		rdma_destroy_qp(id);
 	if (conn->link.cq)
 		ib_cq_pool_put(conn->link.cq, sdp_conn_cqes(conn));
-	conn->link.cq = NULL;
+	WRITE_ONCE(conn->link.cq, NULL);
 }
 
 /**

@@ -267,6 +267,8 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 
 	sdp_device_put(dev);
 	wait_for_completion(&dev->released);
+	/* A reader may still be in sdp_link_poll(), with a queue of the device's pool. */
+	synchronize_rcu();
 	kfree(dev);
 }
 

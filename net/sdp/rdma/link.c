@@ -133,32 +133,46 @@ void sdp_link_probe(struct sdp_link *link)
 
 /**
  * sdp_link_poll() - process what has completed, without waiting for an interrupt
- * @link: RDMA side of a connection
+ * @link: RDMA side of a connection, which may be over
  * @tries: how often to look, if nothing has completed
  *
  * The completion queue is shared, and polled by its softirq (IB_POLL_SOFTIRQ), in order.
  * While IRQ_POLL_F_SCHED is ours irq_poll_sched() leaves it alone, as it does while the
  * softirq is at work.  So an interrupt may be lost, which the queue is asked for in the
- * end, as by the softirq.
+ * end, as by the softirq; with softirqs disabled, so that nobody waits for a reader who
+ * is preempted.
  *
- * Context: process context, with the socket lock, to whose release the completions of
- * this connection are left.
+ * The queue, which is the pool's, stays until sdp_device_remove() has waited for a grace
+ * period of RCU.
+ *
+ * Context: process context, without the socket lock, which completions take.
+ * Return: how many there were; -ENOTCONN if there is nothing to poll, or if softirqs are
+ * threads, which do not keep others off this processor.
  */
-void sdp_link_poll(struct sdp_link *link, unsigned int tries)
+int sdp_link_poll(struct sdp_link *link, unsigned int tries)
 {
-	struct ib_cq *cq = link->cq;
+	struct ib_cq *cq;
+	int done = 0;
 
-	sdp_sock_owned_by_me(link->sk);
-	/* The queue is not ours any more when the queue pair has gone. */
-	if (!link->qp || test_and_set_bit_lock(IRQ_POLL_F_SCHED, &cq->iop.state))
-		return;
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return -ENOTCONN;
 	local_bh_disable();
-	while (tries-- && !ib_process_cq_direct(cq, SDP_POLL_BATCH))
-		cpu_relax();
-	clear_bit_unlock(IRQ_POLL_F_SCHED, &cq->iop.state);
-	/* Pairs with the barrier of irq_poll_sched(): what it has left to us is missed. */
-	smp_mb__after_atomic();
-	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
-		irq_poll_sched(&cq->iop);
+	rcu_read_lock();
+	cq = READ_ONCE(link->cq);
+	if (!cq) {
+		done = -ENOTCONN;
+	} else if (!test_and_set_bit_lock(IRQ_POLL_F_SCHED, &cq->iop.state)) {
+		while (tries-- && !done) {
+			done = ib_process_cq_direct(cq, SDP_POLL_BATCH);
+			cpu_relax();
+		}
+		clear_bit_unlock(IRQ_POLL_F_SCHED, &cq->iop.state);
+		/* Pairs with that of irq_poll_sched(): what it has left to us is missed. */
+		smp_mb__after_atomic();
+		if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+			irq_poll_sched(&cq->iop);
+	}
+	rcu_read_unlock();
 	local_bh_enable();
+	return done;
 }

@@ -15,7 +15,7 @@
 #include "conn/conn.h"
 #include "socket.h"
 
-/* How often a read looks before it lets others use the socket. */
+/* How often a read looks before it lets others run on this processor. */
 #define SDP_RECV_POLLS		16
 
 /* Reads what the peer offers behind all that is there. */
@@ -92,32 +92,33 @@ static int sdp_recv_urgent_signal(const struct sock *sk,
 	return timeo ? sock_intr_errno(timeo) : -EAGAIN;
 }
 
-static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd)
+static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd, u32 seen)
 {
-	return sdp_sk(sk)->conn.stream.rx.bytes || sk->sk_err || sk->sk_shutdown ||
-	       sk->sk_state != TCP_ESTABLISHED || sdp_recv_is_late(sk, rd) ||
-	       sdp_zrecv_ready(&sdp_sk(sk)->conn.zcopy);
+	return READ_ONCE(sdp_sk(sk)->conn.stream.rx.bytes) > seen || sk->sk_err ||
+	       sdp_zrecv_ready(&sdp_sk(sk)->conn.zcopy) ||
+	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE ||
+	       sdp_recv_is_late(sk, rd);
 }
 
 /*
  * SO_BUSY_POLL: as with TCP a read that finds nothing polls the device before it sleeps,
- * and one that must not sleep polls it once.
+ * and one that must not sleep polls it once.  Others may use the socket meanwhile.
  */
-static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, bool wait)
+static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, u32 seen,
+				   bool wait)
 {
 	unsigned long start = busy_loop_current_time();
+	int polled;
 
+	sdp_release_sock(sk);
 	do {
-		sdp_link_poll(&sdp_sk(sk)->conn.link, wait ? SDP_RECV_POLLS : 1);
-		/* Lets others in, and processes what has completed. */
-		sdp_release_sock(sk);
+		polled = sdp_link_poll(&sdp_sk(sk)->conn.link, wait ? SDP_RECV_POLLS : 1);
+		if (polled > 0)
+			SDP_SOCK_ADD_STATS(sk, SDP_MIB_BUSYPOLLS, polled);
 		cond_resched();
-		sdp_lock_sock(sk);
-		if (sdp_recv_is_ready(sk, rd))
-			break;
-	} while (wait && sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
-	if (sdp_sk(sk)->conn.stream.rx.bytes)
-		SDP_INC_STATS(sock_net(sk), SDP_MIB_BUSYPOLLS);
+	} while (wait && polled >= 0 && !sdp_recv_is_ready(sk, rd, seen) &&
+		 sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
+	sdp_lock_sock(sk);
 }
 
 static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
@@ -132,15 +133,15 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 
 	z->readers += zcopy;
 	z->takers += !rd->peek;
-	add_wait_queue(sk_sleep(sk), &wait);
-	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	sdp_wait_event(sk, timeo,
-		       READ_ONCE(rx->bytes) > seen || sk->sk_err ||
-		       sdp_zrecv_ready(z) ||
-		       (sk->sk_shutdown & RCV_SHUTDOWN) ||
-		       sk->sk_state == TCP_CLOSE, &wait);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	remove_wait_queue(sk_sleep(sk), &wait);
+	if (unlikely(sk_can_busy_loop(sk)))
+		sdp_recv_poll(sk, rd, seen, true);
+	if (!sdp_recv_is_ready(sk, rd, seen)) {
+		add_wait_queue(sk_sleep(sk), &wait);
+		sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+		sdp_wait_event(sk, timeo, sdp_recv_is_ready(sk, rd, seen), &wait);
+		sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+		remove_wait_queue(sk_sleep(sk), &wait);
+	}
 	z->readers -= zcopy;
 	z->takers -= !rd->peek;
 }
@@ -198,7 +199,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 /* Tells of what was read: counters, the peeking position, credits. */
 static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 {
-	if (!rd->done)
+	if (!rd->done || sdp_recv_is_late(sk, rd))
 		return;
 	if (rd->peek) {
 		sk_peek_offset_fwd(sk, rd->done);
@@ -243,10 +244,8 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 	rd.zcopy = timeo && !rd.peek && !rd.discard;
 
 	sdp_tx_progress(sdp_conn(sk), SDP_FLUSH_CALL);
-	if (unlikely(sk_can_busy_loop(sk)) && !sdp_recv_is_ready(sk, &rd)) {
-		sdp_tx_pause_here(sdp_conn(sk));
-		sdp_recv_poll(sk, &rd, timeo);
-	}
+	if (unlikely(!timeo && sk_can_busy_loop(sk)) && !sdp_recv_is_ready(sk, &rd, 0))
+		sdp_recv_poll(sk, &rd, 0, false);
 	err = sdp_recv_locked(sk, &rd, sock_rcvlowat(sk, flags & MSG_WAITALL,
 						     len), timeo);
 	sdp_recv_finish(sk, &rd);
