@@ -309,8 +309,7 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
-		return sdp_fallback_recvmsg(sdp_fallback(sk), tcp, msg, len,
-					    flags);
+		return sdp_fallback_recvmsg(sdp_fallback(sk), tcp, msg, flags);
 	if (flags & MSG_ERRQUEUE)
 		return sdp_zmsg_recv(&sdp_sk(sk)->conn.zcopy, msg);
 	if (flags & MSG_OOB)

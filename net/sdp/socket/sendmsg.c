@@ -271,7 +271,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
-		return sdp_fallback_sendmsg(sdp_fallback(sk), tcp, msg, len);
+		return sdp_fallback_sendmsg(sdp_fallback(sk), tcp, msg);
 	sdp_lock_sock(sk);
 	if (!sdp_send_check(sk) && !sdp_sk(sk)->conn.stream.write_turn &&
 	    sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len)) {

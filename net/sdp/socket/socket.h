@@ -168,9 +168,9 @@ struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 /* tcp_calls.c */
 struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo);
 int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
-			 struct msghdr *msg, size_t len);
+			 struct msghdr *msg);
 int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,
-			 struct msghdr *msg, size_t len, int flags);
+			 struct msghdr *msg, int flags);
 ssize_t sdp_fallback_splice_read(struct sdp_fallback *fb, struct socket *tcp,
 				 loff_t *ppos, struct pipe_inode_info *pipe,
 				 size_t len, unsigned int flags);

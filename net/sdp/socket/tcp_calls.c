@@ -78,17 +78,17 @@ static void sdp_fallback_leave(struct sdp_fallback *fb)
  * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @msg: what to send, with flags
- * @len: bytes
  *
  * Return: as sdp_sendmsg().
  */
 int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
-			 struct msghdr *msg, size_t len)
+			 struct msghdr *msg)
 {
 	int ret;
 
 	sdp_fallback_enter(fb);
-	ret = READ_ONCE(tcp->ops)->sendmsg(tcp, msg, len);
+	/* Security modules judge this socket, too. */
+	ret = sock_sendmsg(tcp, msg);
 	sdp_fallback_leave(fb);
 	return ret;
 }
@@ -98,18 +98,17 @@ int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
  * @fb: the fallback of a socket
  * @tcp: its TCP socket
  * @msg: where to put the data
- * @len: bytes wanted
  * @flags: flags
  *
  * Return: as sdp_recvmsg().
  */
 int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,
-			 struct msghdr *msg, size_t len, int flags)
+			 struct msghdr *msg, int flags)
 {
 	int ret;
 
 	sdp_fallback_enter(fb);
-	ret = READ_ONCE(tcp->ops)->recvmsg(tcp, msg, len, flags);
+	ret = sock_recvmsg(tcp, msg, flags);
 	sdp_fallback_leave(fb);
 	return ret;
 }

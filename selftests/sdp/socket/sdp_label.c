@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accepted sockets get their listener's security label, though it is not the listener's
- * program that creates them.  Which label that is only security modules know: a probe
- * shows whether they hear of each heir, and whose.  Needs root, and a
- * kernel with security modules (CONFIG_SECURITY_NETWORK) and kprobes.
+ * What only security modules know, and probes of their hooks show.  Accepted sockets get
+ * their listener's security label, though it is not the listener's program that creates
+ * them: do the modules hear of each heir, and whose?  And do they hear of what is sent
+ * and received over the TCP socket beside one?  Needs root, and a kernel with security
+ * modules (CONFIG_SECURITY_NETWORK) and kprobes.
  */
 #define _GNU_SOURCE
 #include "sdp_events.h"
@@ -24,10 +25,15 @@
 #define NEW		"%x1"
 #endif
 
+/* Where struct socket has its struct sock. */
+#define SOCK		"24"
+
 #define FIELDS		"family=+" FAMILY "(" OLD "):u16 to=+" FAMILY "(" NEW "):u16"
 #define PROBE		"p:sdp_label/sdp_label " HOOK " old=" OLD " new=" NEW " " FIELDS
+#define PROBE_OF(hook)	"p:sdp_label/sdp_label " hook " family=+" FAMILY "(+" SOCK "(" OLD ")):u16"
 
 static void (*to_run)(void);
+static const char *probe;
 
 static void remove_probe(void)
 {
@@ -38,9 +44,9 @@ static void remove_probe(void)
 static void probe_and_run(void)
 {
 #ifdef OLD
-	if (!file_write(TRACING "kprobe_events", PROBE))
+	if (!file_write(TRACING "kprobe_events", probe))
 #endif
-		sdp_skip("no probe of " HOOK);
+		sdp_skip("no probe of the hook");
 	CHECK(file_write(SWITCH, "1"));
 	to_run();
 }
@@ -50,10 +56,16 @@ static void probe_or_undo(void)
 	run_and_undo(probe_and_run, remove_probe);
 }
 
-static void labelled(void (*run)(void))
+static void probed(const char *which, void (*run)(void))
 {
+	probe = which;
 	to_run = run;
 	traced(probe_or_undo);
+}
+
+static void labelled(void (*run)(void))
+{
+	probed(PROBE, run);
 }
 
 /* Who has inherited, both of our family: TCP does so by itself. */
@@ -128,9 +140,39 @@ static void over_tcp(void)
 	labelled(run_over_tcp);
 }
 
+/* Each end's call is one of our socket, and one of the TCP socket. */
+static void run_data_over_tcp(void)
+{
+	int listener = listener_at(both_socket(0), server_addr(0), 8);
+	int client = new_socket(0), server;
+	struct addr a = local_addr(listener);
+
+	set_int(client, SOL_SDP, SDP_TCP_FALLBACK, ONLY);
+	CHECK_OK(connect(client, &a.sa, a.len));
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	trace_clear();
+	exchange(client, server, 1000);
+	trace_read();
+	CHECK(count_of("sdp_label", NULL, "family=27") >= 2);
+	CHECK(count_of("sdp_label", NULL, "family=2") +
+	      count_of("sdp_label", NULL, "family=10") >= 2);
+}
+
+static void sent_over_tcp(void)
+{
+	probed(PROBE_OF("security_socket_sendmsg"), run_data_over_tcp);
+}
+
+static void received_over_tcp(void)
+{
+	probed(PROBE_OF("security_socket_recvmsg"), run_data_over_tcp);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(over_rdma, CASE_SDP_ONLY | CASE_IPV6 | CASE_FAMILY),
 	CASE(over_tcp, CASE_SDP_ONLY | CASE_IPV6 | CASE_FAMILY),
+	CASE(sent_over_tcp, CASE_SDP_ONLY | CASE_IPV6 | CASE_FAMILY),
+	CASE(received_over_tcp, CASE_SDP_ONLY | CASE_IPV6 | CASE_FAMILY),
 };
 
 int main(int argc, char **argv)
