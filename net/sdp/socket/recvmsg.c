@@ -125,23 +125,20 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 			  long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sdp_rx *rx = &sdp_sk(sk)->conn.stream.rx;
 	struct sdp_zcopy *z = &sdp_sk(sk)->conn.zcopy;
 	bool zcopy = rd->zcopy && rd->left >= PAGE_SIZE;
 	/* A peeker waits for more than it has seen. */
-	u32 seen = rd->peek ? rd->pos - rx->copied : 0;
+	u32 seen = rd->peek ? rd->pos - sdp_sk(sk)->conn.stream.rx.copied : 0;
 
 	z->readers += zcopy;
 	z->takers += !rd->peek;
 	if (unlikely(sk_can_busy_loop(sk)))
 		sdp_recv_poll(sk, rd, seen, true);
-	if (!sdp_recv_is_ready(sk, rd, seen)) {
-		add_wait_queue(sk_sleep(sk), &wait);
-		sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-		sdp_wait_event(sk, timeo, sdp_recv_is_ready(sk, rd, seen), &wait);
-		sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-		remove_wait_queue(sk_sleep(sk), &wait);
-	}
+	add_wait_queue(sk_sleep(sk), &wait);
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	sdp_wait_event(sk, timeo, sdp_recv_is_ready(sk, rd, seen), &wait);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	remove_wait_queue(sk_sleep(sk), &wait);
 	z->readers -= zcopy;
 	z->takers -= !rd->peek;
 }
