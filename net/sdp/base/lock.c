@@ -66,12 +66,16 @@ void sdp_lock_sock_nested(struct sock *sk, enum sdp_lock_subclass subclass)
 	struct sdp_lock *lock = sdp_lock_of(sk);
 
 	might_sleep();
+	/* Lockdep reports a deadlock before it happens. */
 	mutex_acquire(&lock->dep_map, subclass, 0, _RET_IP_);
+	mutex_release(&lock->dep_map, _RET_IP_);
 	spin_lock_bh(&lock->slock);
 	if (lock->owned)
 		sdp_lock_wait(lock);
 	lock->owned = true;
 	spin_unlock_bh(&lock->slock);
+	/* The last owner may have changed its class: sdp_fallback_classify(). */
+	mutex_acquire(&lock->dep_map, subclass, 0, _RET_IP_);
 }
 
 /**
