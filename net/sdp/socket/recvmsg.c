@@ -225,10 +225,10 @@ static bool sdp_recv_short(struct sock *sk, struct msghdr *msg, size_t len, int 
 }
 
 static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
-			   int flags, ktime_t *stamp)
+			   int flags, u32 epoch, ktime_t *stamp)
 {
 	struct sdp_read rd = {
-		.epoch = sdp_sk(sk)->conn.stream.epoch,
+		.epoch = epoch,
 		.msg = msg,
 		.left = len,
 		.peek = flags & MSG_PEEK,
@@ -271,7 +271,8 @@ static noinline void sdp_recv_unguard(const struct msghdr *msg)
 }
 
 /* What the fast path does not do, and then the lock's release; kept out of its frame. */
-static noinline int sdp_recv_slow(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+static noinline int sdp_recv_slow(struct sock *sk, struct msghdr *msg, size_t len, int flags,
+				  u32 epoch)
 {
 	int ret = sdp_rdmacg_use(&sdp_sk(sk)->conn.link);
 	ktime_t stamp = 0;
@@ -279,7 +280,7 @@ static noinline int sdp_recv_slow(struct sock *sk, struct msghdr *msg, size_t le
 	if (sk->sk_state == TCP_LISTEN)
 		ret = -ENOTCONN;
 	else if (!ret)
-		ret = sdp_recv_stream(sk, msg, len, flags, &stamp);
+		ret = sdp_recv_stream(sk, msg, len, flags, epoch, &stamp);
 	sdp_release_sock(sk);
 	if (stamp)
 		sdp_timestamp_put(msg, sk, stamp);
@@ -300,9 +301,10 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
+	u32 epoch;
 
 	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
-				    sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+				    sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &epoch);
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
@@ -315,12 +317,13 @@ int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (unlikely(current->mm && mm_has_notifiers(current->mm)))
 		sdp_recv_unguard(msg);
 	sdp_lock_sock(sk);
-	if (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
+	if (sdp_stream_is(&sdp_sk(sk)->conn.stream, epoch) &&
+	    sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
 	    sdp_recv_short(sk, msg, len, flags)) {
 		sdp_release_sock(sk);
 		return len;
 	}
-	return sdp_recv_slow(sk, msg, len, flags);
+	return sdp_recv_slow(sk, msg, len, flags, epoch);
 }
 
 /**
@@ -342,9 +345,11 @@ ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
+	u32 epoch;
 
 	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
-				    sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK));
+				    sock_rcvtimeo(sk, sock->file->f_flags & O_NONBLOCK),
+				    &epoch);
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)

@@ -223,13 +223,16 @@ static int sdp_send_errno(struct sock *sk, const struct msghdr *msg,
 }
 
 /* What the fast path does not do, and then the lock's release; kept out of its frame. */
-static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t len)
+static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t len,
+				  u32 epoch)
 {
 	struct sdp_zmsg zm;
 	size_t done = 0;
 	int err;
 
-	err = sdp_zmsg_begin(&zm, &sdp_sk(sk)->conn.zcopy, msg, len);
+	err = sdp_zmsg_begin(&zm, &sdp_sk(sk)->conn.zcopy, msg, len, epoch);
+	if (!err && !sdp_stream_is(&sdp_sk(sk)->conn.stream, epoch))
+		err = -EPIPE;
 	if (!err)
 		err = sdp_send_error(sk);
 	if (!err)
@@ -259,6 +262,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp;
+	u32 epoch;
 
 	/*
 	 * As TCP says where fast open is disabled.  It would connect, and security
@@ -267,18 +271,19 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (msg->msg_flags & MSG_FASTOPEN)
 		return -EOPNOTSUPP;
 	tcp = sdp_fallback_wait_get(sdp_fallback(sk),
-				    sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+				    sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT), &epoch);
 	if (IS_ERR(tcp))
 		return PTR_ERR(tcp);
 	if (tcp)
 		return sdp_fallback_sendmsg(sdp_fallback(sk), tcp, msg);
 	sdp_lock_sock(sk);
-	if (!sdp_send_check(sk) && !sdp_sk(sk)->conn.stream.write_turn &&
+	if (!sdp_send_check(sk) && sdp_stream_is(&sdp_sk(sk)->conn.stream, epoch) &&
+	    !sdp_sk(sk)->conn.stream.write_turn &&
 	    sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len)) {
 		sdp_release_sock(sk);
 		return len;
 	}
-	return sdp_send_slow(sk, msg, len);
+	return sdp_send_slow(sk, msg, len, epoch);
 }
 
 /**

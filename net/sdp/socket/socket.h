@@ -166,7 +166,7 @@ bool sdp_fallback_accept_waiting(const struct sdp_fallback *fb);
 struct sock *sdp_fallback_accept(struct sdp_sock *parent, int *err);
 
 /* tcp_calls.c */
-struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo);
+struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo, u32 *epoch);
 int sdp_fallback_sendmsg(struct sdp_fallback *fb, struct socket *tcp,
 			 struct msghdr *msg);
 int sdp_fallback_recvmsg(struct sdp_fallback *fb, struct socket *tcp,

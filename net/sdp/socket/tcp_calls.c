@@ -21,11 +21,10 @@ static bool sdp_fallback_undecided(const struct sdp_fallback *fb)
 }
 
 /* By itself, so that each call does not pay for what it has on the stack. */
-static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
+static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo, u32 epoch)
 {
 	const struct sdp_stream *st = &sdp_conn(fb->sk)->stream;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	u32 epoch = READ_ONCE(st->epoch);
 	int err = 0;
 
 	add_wait_queue(sk_sleep(fb->sk), &wait);
@@ -47,18 +46,28 @@ static noinline int sdp_fallback_wait(struct sdp_fallback *fb, long timeo)
  * sdp_fallback_wait_get() - wait until it is decided what carries a socket's data
  * @fb: the fallback of a socket, not locked
  * @timeo: jiffies to wait for the decision
+ * @epoch: set to the connection that the call is for, sdp_stream::epoch
  *
  * Return: the TCP socket, which one of the calls below has to release; NULL if it is
  * RDMA, or nothing yet; an error pointer if there was no time.
  */
-struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo)
+struct socket *sdp_fallback_wait_get(struct sdp_fallback *fb, long timeo, u32 *epoch)
 {
+	struct socket *tcp;
 	int err;
 
+	*epoch = READ_ONCE(sdp_conn(fb->sk)->stream.epoch);
 	if (likely(!READ_ONCE(fb->tcp)))
 		return NULL;
-	err = sdp_fallback_wait(fb, timeo);
-	return err ? ERR_PTR(err) : sdp_fallback_get(fb);
+	err = sdp_fallback_wait(fb, timeo, *epoch);
+	if (err)
+		return ERR_PTR(err);
+	tcp = sdp_fallback_get(fb);
+	/* It may be that of the next connection. */
+	if (!tcp || sdp_stream_is(&sdp_conn(fb->sk)->stream, *epoch))
+		return tcp;
+	sdp_fallback_put(fb);
+	return ERR_PTR(-EPIPE);
 }
 
 static void sdp_fallback_enter(struct sdp_fallback *fb)

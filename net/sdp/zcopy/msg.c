@@ -21,17 +21,18 @@
  * @z: zero copy of a locked socket
  * @msg: what user space writes
  * @len: bytes
+ * @epoch: the connection that it is for, sdp_stream::epoch
  *
  * Return: 0, or -ENOBUFS: too many notifications are unread, or RLIMIT_MEMLOCK
  * is exceeded.
  */
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,
-		   size_t len)
+		   size_t len, u32 epoch)
 {
 	struct sock *sk = z->st->sk;
 
 	sdp_owned(sk);
-	*zm = (struct sdp_zmsg){ .epoch = z->st->epoch };
+	*zm = (struct sdp_zmsg){ .epoch = epoch };
 	if (likely(!(msg->msg_flags & MSG_ZEROCOPY)) || !len)
 		return 0;
 	if (msg->msg_ubuf) {

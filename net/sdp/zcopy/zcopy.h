@@ -423,7 +423,7 @@ void sdp_zasync_watch(struct sdp_zcopy *z);
 
 /* msg.c */
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,
-		   size_t len);
+		   size_t len, u32 epoch);
 void sdp_zmsg_end(struct sdp_zmsg *zm, size_t done);
 struct sdp_zpages *sdp_zmsg_pin(struct sdp_zmsg *zm, struct sdp_zcopy *z,
 				unsigned long addr, u32 len);
