@@ -43,13 +43,13 @@ static void listen_instead(int fd)
  * The errno of a call that waits for its connection, and comes to look when another
  * thread has taken the attempt away and gone on with the socket.
  */
-static int late_errno(int fd, void (*go_on)(int fd))
+static int late_errno(int fd, sdp_op op, void (*go_on)(int fd))
 {
 	struct blocked late;
 	pthread_t hog;
 
 	hog_end = false;
-	block_start(&late, op_connect_idly, fd);
+	block_start(&late, op, fd);
 	thread_start(&hog, hog_thread, NULL);
 	CHECK_OK(op_dissolve(fd));
 	go_on(fd);
@@ -62,7 +62,7 @@ static int late_errno(int fd, void (*go_on)(int fd))
 /* Who has come earlier says that nothing is left of his attempt. */
 static bool came_late(int fd, void (*go_on)(int fd))
 {
-	int err = late_errno(fd, go_on);
+	int err = late_errno(fd, op_connect_idly, go_on);
 
 	if (err == EPIPE)
 		return true;
@@ -178,10 +178,8 @@ static long op_send_one_idly(int fd)
 static void renewed_under_attempt(void)
 {
 	int filler, busy = full_listener(&filler), listener = new_listener(8);
-	struct blocked late;
+	int fd, server, err;
 	unsigned int i;
-	pthread_t hog;
-	int fd, server;
 
 	ready = local_addr(listener);
 	use_one_cpu();
@@ -190,18 +188,11 @@ static void renewed_under_attempt(void)
 		fd = both_socket(0);
 		CHECK(start_connect(fd, busy));
 		set_nonblock(fd, false);
-		block_start(&late, op_send_one_idly, fd);
-		hog_end = false;
-		thread_start(&hog, hog_thread, NULL);
-		CHECK_OK(op_dissolve(fd));
-		connect_anew(fd);
-		server = CHECK_OK(accept(listener, NULL, NULL));
-		__atomic_store_n(&hog_end, true, __ATOMIC_RELAXED);
-		thread_join(hog);
-		CHECK_EQ(block_join(&late), -1);
+		err = late_errno(fd, op_send_one_idly, connect_anew);
 		/* Who has come earlier hears of the end of his attempt. */
-		if (errno != EPIPE)
-			CHECK_EQ(errno, ECONNRESET);
+		if (err != EPIPE)
+			CHECK_EQ(err, ECONNRESET);
+		server = CHECK_OK(accept(listener, NULL, NULL));
 		exchange(fd, server, 10000);
 		CHECK_OK(close(fd));
 		CHECK_OK(close(server));
