@@ -72,7 +72,7 @@ def _rxe(setup, module, out):
 
 def _iwarp(setup, _module, out):
     """The same for one with iWARP devices of our own, and at times siw's."""
-    siw = _output(str(REPO / "tools/bench/build-siw"), setup.kernel)
+    siw = _output(str(REPO / "tools/vm/build-siw"), setup.kernel)
     shutil.copy2(siw, out)
     return ["--rdma", "iwarp", "--env", f"SDP_IWARP={out / 'iwarp.ko'}",
             "--env", f"SIW={out / 'siw.ko'}", "--", str(out / "in-node-iwarp")]

@@ -28,8 +28,8 @@ def _options(parser):
                         help="self: two RDMA devices on a veth pair (one node's default); "
                              "pair: one device on the wire between two nodes; none")
     parser.add_argument("--rdma", choices=("rxe", "siw", "iwarp"), default="rxe",
-                        help="kind of the RDMA devices: Soft-RoCE (default), siw, which only the "
-                             "debug kernel has, or iwarp, our own, from $SDP_IWARP")
+                        help="kind of the RDMA devices: Soft-RoCE (default), siw, built for this "
+                             "kernel, or iwarp, our own, from $SDP_IWARP")
     parser.add_argument("--icount", action="store_true", help="one instruction is one nanosecond")
     parser.add_argument("--nullcrc", action="store_true", help="free checksums for Soft-RoCE")
     parser.add_argument("--cx16", action="store_true",
@@ -78,8 +78,6 @@ def _complete(options):
     options.topology = options.topology or ("self" if options.nodes == 1 else "pair")
     if options.topology == "pair" and options.nodes == 1:
         raise BedError("topology 'pair' needs --nodes 2")
-    if options.rdma == "siw" and options.kernel != "debug":
-        raise BedError("--rdma siw needs --kernel debug")
     if options.icount and options.nodes == 2:
         raise BedError("--icount needs one node: two guests' clocks run freely against each other")
     for word in options.env:

@@ -25,6 +25,11 @@ def find(name):
     return _debug_kernel() if name == "debug" else _stock_kernel(name)
 
 
+def siw(name):
+    """Return siw.ko for the kernel called NAME."""
+    return _run_for_path([BED / "build-siw", name])
+
+
 def newest_headers(series):
     """Return the newest release of SERIES whose headers are installed."""
     pattern = re.compile(rf"linux-headers-({re.escape(series)}\.\d[^/]*-amd64)$")
@@ -71,5 +76,5 @@ def _ask_shell(call):
 def _run_for_path(command):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise BedError("the kernel could not be provided, see above")
+        raise BedError(f"{command[0]} failed, see above")
     return pathlib.Path(done.stdout.strip().splitlines()[-1])

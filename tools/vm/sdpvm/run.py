@@ -98,6 +98,7 @@ class Run:
             "VM_ROWS": rows, "VM_COLS": columns,
             "VM_TOPOLOGY": self.options.topology, "VM_RDMA": self.options.rdma,
             "VM_NULLCRC": module.provide("nullcrc", BED / "nullcrc", self.kernel) if self.options.nullcrc else "",
+            "VM_SIW": kernels.siw(self.options.kernel) if self.options.rdma == "siw" else "",
             "KERNEL": self.options.kernel, "TERM": os.environ.get("TERM", "dumb"),
         }
         if self.options.nodes == 2:
