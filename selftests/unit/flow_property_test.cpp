@@ -236,6 +236,19 @@ TEST(Nic, WindowsMoveUp)
 	EXPECT_EQ(sdp_nic_buffers(&in), 7U + 2) << "8 messages have taken one window";
 }
 
+// poll() looks without the lock, and may find a ring that goes.
+TEST(Nic, RingThatGoesAsksForNothing)
+{
+	sdp_inring in = {};
+	sdp_credit credit = {};
+
+	in.tail = 1;
+	credit.rx_advertised = 2;
+	credit.rx_posted = 8;
+	EXPECT_EQ(sdp_nic_want_update(&credit, &in), SDP_UPDATE_NONE);
+	EXPECT_FALSE(sdp_nic_full(&credit, &in)) << "credits are about to be advertised";
+}
+
 TEST(Nic, LongMessagesTakeSeveralWindows)
 {
 	sdp_credit credit;

@@ -395,6 +395,14 @@ TEST_F(Sink, ReadsBehindTheInlineHead)
 	EXPECT_EQ(sdp_zsink_due(&z), SDP_MID_RDMARDCOMPL);
 }
 
+// Who sleeps looks without the lock, and may find the ends of two connections.
+TEST_F(Sink, NothingIsBetweenEndsOfDifferentConnections)
+{
+	z.fifo.tail = 1;
+	z.fifo.adverts[2].left = 100;
+	EXPECT_EQ(sdp_zsink_readable(&z), 0U);
+}
+
 TEST_F(Sink, ReadsBehindWhatIsBeingRead)
 {
 	ASSERT_EQ(advertise(100), 1);

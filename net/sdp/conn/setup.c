@@ -287,7 +287,8 @@ static u16 sdp_flow_up_to(const struct sdp_flow_ops *flow)
  */
 static void sdp_flow_begin(struct sdp_conn *conn)
 {
-	conn->stream.flow = sdp_option_flow(&conn->sk);
+	/* Pairs with sdp_rx_full(), which needs no lock. */
+	WRITE_ONCE(conn->stream.flow, sdp_option_flow(&conn->sk));
 	conn->stream.rx.ring.need = (struct sdp_need){ .adapts = conn->stream.flow->adapts };
 	conn->flow_reason = SDP_FLOW_REASON_NONE;
 	conn->stream.features = sdp_flow_up_to(conn->stream.flow) & conn->link.dev->flows;
@@ -362,7 +363,7 @@ void sdp_flow_choose(struct sdp_conn *conn, u16 peer)
 	const struct sdp_flow_ops *want = conn->stream.flow;
 
 	conn->stream.features &= peer;
-	conn->stream.flow = sdp_flow_strongest(conn->stream.features);
+	WRITE_ONCE(conn->stream.flow, sdp_flow_strongest(conn->stream.features));
 	conn->flow_reason = sdp_flow_obstacle(conn, want);
 	sdp_dbg(&conn->sk, "RDMA over %s with flow control %s, %s is wanted",
 		conn->dev_name, conn->stream.flow->name, want->name);

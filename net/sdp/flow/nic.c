@@ -15,6 +15,8 @@
  * with end-to-end credits, sdp_nic_fit()'s caller could leave out that count
  * and hand a share of the send ring to the device at once.
  */
+#include <linux/compiler.h>
+
 #include "credit.h"
 #include "nic.h"
 
@@ -98,13 +100,15 @@ enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 				    const struct sdp_inring *in)
 {
 	u32 gain = credit->rx_posted - credit->rx_advertised;
+	/* poll() asks without the lock: the ring may go with its connection meanwhile. */
+	u32 piece = READ_ONCE(in->piece);
 
-	if (credit->rx_advertised >= SDP_PEER_BUFS_MIN ||
+	if (!piece || credit->rx_advertised >= SDP_PEER_BUFS_MIN ||
 	    credit->rx_posted < SDP_PEER_BUFS_MIN)
 		return SDP_UPDATE_NONE;
 	if (!sdp_inring_untold(in))
 		return gain >= 2 ? SDP_UPDATE_NOW : SDP_UPDATE_NONE;
-	return gain >= in->size / in->piece / 2 ? SDP_UPDATE_NOW :
+	return gain >= in->size / piece / 2 ? SDP_UPDATE_NOW :
 						  SDP_UPDATE_SELDOM;
 }
 

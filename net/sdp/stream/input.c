@@ -49,9 +49,11 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 bool sdp_rx_full(const struct sdp_stream *st)
 {
 	const struct sdp_rx *rx = &st->rx;
+	const struct sdp_flow_ops *flow = READ_ONCE(st->flow);
 
-	if (rx->ring.pos.size)
-		return st->flow->full(&st->credit, &rx->ring.pos);
+	/* Without the lock the ring may be of a connection, and the engine of the next. */
+	if (READ_ONCE(rx->ring.pos.size) && likely(flow->full))
+		return flow->full(&st->credit, &rx->ring.pos);
 	return READ_ONCE(st->credit.rx_advertised) < SDP_PEER_BUFS_MIN &&
 	       !READ_ONCE(rx->rb.growing) && !READ_ONCE(rx->relief) &&
 	       !sdp_credit_want_update(&st->credit);

@@ -7,6 +7,7 @@
  * The source may ask for an end (SrcAvailCancel), and then waits for one of the
  * two.  SendSm ends all that is outstanding, also what crosses it on the wire.
  */
+#include <linux/compiler.h>
 #include <linux/errno.h>
 
 #include "state.h"
@@ -258,10 +259,14 @@ static const struct sdp_zadvert *sdp_zsink_next(const struct sdp_zsink *z,
 						u32 *begun)
 {
 	const struct sdp_zadvert *advert;
-	u32 i;
+	u32 i = READ_ONCE(z->fifo.tail);
+	u32 head = READ_ONCE(z->fifo.head);
 
 	*begun = z->reading;
-	for (i = z->fifo.tail; i != z->fifo.head; i++) {
+	/* Who sleeps looks without the lock: the two may be of different connections. */
+	if (head - i > SDP_ZCOPY_ADVERTS)
+		return NULL;
+	for (; i != head; i++) {
 		advert = &z->fifo.adverts[i % SDP_ZCOPY_ADVERTS];
 		if (*begun < advert->left)
 			return advert;
