@@ -65,6 +65,7 @@ struct sdp_fallback_opts {
  * @reason: enum sdp_fallback_reason
  * @err: error of @tcp that also was stored in our socket, 0 = none
  * @opts: options of ours when they were copied to @tcp last
+ * @late: poll() has found news among these, and the lock of @tcp owned by a call
  * @given: likewise those of other levels, all 0 until @carried
  * @given_tcp: values of those of TCP among them that are always carried
  * @carried: options of other levels were copied to @tcp
@@ -85,6 +86,7 @@ struct sdp_fallback {
 	u8 reason;
 	int err;
 	struct sdp_fallback_opts opts;
+	bool late;
 	struct sdp_options given;
 	int given_tcp[SDP_FALLBACK_TCP_OPTIONS];
 	bool carried;
@@ -175,6 +177,8 @@ void sdp_fallback_fresh_opts(struct sdp_fallback *fb);
 void sdp_fallback_forget_given(struct sdp_fallback *fb);
 void sdp_fallback_adopt_opts(struct sdp_fallback *fb, const struct sock *tsk);
 void sdp_fallback_sync(struct sdp_fallback *fb);
+void sdp_fallback_sync_nowait(struct sdp_fallback *fb);
+void sdp_fallback_catch_up(struct sdp_fallback *fb);
 
 /* Calls in the TCP socket: users.c */
 void sdp_fallback_open(struct sdp_fallback *fb);

@@ -161,6 +161,30 @@ static void sdp_fallback_apply(struct sock *tsk,
 	sdp_fallback_apply_route(tsk, opts, old);
 }
 
+/* Whether one was set since the last time; the lock is not needed. */
+static bool sdp_fallback_is_news(const struct sdp_fallback *fb)
+{
+	struct sdp_fallback_opts opts;
+
+	sdp_fallback_read_opts(fb->sk, &opts);
+	return unlikely(memcmp(&opts, &fb->opts, sizeof(opts)));
+}
+
+/* With the lock held: another thread may have set, and copied, newer ones meanwhile. */
+static void sdp_fallback_copy(struct sdp_fallback *fb)
+{
+	struct sock *tsk = fb->tcp->sk;
+	struct sdp_fallback_opts opts;
+
+	sdp_fallback_read_opts(fb->sk, &opts);
+	/* They stay news until a caller that may wait has switched stamps on. */
+	if (!sock_flag(tsk, SOCK_TIMESTAMP))
+		opts.flags &= ~SDP_FALLBACK_STAMPS;
+	sdp_fallback_apply(tsk, &opts, &fb->opts);
+	memcpy(&fb->opts, &opts, sizeof(opts));
+	WRITE_ONCE(fb->late, false);
+}
+
 /**
  * sdp_fallback_sync() - give TCP the options of level SOL_SOCKET
  * @fb: the fallback of a socket with a TCP socket, locked or not
@@ -169,20 +193,56 @@ static void sdp_fallback_apply(struct sock *tsk,
  * so they are compared before each call that TCP serves.  What has changed since
  * then is copied, and nothing else: the rest may have been set by a BPF program of
  * the control group, an interface or a packet.
+ *
+ * Context: process context; waits for the lock of the TCP socket.
  */
 void sdp_fallback_sync(struct sdp_fallback *fb)
 {
 	struct sock *tsk = fb->tcp->sk;
-	struct sdp_fallback_opts opts;
 
-	sdp_fallback_read_opts(fb->sk, &opts);
-	if (likely(!memcmp(&opts, &fb->opts, sizeof(opts))))
+	if (!sdp_fallback_is_news(fb))
 		return;
 	/* Packets are stamped only while a socket asks for it. */
-	if (opts.flags & BIT(SOCK_RCVTSTAMP))
+	if (sock_flag(fb->sk, SOCK_RCVTSTAMP))
 		sock_enable_timestamps(tsk);
 	lock_sock(tsk);
-	sdp_fallback_apply(tsk, &opts, &fb->opts);
-	memcpy(&fb->opts, &opts, sizeof(opts));
+	sdp_fallback_copy(fb);
 	release_sock(tsk);
+}
+
+/**
+ * sdp_fallback_sync_nowait() - the same, unless a call has the TCP socket's lock
+ * @fb: the fallback of a socket with a TCP socket, locked or not
+ *
+ * For poll(): a program may hold that lock, and epoll calls poll() with a mutex that all
+ * programs share.  Whoever has the lock copies what is not copied now, see
+ * sdp_fallback_catch_up().
+ *
+ * Context: process context; does not wait for a program.
+ */
+void sdp_fallback_sync_nowait(struct sdp_fallback *fb)
+{
+	struct sock *tsk = fb->tcp->sk;
+
+	if (!sdp_fallback_is_news(fb))
+		return;
+	spin_lock_bh(&tsk->sk_lock.slock);
+	if (sock_owned_by_user_nocheck(tsk))
+		WRITE_ONCE(fb->late, true);
+	else
+		sdp_fallback_copy(fb);
+	spin_unlock_bh(&tsk->sk_lock.slock);
+}
+
+/**
+ * sdp_fallback_catch_up() - copy what sdp_fallback_sync_nowait() could not
+ * @fb: the fallback of a socket with a TCP socket, locked or not; the caller has
+ *	released the TCP socket's lock, and by that sees what was noted meanwhile
+ *
+ * Context: as sdp_fallback_sync().
+ */
+void sdp_fallback_catch_up(struct sdp_fallback *fb)
+{
+	if (unlikely(READ_ONCE(fb->late)))
+		sdp_fallback_sync(fb);
 }

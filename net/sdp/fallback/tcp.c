@@ -76,8 +76,6 @@ int sdp_fallback_create_tcp(struct sdp_fallback *fb, int family)
 	if (err)
 		return err;
 	sdp_fallback_classify(fb->sk);
-	if (family == AF_INET6)
-		tcp->sk->sk_ipv6only = sdp_base(fb->sk)->v6only;
 	sdp_fallback_share_tcp(tcp, fb->sk->sk_socket);
 	sdp_fallback_fresh_opts(fb);
 	WRITE_ONCE(fb->tcp, tcp);

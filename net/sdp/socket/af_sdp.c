@@ -186,16 +186,22 @@ static int sdp_connect_start(struct socket *sock,
 		sdp_sock_forget_peer(ssk);
 		return err;
 	}
+	WRITE_ONCE(sk->sk_shutdown, 0);
 	err = sdp_connect_check_rdma(ssk);
 	/* What connects needs the port for itself. */
 	if (!err && ssk->share)
 		sdp_sock_rollback(sk, sdp_share_leave);
-	if (!err && sdp_stream_is(&ssk->conn.stream, epoch))
+	/*
+	 * The lock was released, and another thread may have begun again, or have ended
+	 * this; so may have the removal of the device.
+	 */
+	if (!err && !sk->sk_shutdown && sdp_stream_is(&ssk->conn.stream, epoch))
 		err = sdp_sock_start_connect(ssk);
-	/* The lock was released, and another thread may have begun again. */
 	if (!sdp_stream_is(&ssk->conn.stream, epoch))
 		return -EALREADY;
-	if (err && sdp_fallback_connect(ssk, &err))
+	if (sk->sk_shutdown)
+		err = -ECONNRESET;
+	else if (err && sdp_fallback_connect(ssk, &err))
 		err = 0;
 	if (err) {
 		sdp_sock_forget_peer(ssk);

@@ -339,6 +339,23 @@ static int sdp_shutdown_locked(struct socket *sock, int how)
 	return sdp_in_state(sk, SDPF_OVER) ? -ENOTCONN : 0;
 }
 
+/* Returns the TCP socket if that has taken over meanwhile, see sdp_fallback_get(). */
+static struct socket *sdp_shutdown_rdma(struct socket *sock, int how, int *err)
+{
+	struct sock *sk = sock->sk;
+	struct socket *tcp;
+
+	sdp_lock_sock(sk);
+	tcp = sdp_fallback_get(sdp_fallback(sk));
+	if (!tcp) {
+		*err = sdp_shutdown_locked(sock, how);
+		/* Wake sleepers in poll(). */
+		sk->sk_state_change(sk);
+	}
+	sdp_release_sock(sk);
+	return tcp;
+}
+
 /**
  * sdp_shutdown() - close one direction, or both
  * @sock: socket
@@ -352,17 +369,12 @@ int sdp_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
 	struct socket *tcp = sdp_fallback_get(sdp_fallback(sk));
-	int err;
+	int err = 0;
 
-	if (tcp)
-		return sdp_fallback_shutdown(sdp_fallback(sk), tcp, how);
-	if (how < SHUT_RD || how > SHUT_RDWR)
+	if (!tcp && (how < SHUT_RD || how > SHUT_RDWR))
 		return -EINVAL;
-	sdp_lock_sock(sk);
 	/* SHUT_RD, SHUT_WR, SHUT_RDWR are 0, 1, 2; the flags 1, 2, 3. */
-	err = sdp_shutdown_locked(sock, how + 1);
-	/* Wake sleepers in poll(). */
-	sk->sk_state_change(sk);
-	sdp_release_sock(sk);
-	return err;
+	if (!tcp)
+		tcp = sdp_shutdown_rdma(sock, how + 1, &err);
+	return tcp ? sdp_fallback_shutdown(sdp_fallback(sk), tcp, how) : err;
 }

@@ -112,7 +112,6 @@ int sdp_sock_start_connect(struct sdp_sock *ssk)
 
 	sdp_owned(sk);
 	sdp_rx_purge(&ssk->conn.stream);
-	WRITE_ONCE(sk->sk_shutdown, 0);
 	/* What has ended the last connection is not said of this one. */
 	WRITE_ONCE(sk->sk_err, 0);
 	ssk->conn.stream.done = false;

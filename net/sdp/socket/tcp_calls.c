@@ -78,6 +78,7 @@ static void sdp_fallback_enter(struct sdp_fallback *fb)
 
 static void sdp_fallback_leave(struct sdp_fallback *fb)
 {
+	sdp_fallback_catch_up(fb);
 	sdp_fallback_settle_error(fb);
 	sdp_fallback_put(fb);
 }
@@ -156,7 +157,7 @@ void sdp_fallback_splice_eof(struct sdp_fallback *fb, struct socket *tcp)
 
 	if (ops->splice_eof)
 		ops->splice_eof(tcp);
-	sdp_fallback_put(fb);
+	sdp_fallback_leave(fb);
 }
 
 /**
@@ -171,7 +172,8 @@ __poll_t sdp_fallback_poll(struct sdp_fallback *fb, struct file *file,
 {
 	__poll_t mask;
 
-	sdp_fallback_enter(fb);
+	sdp_fallback_sync_nowait(fb);
+	sdp_fallback_settle_error(fb);
 	mask = READ_ONCE(tcp->ops)->poll(file, tcp, NULL);
 	sdp_fallback_put(fb);
 	return mask;
@@ -215,7 +217,7 @@ int sdp_fallback_shutdown(struct sdp_fallback *fb, struct socket *tcp, int how)
 
 	sdp_fallback_enter(fb);
 	err = READ_ONCE(tcp->ops)->shutdown(tcp, how);
-	sdp_fallback_put(fb);
+	sdp_fallback_leave(fb);
 	return err;
 }
 
@@ -235,7 +237,7 @@ int sdp_fallback_ioctl(struct sdp_fallback *fb, struct socket *tcp,
 
 	sdp_fallback_enter(fb);
 	err = READ_ONCE(tcp->ops)->ioctl(tcp, cmd, arg);
-	sdp_fallback_put(fb);
+	sdp_fallback_leave(fb);
 	return err;
 }
 
@@ -318,7 +320,7 @@ int sdp_fallback_set_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 	else
 		err = READ_ONCE(tcp->ops)->setsockopt(tcp, level, optname,
 						      optval, optlen);
-	sdp_fallback_put(fb);
+	sdp_fallback_leave(fb);
 	return err;
 }
 
@@ -340,7 +342,7 @@ int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 
 	err = READ_ONCE(tcp->ops)->getsockopt(tcp, level, optname, optval,
 					      optlen);
-	sdp_fallback_put(fb);
+	sdp_fallback_leave(fb);
 	return err;
 }
 

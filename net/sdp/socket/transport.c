@@ -21,14 +21,29 @@
 /* How many ports bind() tries until it has one that is free on both sides. */
 #define SDP_FALLBACK_PORTS	32
 
+/* IPV6_V6ONLY may be set as long as there is no port. */
+static void sdp_fallback_carry_v6only(struct sdp_sock *ssk)
+{
+	struct sock *tsk = ssk->fallback.tcp->sk;
+
+	lock_sock(tsk);
+	if (tsk->sk_family == AF_INET6 && !tsk->sk_num)
+		tsk->sk_ipv6only = ssk->base.v6only;
+	release_sock(tsk);
+}
+
 /* One that is left from an attempt for the other family is of no use. */
 static int sdp_fallback_want_tcp(struct sdp_sock *ssk, int family)
 {
 	struct sdp_fallback *fb = &ssk->fallback;
+	int err;
 
 	if (fb->tcp && fb->tcp->sk->sk_family != family)
 		sdp_fallback_discard_tcp(fb);
-	return fb->tcp ? 0 : sdp_fallback_create_tcp(fb, family);
+	err = fb->tcp ? 0 : sdp_fallback_create_tcp(fb, family);
+	if (!err)
+		sdp_fallback_carry_v6only(ssk);
+	return err;
 }
 
 /* Makes a TCP socket for the address that ours has, or is about to have. */
@@ -409,6 +424,7 @@ int sdp_fallback_wait_connect(struct socket *sock, struct socket *tcp,
 	sdp_fallback_sync(&ssk->fallback);
 	sdp_fallback_settle_error(&ssk->fallback);
 	err = sdp_fallback_join_connect(tcp, flags);
+	sdp_fallback_catch_up(&ssk->fallback);
 	sdp_fallback_settle_error(&ssk->fallback);
 	if (err) {
 		sdp_lock_sock(sock->sk);

@@ -420,6 +420,31 @@ static void two_threads_connect(void)
 	exchange(c.fd, server, 10000);
 }
 
+/* IPV6_V6ONLY is of the socket, and not of the attempt that TCP was first needed for. */
+static void v6only_is_carried(int before, int after)
+{
+	int fd = door_tcp_only(AF_INET6), tcp = CHECK_OK(socket(AF_INET, SOCK_STREAM, 0));
+	struct addr nobody = make_addr("::1", 1), any = make_addr("::", 0), a;
+
+	set_int(fd, SOL_IPV6, IPV6_V6ONLY, before);
+	CHECK_ERR(connect(fd, &nobody.sa, nobody.len), ECONNREFUSED);
+	set_int(fd, SOL_IPV6, IPV6_V6ONLY, after);
+	listener_at(fd, any, 4);
+	a = make_addr("127.0.0.1", local_port(fd));
+	if (after) {
+		CHECK_ERR(connect(tcp, &a.sa, a.len), ECONNREFUSED);
+	} else {
+		CHECK_OK(connect(tcp, &a.sa, a.len));
+		exchange(tcp, CHECK_OK(accept(fd, NULL, NULL)), 10000);
+	}
+}
+
+static void v6only_of_the_next_attempt(void)
+{
+	v6only_is_carried(0, 1);
+	v6only_is_carried(1, 0);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(carried_to_connect, CASE_IPV6 | CASE_TCP),
 	CASE(carried_to_listen, CASE_TCP),
@@ -432,6 +457,7 @@ static const struct sdp_case cases[] = {
 	CASE(bind_takes_a_port_at_once, CASE_SDP_ONLY),
 	CASE(accepted_with_mark, CASE_TCP),
 	CASE(peeks_again, CASE_TCP),
+	CASE(v6only_of_the_next_attempt, CASE_TCP),
 	CASE(info_shows_tcp, CASE_SDP_ONLY),
 	CASE(no_smc_upon_tcp, CASE_SDP_ONLY),
 	CASE(two_threads_connect, CASE_SDP_ONLY),

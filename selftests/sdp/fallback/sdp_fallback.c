@@ -460,6 +460,35 @@ static void close_at_any_stage(void)
 	check_comes(both_socket(0), listener);
 }
 
+/* Whatever it is doing: nothing is left that connects, or is connected. */
+static void shutdown_at_any_stage(void)
+{
+	int listener = tcp_listener(16);
+	unsigned int i, rounds = scaled_count(300);
+	uint32_t seed = opts.seed;
+
+	set_nonblock(listener, true);
+	for (i = 0; i < rounds; i++) {
+		int fd = both_socket(SOCK_NONBLOCK), server;
+		struct timespec pause = {
+			.tv_nsec = random_next(&seed) % 4000000,
+		};
+		char byte;
+
+		start_connect(fd, listener);
+		nanosleep(&pause, NULL);
+		CHECK_OK(shutdown(fd, SHUT_RDWR));
+		wait_poll(fd, POLLHUP);
+		while ((server = accept(listener, NULL, NULL)) >= 0) {
+			if (recv(server, &byte, 1, 0))
+				CHECK_EQ(errno, ECONNRESET);
+			CHECK_OK(close(server));
+		}
+		CHECK_EQ(errno, EAGAIN);
+		CHECK_OK(close(fd));
+	}
+}
+
 static void *connect_and_close(void *arg)
 {
 	int listener = *(int *)arg;
@@ -631,6 +660,7 @@ static const struct sdp_case cases[] = {
 	CASE(epoll_before_connect, 0),
 	CASE(io_before_decision, 0),
 	CASE(close_at_any_stage, CASE_LONG),
+	CASE(shutdown_at_any_stage, CASE_LONG),
 	CASE(close_once_connected, CASE_LONG),
 	CASE(shutdown_while_connecting, 0),
 	CASE(cost_of_refusal, 0),

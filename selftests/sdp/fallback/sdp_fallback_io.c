@@ -28,23 +28,6 @@ static struct pair fallen_back(int client)
 
 /* ---- options ---- */
 
-/* Column "tr" of /proc/net/tcp: 2 says that the keepalive timer runs. */
-static int tcp_timer(uint16_t port)
-{
-	FILE *f = fopen("/proc/net/tcp", "r");
-	unsigned int got, timer;
-	int found = -1;
-	char line[512];
-
-	CHECK(f);
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %x:", &got,
-			   &timer) == 2 && got == port)
-			found = timer;
-	fclose(f);
-	return found;
-}
-
 static void keepalive_before_connect(void)
 {
 	int fd = both_socket(0);

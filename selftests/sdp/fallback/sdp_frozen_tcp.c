@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -236,10 +237,39 @@ static void closes(void)
 	CHECK_EQ(errno, ECONNRESET);
 }
 
+/* epoll asks below a mutex of all programs, and nobody can be interrupted in poll(). */
+static void is_polled(void)
+{
+	struct pair p = tcp_pair(tcp_listener(16));
+	struct epoll_event event = { .events = EPOLLOUT };
+	int inner = CHECK_OK(epoll_create1(0)), outer = CHECK_OK(epoll_create1(0));
+	struct pollfd polled = { p.client, POLLOUT };
+	struct blocked first;
+
+	CHECK_OK(epoll_ctl(outer, EPOLL_CTL_ADD, inner, &event));
+	make_memory(1);
+	block_run(&first, op_option_0, p.client);
+	wait_missing(0);
+	/* Something that TCP has yet to be told. */
+	set_int(p.client, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_int(p.client, SOL_SOCKET, SO_TIMESTAMP, 1);
+	CHECK_EQ(poll(&polled, 1, 0), 1);
+	CHECK_EQ(polled.revents, POLLOUT);
+	CHECK_OK(epoll_ctl(inner, EPOLL_CTL_ADD, p.client, &event));
+	CHECK_EQ(epoll_wait(inner, &event, 1, 0), 1);
+	CHECK(!__atomic_load_n(&first.done, __ATOMIC_ACQUIRE));
+	thaw(0);
+	CHECK_OK(block_join(&first));
+	/* The call that was in the way has told it. */
+	WAIT_FOR(tcp_timer(local_port(p.client)) == 2);
+	exchange(p.client, p.server, 10000);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(connects_again, CASE_SDP_ONLY),
 	CASE(listens_then, CASE_SDP_ONLY),
 	CASE(closes, CASE_SDP_ONLY),
+	CASE(is_polled, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)

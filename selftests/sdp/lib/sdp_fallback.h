@@ -80,6 +80,23 @@ static inline int reason(int fd)
 	return get_int(fd, SOL_SDP, SDP_FALLBACK_REASON);
 }
 
+/* Column "tr" of /proc/net/tcp: 2 says that the keepalive timer runs. */
+static inline int tcp_timer(uint16_t port)
+{
+	FILE *f = fopen("/proc/net/tcp", "r");
+	unsigned int got, timer;
+	int found = -1;
+	char line[512];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %x:", &got,
+			   &timer) == 2 && got == port)
+			found = timer;
+	fclose(f);
+	return found;
+}
+
 static inline int tcp_socket(void)
 {
 	return CHECK_OK(socket(opts.ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0));
