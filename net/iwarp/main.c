@@ -219,13 +219,23 @@ static int __init iwp_work_init(void)
 		return err;
 	err = iwp_tx_init();
 	if (err)
-		iwp_objects_exit();
+		goto out_objects;
+	err = iwp_flush_poll_init_module();
+	if (err)
+		goto out_tx;
+	return 0;
+
+out_tx:
+	iwp_tx_exit();
+out_objects:
+	iwp_objects_exit();
 	return err;
 }
 
 /* Senders first: their work items release references to endpoints. */
 static void iwp_work_exit(void)
 {
+	iwp_flush_poll_exit_module();
 	iwp_tx_exit();
 	iwp_objects_exit();
 }

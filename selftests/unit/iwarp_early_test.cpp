@@ -43,7 +43,7 @@ protected:
 				&at))
 			return from;
 		return from + iwarp_rx_early(receiver.rx(), &placed, memory.source(), start + from,
-					     to - from, at, to - from);
+					     to - from, at, 64 * IWARP_EARLY_COST);
 	}
 
 	static constexpr u32 start = 0xfffff000;
@@ -153,6 +153,20 @@ TEST_F(Early, GoesOnWhereItsBudgetEnded)
 	EXPECT_EQ(iwarp_rx_early(receiver.rx(), &placed, memory.source(), start, memory.length(), 0,
 				 0),
 		  0U);
+}
+
+// To parse a header takes its time, however few bytes it stands for.
+TEST_F(Early, ShortFpdusTakeMoreOfTheBudgetThanTheirBytes)
+{
+	IwarpWire tiny(interval, true, start);
+	IwarpReceiver receiver(interval, true);
+
+	for (u32 i = 0; i < 200; i++)
+		tiny.append(tagged(IWARP_WRITE, 1, i, Bytes()));
+	const IwarpMemory memory(tiny.bytes());
+	iwarp_rx_early(receiver.rx(), &placed, memory.source(), start, memory.length(), 0,
+		       64 * IWARP_EARLY_COST);
+	EXPECT_EQ(receiver.delivered.size(), 64U);
 }
 
 TEST_F(Early, WhatIsNotWantedIsPassedOver)

@@ -13,6 +13,23 @@
 
 extern "C" {
 #include "wire/place.h"
+
+int __real_iwarp_hdr_parse(const u8 *data, iwarp_hdr *hdr);
+int __wrap_iwarp_hdr_parse(const u8 *data, iwarp_hdr *hdr);
+}
+
+namespace
+{
+
+u32 parsed;
+
+}
+
+// Every call from another object comes here.
+int __wrap_iwarp_hdr_parse(const u8 *data, iwarp_hdr *hdr)
+{
+	parsed++;
+	return __real_iwarp_hdr_parse(data, hdr);
 }
 
 namespace
@@ -140,6 +157,29 @@ TEST_F(Placed, IsSpoiltByWhatOverwritesIt)
 		EXPECT_EQ(iwarp_placed_take(&placed, pos, 128, head, head_len, 7), !other.spoilt)
 			<< other.to;
 	}
+}
+
+// A peer sends the shortest segments before as many others as there is room for.
+TEST_F(Placed, ParsesNothingAgain)
+{
+	iwarp_hdr hdr = {};
+	u8 head[IWARP_HDR_MAX];
+
+	hdr.opcode = IWARP_WRITE;
+	hdr.stag = 5;
+	hdr.payload_len = 100;
+	for (u32 pos = 1000; !iwarp_placed_full(&placed); pos += 128) {
+		hdr.to = pos;
+		const u32 head_len = iwarp_hdr_encode(&hdr, head);
+		ASSERT_TRUE(iwarp_placed_add(&placed, pos, 128, head, head_len, 7));
+	}
+	const u32 before = parsed;
+	ASSERT_GT(before, 0U) << "nothing is counted";
+	for (u32 pos = 0; pos < 1000; pos++) {
+		hdr.payload_len = pos % 2;
+		iwarp_placed_overwrite(&placed, pos, &hdr);
+	}
+	EXPECT_EQ(parsed, before);
 }
 
 TEST_F(Placed, NothingIsPlacedWithoutRoom)

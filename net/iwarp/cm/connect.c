@@ -268,7 +268,8 @@ static int iwp_connect_socket(struct iwp_ep *ep, struct iw_cm_id *id)
 {
 	int err = iwp_connect_try(ep, id, true);
 
-	if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)
+	/* A BPF program may say so of what is not even created. */
+	if (!ep->sock || (err != -EADDRINUSE && err != -EADDRNOTAVAIL))
 		return err;
 	lock_sock(ep->sock->sk);
 	iwp_sock_unwatch(ep);

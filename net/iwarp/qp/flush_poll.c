@@ -5,8 +5,9 @@
  * They have to be flushed as all others, and a program may wait for that before it
  * exits. But user space posts to shared memory, and rings no doorbell for receive
  * requests. So the queues are polled until the queue pair is destroyed. Each run
- * flushes at most as many requests as the queue has entries, so that a process that
- * posts all the time does not keep the kernel busy.
+ * flushes at most as many requests as the queue has entries, and the queue pairs of all
+ * programs have one thread of ordinary priority, so that one that posts all the time
+ * keeps no processor busy which others need.
  */
 #include "queue/queue.h"
 #include "stream/stream.h"
@@ -19,6 +20,8 @@
  */
 #define IWP_FLUSH_POLL_MIN	1
 #define IWP_FLUSH_POLL_MAX	HZ
+
+static struct workqueue_struct *iwp_flush_wq;
 
 static void iwp_flush_poll_once(struct iwp_qp *qp)
 {
@@ -40,7 +43,7 @@ static void iwp_flush_poll_work(struct work_struct *work)
 					 flush_poll.work);
 
 	iwp_flush_poll_once(qp);
-	iwp_tx_queue_later(&qp->flush_poll.work, qp->flush_poll.delay);
+	queue_delayed_work(iwp_flush_wq, &qp->flush_poll.work, qp->flush_poll.delay);
 }
 
 /**
@@ -64,7 +67,7 @@ void iwp_flush_poll_start(struct iwp_qp *qp)
 	if (iwp_qp_kernel(qp) || READ_ONCE(qp->destroying))
 		return;
 	qp->flush_poll.delay = IWP_FLUSH_POLL_MIN;
-	iwp_tx_queue_later(&qp->flush_poll.work, qp->flush_poll.delay);
+	queue_delayed_work(iwp_flush_wq, &qp->flush_poll.work, qp->flush_poll.delay);
 }
 
 /**
@@ -76,4 +79,23 @@ void iwp_flush_poll_start(struct iwp_qp *qp)
 void iwp_flush_poll_stop(struct iwp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->flush_poll.work);
+}
+
+/**
+ * iwp_flush_poll_init_module() - create the workqueue
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int iwp_flush_poll_init_module(void)
+{
+	iwp_flush_wq = alloc_ordered_workqueue("iwarp_flush", 0);
+	return iwp_flush_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * iwp_flush_poll_exit_module() - destroy the workqueue; there are no queue pairs
+ */
+void iwp_flush_poll_exit_module(void)
+{
+	destroy_workqueue(iwp_flush_wq);
 }

@@ -15,5 +15,7 @@ void iwp_qp_report_error(struct iwp_qp *qp);
 void iwp_flush_poll_init(struct iwp_qp *qp);
 void iwp_flush_poll_start(struct iwp_qp *qp);
 void iwp_flush_poll_stop(struct iwp_qp *qp);
+int iwp_flush_poll_init_module(void);
+void iwp_flush_poll_exit_module(void);
 
 #endif /* _IWP_QP_H */

@@ -163,6 +163,8 @@ u32 iwarp_rx_feed(struct iwarp_rx *rx, const struct iwarp_source *src, u32 off,
 		  u32 len);
 
 /* framing_ooo.c */
+/* Bytes that an FPDU counts for at least, because its header has to be parsed. */
+#define IWARP_EARLY_COST	1024U
 bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
 		u32 *start);
 u32 iwarp_rx_early(struct iwarp_rx *rx, const struct iwarp_placed *placed,

@@ -68,7 +68,8 @@ bool iwarp_sync(const struct iwarp_source *src, u32 interval, u32 pos, u32 len,
  * @pos: position of the first byte
  * @len: number of bytes
  * @at: offset of an FPDU's start, from iwarp_sync() or a previous call
- * @budget: no FPDU is started after so many bytes of them
+ * @budget: no FPDU is started after so many bytes of them, of which each has
+ *	IWARP_EARLY_COST at least
  *
  * Every FPDU is verified before its payload is placed. Those for which @begin returns
  * %IWARP_RX_SKIP are skipped. An error, which may just mean that no FPDU starts there,
@@ -93,7 +94,7 @@ u32 iwarp_rx_early(struct iwarp_rx *rx, const struct iwarp_placed *placed,
 				      pos + at);
 			if (iwarp_rx_feed(rx, src, at, fpdu_len) < fpdu_len)
 				break;
-			budget -= min(budget, fpdu_len);
+			budget -= min(budget, max(fpdu_len, IWARP_EARLY_COST));
 		}
 		at += fpdu_len;
 	}

@@ -86,6 +86,8 @@ bool iwarp_placed_add(struct iwarp_placed *placed, u32 pos, u32 len,
 	place->len = len;
 	place->target = target;
 	memcpy(place->hdr, hdr, hdr_len);
+	if (iwarp_hdr_parse(place->hdr, &place->parsed))
+		memset(&place->parsed, 0, sizeof(place->parsed));
 	return true;
 }
 
@@ -105,12 +107,11 @@ u32 iwarp_placed_len(const struct iwarp_placed *placed, u32 pos)
 	return iwarp_placed_at(placed, index)->len;
 }
 
-/* Whether the memory of two tagged segments overlaps. */
+/* Whether the memory of a segment overlaps that of a tagged one. */
 static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
 				 const struct iwarp_hdr *b)
 {
-	return iwarp_opcode_tagged(a->opcode) &&
-	       iwarp_opcode_tagged(b->opcode) && a->stag == b->stag &&
+	return iwarp_opcode_tagged(a->opcode) && a->stag == b->stag &&
 	       a->to < b->to + b->payload_len && b->to < a->to + a->payload_len;
 }
 
@@ -122,18 +123,21 @@ static bool iwarp_tagged_overlap(const struct iwarp_hdr *a,
  *
  * A peer may write to the same memory twice. The last write in the stream must win:
  * later FPDUs that were placed have to be placed once more when they arrive in order.
+ * A hostile peer has as many of these as there may be, and sends the shortest segments
+ * before them: what is done for each of them is a comparison of numbers.
  */
 void iwarp_placed_overwrite(struct iwarp_placed *placed, u32 pos,
 			    const struct iwarp_hdr *hdr)
 {
-	u32 index = iwarp_placed_find(placed, pos);
-	struct iwarp_hdr later;
+	struct iwarp_place *place;
+	u32 index;
 
+	if (!iwarp_opcode_tagged(hdr->opcode) || !hdr->payload_len)
+		return;
+	index = iwarp_placed_find(placed, pos);
 	for (; index < placed->count; index++) {
-		struct iwarp_place *place = iwarp_placed_at(placed, index);
-
-		if (!iwarp_hdr_parse(place->hdr, &later) &&
-		    iwarp_tagged_overlap(hdr, &later))
+		place = iwarp_placed_at(placed, index);
+		if (iwarp_tagged_overlap(&place->parsed, hdr))
 			place->overwritten = true;
 	}
 }

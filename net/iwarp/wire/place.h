@@ -24,6 +24,7 @@
  * @target: registration that its payload went to, defined by the owner
  * @overwritten: its memory has been overwritten since
  * @hdr: its raw header, padded with zeros
+ * @parsed: what that says
  */
 struct iwarp_place {
 	u32 pos;
@@ -31,6 +32,7 @@ struct iwarp_place {
 	u64 target;
 	bool overwritten;
 	u8 hdr[IWARP_HDR_MAX];
+	struct iwarp_hdr parsed;
 };
 
 /**

@@ -5,10 +5,13 @@
  * what no process can be told. Needs root, and our own iWARP devices.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "iwarp_end.h"
+#include "sdp_cgroup.h"
+#include "sdp_memory.h"
 
 /* More than a listener bears with, who have asked for nothing. */
 #define SILENT		1100
@@ -133,6 +136,30 @@ static void silence_keeps_nobody_out(void)
 	scene_close(&s);
 }
 
+/* A program of the control group may say what it likes of a socket that it denies. */
+static void run_socket_denied(void)
+{
+	const struct bpf_insn insns[] = {
+		ARGUMENT(-EADDRINUSE), CALL(BPF_FUNC_set_retval), RESULT(0), EXIT,
+	};
+	struct rdma_conn_param param = { 0 };
+	struct scene s;
+
+	scene_open(&s);
+	iwarp_resolve(&s.client, 0, &s.address);
+	create_qp(s.client.id);
+	attach_to_group(BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, insns,
+			ARRAY_SIZE(insns));
+	CHECK_ERR(rdma_connect(s.client.id, &param), EADDRINUSE);
+	client_leaves(&s);
+	scene_close(&s);
+}
+
+static void socket_denied(void)
+{
+	run_in_group("iwarp_listen", run_socket_denied);
+}
+
 /* ---- a peer made of TCP ---- */
 
 /* MPA's frames that set up (RFC 5044), of which these ask for nothing. */
@@ -233,6 +260,7 @@ static void immediate_data_refused(void)
 static const struct sdp_case cases[] = {
 	CASE(left_unanswered, 0),
 	CASE(silence_keeps_nobody_out, 0),
+	CASE(socket_denied, 0),
 	CASE(immediate_data_refused, 0),
 };
 

@@ -9,9 +9,9 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "sdp_cgroup.h"
 #include "sdp_fallback.h"
 #include "sdp_memory.h"
 
@@ -240,92 +240,17 @@ static void sandboxed_without_tcp(void)
 
 /* ---- control groups ---- */
 
-#define INSN(c, d, s, o, i)						\
-	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),	\
-			    .off = (o), .imm = (i) })
-#define RESULT(value)	INSN(0xb7, 0, 0, 0, value)
-#define EXIT		INSN(0x95, 0, 0, 0, 0)
-
-static char group[256];
-
-static void remove_group(void)
-{
-	rmdir(group);
-}
-
-static void (*to_run)(void);
-
-static void enter_and_run(void)
-{
-	char procs[300];
-
-	snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
-	if (!file_write(procs, "0"))
-		FAIL("cannot enter %s", group);
-	to_run();
-}
-
 /* Runs a case in a control group of its own. */
 static void in_group(void (*run)(void))
 {
-	find_cgroups();
-	snprintf(group, sizeof(group), CGROUPS "/sdp_gates.%d", getpid());
-	CHECK_OK(mkdir(group, 0755));
-	to_run = run;
-	run_and_undo(enter_and_run, remove_group);
-}
-
-static void attach_to(const char *where, int type, int hook,
-		      const struct bpf_insn *insns, unsigned int count)
-{
-	union bpf_attr load = {
-		.prog_type = type,
-		.expected_attach_type = hook,
-		.insns = (uintptr_t)insns,
-		.insn_cnt = count,
-		.license = (uintptr_t)"GPL",
-	};
-	union bpf_attr at = { .attach_type = hook };
-
-	at.attach_bpf_fd = syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof(load));
-	if ((int)at.attach_bpf_fd < 0)
-		sdp_skip("no programs for control groups: %s", strerror(errno));
-	at.target_fd = CHECK_OK(open(where, O_RDONLY | O_DIRECTORY));
-	CHECK_OK(syscall(SYS_bpf, BPF_PROG_ATTACH, &at, sizeof(at)));
-	close(at.target_fd);
-	close(at.attach_bpf_fd);
-}
-
-/*
- * A hook's last program gone, the kernel patches its code, in a work item: other
- * processors may meet the breakpoint that is there meanwhile.  QEMU before 8.1 may
- * keep what it has translated of it, and kprobes return to the instruction without
- * end.  So one program stays, in a group that nobody is in.
- */
-static void keep_hook(int type, int hook)
-{
-	const struct bpf_insn pass[] = { RESULT(1), EXIT };
-	char kept[sizeof(group) + 8];
-
-	snprintf(kept, sizeof(kept), "%.*s.kept",
-		 (int)(strrchr(group, '.') - group), group);
-	if (mkdir(kept, 0755) && errno != EEXIST)
-		FAIL("cannot make %s", kept);
-	attach_to(kept, type, hook, pass, ARRAY_SIZE(pass));
-}
-
-static void attach(int type, int hook, const struct bpf_insn *insns,
-		   unsigned int count)
-{
-	keep_hook(type, hook);
-	attach_to(group, type, hook, insns, count);
+	run_in_group("sdp_gates", run);
 }
 
 static void forbid(int type, int hook)
 {
 	const struct bpf_insn insns[] = { RESULT(0), EXIT };
 
-	attach(type, hook, insns, ARRAY_SIZE(insns));
+	attach_to_group(type, hook, insns, ARRAY_SIZE(insns));
 }
 
 static int connect_hook(void)
@@ -411,8 +336,8 @@ static void run_redirected(void)
 	struct addr a = dead_addr(), b = local_addr(listener), peer;
 	unsigned int i;
 
-	attach(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), insns,
-	       ARRAY_SIZE(insns));
+	attach_to_group(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), insns,
+			ARRAY_SIZE(insns));
 	for (i = 0; i < ARRAY_SIZE(modes); i++) {
 		fd = socket_of(modes[i]);
 		CHECK_EQ(connect_err(fd, a), 0);
@@ -442,8 +367,8 @@ static void set_at_connect(int level, int name, int value)
 		EXIT,
 	};
 
-	attach(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), insns,
-	       ARRAY_SIZE(insns));
+	attach_to_group(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), insns,
+			ARRAY_SIZE(insns));
 }
 
 /* What the administrator has set there is not set back by what we carry. */
@@ -506,8 +431,8 @@ static void run_caller_is_judged(void)
 	int listener = listener_at(tcp_socket(), server_addr(0), 16);
 	struct addr a = local_addr(listener);
 
-	attach(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), root_only,
-	       ARRAY_SIZE(root_only));
+	attach_to_group(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, connect_hook(), root_only,
+			ARRAY_SIZE(root_only));
 	CHECK_EQ(nobody_connects(ONLY, a), EPERM);
 	CHECK_EQ(nobody_connects(ON, a), EPERM);
 	CHECK_EQ(connect_err(socket_of(ON), a), 0);
@@ -589,8 +514,8 @@ static void map_what_comes(int map)
 		EXIT,
 	};
 
-	attach(BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, insns,
-	       ARRAY_SIZE(insns));
+	attach_to_group(BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, insns,
+			ARRAY_SIZE(insns));
 }
 
 static void connect_through_map(int listener, int map, bool leave)
