@@ -76,5 +76,5 @@ def _ask_shell(call):
 def _run_for_path(command):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise BedError(f"{command[0]} failed, see above")
+        raise BedError("the kernel could not be provided, see above")
     return pathlib.Path(done.stdout.strip().splitlines()[-1])

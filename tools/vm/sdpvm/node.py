@@ -24,9 +24,8 @@ _APPEND = ("console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr log_
            "no_timer_check")
 # The number of cx16: a program that cannot do without it must have it, see above.
 _APPEND_CX16 = "clearcpuid=141"
-_APPEND_DEBUG = "kasan_multi_shot kmemleak=on"
-# The debug kernel has siw in it, but what is tested is the one that build-siw has mended.
-_APPEND_SIW = "initcall_blacklist=siw_init_module"
+# It has siw in it, but what is tested is the one that build-siw has mended.
+_APPEND_DEBUG = "kasan_multi_shot kmemleak=on initcall_blacklist=siw_init_module"
 
 
 class Node:
@@ -134,8 +133,6 @@ class Node:
         words = [_APPEND, f"sdpvm.bed={BED}", f"sdpvm.role={self.role}"]
         if self.kernel.debug:
             words.append(_APPEND_DEBUG)
-        if self.options.rdma == "siw":
-            words.append(_APPEND_SIW)
         if self.options.cx16:
             words.append(_APPEND_CX16)
         return " ".join(words + self.options.append)

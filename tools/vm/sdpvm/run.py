@@ -98,7 +98,7 @@ class Run:
             "VM_ROWS": rows, "VM_COLS": columns,
             "VM_TOPOLOGY": self.options.topology, "VM_RDMA": self.options.rdma,
             "VM_NULLCRC": module.provide("nullcrc", BED / "nullcrc", self.kernel) if self.options.nullcrc else "",
-            "VM_SIW": kernels.siw(self.options.kernel) if self.options.rdma == "siw" else "",
+            "VM_SIW": self._siw(),
             "KERNEL": self.options.kernel, "TERM": os.environ.get("TERM", "dumb"),
         }
         if self.options.nodes == 2:
@@ -106,6 +106,10 @@ class Run:
             environment |= {"SELF": f"10.0.0.{mine}", "PEER": f"10.0.0.{peer}",
                             "SELF6": f"fd00::{mine}", "PEER6": f"fd00::{peer}"}
         return environment | dict(word.split("=", 1) for word in self.options.env)
+
+    def _siw(self):
+        wanted = self.kernel.debug or self.options.rdma == "siw"
+        return kernels.siw(self.options.kernel) if wanted else ""
 
     def _start(self):
         wires = socket.socketpair() if self.options.nodes == 2 else (None,)
