@@ -53,20 +53,26 @@ static void scene_close(struct scene *s)
 	rdma_destroy_event_channel(s->server.channel);
 }
 
-static struct ibv_qp *new_qp(struct scene *s)
+static struct ibv_qp *new_qp_of(struct scene *s, uint32_t wrs)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = s->cq,
 		.recv_cq = s->cq,
 		.cap = {
-			.max_send_wr = END_WRS,
-			.max_recv_wr = END_WRS,
+			.max_send_wr = wrs,
+			.max_recv_wr = wrs,
 			.max_send_sge = END_SGES,
 			.max_recv_sge = END_SGES,
 		},
 		.qp_type = IBV_QPT_RC,
 	};
-	struct ibv_qp *qp = ibv_create_qp(s->pd, &attr);
+
+	return ibv_create_qp(s->pd, &attr);
+}
+
+static struct ibv_qp *new_qp(struct scene *s)
+{
+	struct ibv_qp *qp = new_qp_of(s, END_WRS);
 
 	CHECK(qp);
 	return qp;
@@ -627,6 +633,37 @@ static void regions_are_charged(void)
 	run_and_undo(register_in_group, group_remove);
 }
 
+/* ---- what queues take ---- */
+
+#define QUEUE_WRS	(32 * 1024)
+/* Less than the memory of a send request and a receive request. */
+#define QUEUE_BYTES	(QUEUE_WRS * 128)
+
+static void create_in_group(void)
+{
+	struct scene s;
+	struct ibv_qp *qp;
+	size_t before;
+
+	group_enter();
+	scene_open(&s);
+	before = group_stat("kernel");
+	qp = new_qp_of(&s, QUEUE_WRS);
+	CHECK(qp);
+	CHECK(group_stat("kernel") >= before + QUEUE_BYTES);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	WAIT_FOR(group_stat("kernel") < before + QUEUE_BYTES);
+	CHECK(!new_qp_of(&s, QUEUE_WRS + 1));
+	CHECK_EQ(errno, EINVAL);
+	scene_close(&s);
+}
+
+static void queues_are_charged(void)
+{
+	group_make();
+	run_and_undo(create_in_group, group_remove);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(queue_mapped_while_it_goes, 0),
 	CASE(not_found_before_it_is_there, 0),
@@ -635,6 +672,7 @@ static const struct sdp_case cases[] = {
 	CASE(ended_while_it_is_tried, 0),
 	CASE(of_another_user, 0),
 	CASE(regions_are_charged, 0),
+	CASE(queues_are_charged, 0),
 };
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include <linux/sockios.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -191,12 +192,68 @@ static void untouched_parts_of_a_large_folio(void)
 	close_pair(p);
 }
 
+/* ---- pages that the kernel has found to be equal are one (KSM) ---- */
+
+#define KSM	"/sys/kernel/mm/ksm/"
+
+static void ksm_stop(void)
+{
+	file_write(KSM "run", "2");
+	file_write(KSM "run", "0");
+}
+
+static int merged_pages(void)
+{
+	char text[32];
+
+	file_read("/proc/self/ksm_merging_pages", text, sizeof(text));
+	return atoi(text);
+}
+
+static void expect_bytes(const unsigned char *page, int byte)
+{
+	unsigned char want[PAGE];
+
+	memset(want, byte, PAGE);
+	CHECK(!memcmp(page, want, PAGE));
+}
+
+static void send_merged(void)
+{
+	unsigned char *buf = advised(LEN, MADV_NOHUGEPAGE), *page = buf + 3 * PAGE;
+	unsigned char *twin = advised(PAGE, MADV_NOHUGEPAGE);
+	struct pair p = new_pair();
+
+	pattern_fill(buf, LEN, SEED_UP, 0);
+	memcpy(twin, page, PAGE);
+	CHECK_OK(madvise(page, PAGE, MADV_MERGEABLE));
+	CHECK_OK(madvise(twin, PAGE, MADV_MERGEABLE));
+	WAIT_FOR(merged_pages() == 2);
+	CHECK_EQ(send(p.client, buf, LEN, 0), LEN);
+	memset(twin, 0xaa, PAGE);
+	pattern_verify(page, PAGE, SEED_UP, page - buf);
+	memset(page, 0xdd, PAGE);
+	read_all(p.server, 0, LEN);
+	expect_bytes(page, 0xdd);
+	expect_bytes(twin, 0xaa);
+	close_pair(p);
+}
+
+static void a_page_that_is_merged(void)
+{
+	if (!file_write(KSM "pages_to_scan", "1000") || !file_write(KSM "sleep_millisecs", "1") ||
+	    !file_write(KSM "run", "1"))
+		sdp_skip("this kernel does not merge pages");
+	run_and_undo(send_merged, ksm_stop);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(a_page_in_a_pipe, CASE_SDP_ONLY),
 	CASE(a_part_of_a_huge_page_in_a_pipe, CASE_SDP_ONLY),
 	CASE(a_page_that_is_read_to, CASE_SDP_ONLY),
 	CASE(a_part_of_a_huge_page_that_is_read_to, CASE_SDP_ONLY),
 	CASE(untouched_parts_of_a_large_folio, CASE_SDP_ONLY),
+	CASE(a_page_that_is_merged, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
