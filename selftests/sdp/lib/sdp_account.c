@@ -228,6 +228,12 @@ bool over_iwarp(void)
 	return found;
 }
 
+void skip_where_copied(void)
+{
+	if (!access("/sys/class/infiniband/siw1", F_OK))
+		sdp_skip("this is copied over siw");
+}
+
 long pinned_pages(void)
 {
 	char none[16];

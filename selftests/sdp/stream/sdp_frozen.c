@@ -436,11 +436,13 @@ static void renewed_under_send(void)
 
 static void renewed_under_zsync(void)
 {
+	skip_where_copied();
 	connection_is_renewed(CALL_SEND, "sync");
 }
 
 static void renewed_under_zasync(void)
 {
+	skip_where_copied();
 	connection_is_renewed(CALL_SEND, "async");
 }
 
