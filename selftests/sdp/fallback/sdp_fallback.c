@@ -430,6 +430,17 @@ static bool no_client_left(const struct addr *to)
 	return !found;
 }
 
+/* An attempt that is anywhere between its begin and its end. */
+static int connect_to_any_stage(int listener, uint32_t *seed, unsigned int most_ns)
+{
+	struct timespec pause = { .tv_nsec = random_next(seed) % most_ns };
+	int fd = both_socket(0);
+
+	start_connect(fd, listener);
+	nanosleep(&pause, NULL);
+	return fd;
+}
+
 /* Whatever an attempt is doing when it is given up. */
 static void close_at_any_stage(void)
 {
@@ -440,14 +451,8 @@ static void close_at_any_stage(void)
 
 	set_nonblock(listener, true);
 	for (i = 0; i < rounds; i++) {
-		int fd = both_socket(SOCK_NONBLOCK), server;
-		struct timespec pause = {
-			.tv_nsec = random_next(&seed) % 8000000,
-		};
+		int fd = connect_to_any_stage(listener, &seed, 8000000), server;
 
-		if (connect(fd, &a.sa, a.len))
-			CHECK_EQ(errno, EINPROGRESS);
-		nanosleep(&pause, NULL);
 		if (i % 4 == 3)
 			shutdown(fd, SHUT_RDWR);
 		CHECK_OK(close(fd));
@@ -469,14 +474,9 @@ static void shutdown_at_any_stage(void)
 
 	set_nonblock(listener, true);
 	for (i = 0; i < rounds; i++) {
-		int fd = both_socket(SOCK_NONBLOCK), server;
-		struct timespec pause = {
-			.tv_nsec = random_next(&seed) % 4000000,
-		};
+		int fd = connect_to_any_stage(listener, &seed, 4000000), server;
 		char byte;
 
-		start_connect(fd, listener);
-		nanosleep(&pause, NULL);
 		CHECK_OK(shutdown(fd, SHUT_RDWR));
 		wait_poll(fd, POLLHUP);
 		while ((server = accept(listener, NULL, NULL)) >= 0) {
