@@ -89,20 +89,17 @@ static int sdp_rx_dispatch(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 /*
  * Any message may have taken the credit that the peer's data would need, and so
  * be the last before something is read: whoever waits for more than there is
- * has waited in vain.
+ * has waited in vain.  Returns whether a reader may have something to do.
  */
-static void sdp_rx_look_after(struct sdp_conn *conn, const struct sdp_msg *msg,
+static bool sdp_rx_look_after(struct sdp_stream *st, const struct sdp_msg *msg,
 			      bool was_full)
 {
-	bool data = msg->payload_len && !(msg->bsdh.flags & SDP_OOB_PRES);
-	struct sdp_stream *st = &conn->stream;
-
 	sdp_rx_exhausted(st);
-	if ((data || (!was_full && sdp_rx_full(st))) && sdp_rx_readable(st))
-		st->sk->sk_data_ready(st->sk);
+	return (msg->payload_len && !(msg->bsdh.flags & SDP_OOB_PRES)) ||
+	       (!was_full && sdp_rx_full(st));
 }
 
-static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
+static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf, bool *news)
 {
 	struct sdp_stream *st = &conn->stream;
 	bool full = sdp_rx_full(st);
@@ -118,8 +115,8 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 			sdp_zsend_key_ended(&conn->zcopy, buf->ended_key);
 		err = sdp_rx_dispatch(conn, buf, &msg);
 	}
-	if (!err)
-		sdp_rx_look_after(conn, &msg, full);
+	if (!err && sdp_rx_look_after(st, &msg, full))
+		*news = true;
 	if (err == -EPROTO) {
 		SDP_INC_STATS(sock_net(st->sk), SDP_MIB_PROTOCOLERRORS);
 		sdp_dbg(st->sk, "a message of %u bytes breaks the protocol", len);
@@ -129,24 +126,27 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf)
 
 /*
  * Takes the messages that have arrived.  One that violates the protocol ends the
- * connection, and nothing behind it is looked at.
+ * connection, and nothing behind it is looked at.  Readers are woken once for all.
  */
 static void sdp_rx_reap(struct sdp_conn *conn)
 {
 	struct sdp_rx *rx = &conn->stream.rx;
 	/* Pairs with the release in sdp_rx_done(). */
 	u32 done = smp_load_acquire(&rx->done);
+	bool news = false;
 	int err;
 
 	if (rx->seen == done)
 		return;
 	while (rx->seen != done && !conn->stream.rx_closed) {
-		err = sdp_rx_message(conn, rx->posted[rx->seen++ & rx->mask]);
+		err = sdp_rx_message(conn, rx->posted[rx->seen++ & rx->mask], &news);
 		if (err) {
 			conn->stream.rx_closed = true;
 			sdp_link_end(&conn->link, err);
 		}
 	}
+	if (news && sdp_rx_readable(&conn->stream))
+		conn->sk.sk_data_ready(&conn->sk);
 	if (sdp_tx_heard(&conn->stream))
 		conn->ops->fin_acked(conn);
 	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV) && !conn->stream.rx_closed)
@@ -188,4 +188,29 @@ void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
 		sdp_tx_probe(&conn->stream);
 	sdp_output(conn, cause);
 	sdp_tx_ask_for_room(&conn->stream);
+}
+
+/**
+ * sdp_conn_catch_up() - process the completions that came while a call had the socket
+ * @conn: connection of a locked socket
+ *
+ * For long calls, between parts of their work: the peer's credits and space are used, and
+ * it is told of ours, before they end.
+ *
+ * Context: process context, softirqs enabled.
+ */
+void sdp_conn_catch_up(struct sdp_conn *conn)
+{
+	struct sock *sk = &conn->sk;
+
+	sdp_owned(sk);
+	if (likely(!test_bit(SDP_CONN_DEFERRED, &conn->link.flags)))
+		return;
+	/* The spinlock orders the bit behind what it stands for. */
+	local_bh_disable();
+	sdp_bh_lock_sock(sk);
+	clear_bit(SDP_CONN_DEFERRED, &conn->link.flags);
+	sdp_bh_unlock_sock(sk);
+	local_bh_enable();
+	sdp_conn_process(conn, SDP_FLUSH_CALL);
 }

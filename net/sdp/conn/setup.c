@@ -72,11 +72,17 @@ static void sdp_conn_disconn_sent(struct sdp_done *done)
 		conn->ops->fin_acked(conn);
 }
 
+static void sdp_conn_between(struct sock *sk)
+{
+	sdp_conn_catch_up(sdp_conn(sk));
+}
+
 static const struct sdp_stream_ops sdp_conn_stream_ops = {
 	.may_send = sdp_conn_may_send,
 	.push = sdp_conn_push,
 	.flush = sdp_conn_flush_all,
 	.grow = sdp_conn_grow,
+	.catch_up = sdp_conn_between,
 };
 
 static const struct sdp_link_ops sdp_conn_link_ops = {
@@ -220,10 +226,7 @@ static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/*
- * The socket lock is for the accounts only: the buffers are not published yet. Among the
- * callers is the handler of a request.
- */
+/* The socket lock is for the accounts only: the buffers are not published yet. */
 static int sdp_conn_alloc(struct sdp_conn *conn)
 {
 	int err;

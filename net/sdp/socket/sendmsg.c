@@ -98,6 +98,15 @@ static int sdp_send_wait_space(struct sock *sk, const struct sdp_zmsg *zm, size_
 	return err;
 }
 
+/* Between two parts of a write: what has come is heard, and what is complete leaves. */
+static void sdp_send_go_on(struct sdp_conn *conn, u32 *turns)
+{
+	if (*turns && (*turns)--)
+		sdp_conn_catch_up(conn);
+	if (!sdp_tx_may_append(&conn->stream))
+		sdp_output(conn, SDP_FLUSH_CALL);
+}
+
 /*
  * Copies until the ring is full or the program's bytes are in it, and sends what may
  * leave; or returns -EFAULT if the next @want bytes are not there.  The end of the write
@@ -108,6 +117,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 {
 	struct sdp_stream *st = &ssk->conn.stream;
 	bool more = sdp_tx_begin_write(st);
+	u32 turns = SDP_CATCH_UPS;
 	int ret = 0;
 	bool all;
 
@@ -116,8 +126,8 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 		if (ret <= 0)
 			break;
 		*done += ret;
-		if (msg_data_left(msg) && !sdp_tx_may_append(st))
-			sdp_output(&ssk->conn, SDP_FLUSH_CALL);
+		if (msg_data_left(msg))
+			sdp_send_go_on(&ssk->conn, &turns);
 	}
 	all = !msg_data_left(msg);
 	if (all)

@@ -24,10 +24,10 @@ static struct lock_class_key sdp_sk_lock_key;
 
 static void sdp_sock_catch_up(struct sock *sk)
 {
-	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_conn *conn = sdp_conn(sk);
 
-	if (test_and_clear_bit(SDP_CONN_DEFERRED, &ssk->conn.link.flags))
-		sdp_conn_process(&ssk->conn, SDP_FLUSH_CALL);
+	if (test_and_clear_bit(SDP_CONN_DEFERRED, &conn->link.flags))
+		sdp_conn_process(conn, SDP_FLUSH_CALL);
 }
 
 /* Those that are not the connection's. */

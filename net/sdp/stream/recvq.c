@@ -84,11 +84,22 @@ static int sdp_recv_piece(struct sdp_stream *st, struct sdp_read *rd,
 }
 
 /*
+ * Between two pieces of a long read: the peer learns of the space that there is.  Not at
+ * the mark, which a message may take away, nor while a peeker counts what it has seen.
+ */
+static void sdp_recv_go_on(struct sdp_stream *st, const struct sdp_read *rd)
+{
+	if (rd->left && !rd->peek && sdp_oob_ahead(st, rd->pos))
+		st->ops->catch_up(st->sk);
+}
+
+/*
  * Reads from the ring, from its unread byte @at on; returns as
  * sdp_recv_piece().
  */
 static int sdp_recv_ring(struct sdp_stream *st, struct sdp_read *rd, u32 at)
 {
+	u32 turns = SDP_CATCH_UPS;
 	const void *from;
 	int ret = 1;
 	u32 len;
@@ -105,6 +116,8 @@ static int sdp_recv_ring(struct sdp_stream *st, struct sdp_read *rd, u32 at)
 			at += ret;
 		else
 			sdp_recv_consume_ring(st, ret);
+		if (turns && turns--)
+			sdp_recv_go_on(st, rd);
 	}
 	return ret;
 }

@@ -384,6 +384,12 @@ struct sdp_conn_stats {
 	unsigned long last_heard;
 };
 
+/*
+ * How often a call lets completions be processed before it releases the lock.  It ends at
+ * last with what there was then, however much the peer sends or reads meanwhile.
+ */
+#define SDP_CATCH_UPS	16
+
 /**
  * struct sdp_stream_ops - what the layers above do for a stream
  * @may_send: whether the credits allow a message, beside what is kept for others
@@ -391,12 +397,14 @@ struct sdp_conn_stats {
  *	all else
  * @flush: likewise, also what is held back to coalesce
  * @grow: call sdp_rx_grow() in process context; called in any
+ * @catch_up: process the completions that came while a call had the socket
  */
 struct sdp_stream_ops {
 	bool (*may_send)(const struct sock *sk, enum sdp_mid mid, u32 payload_len);
 	void (*push)(struct sock *sk);
 	void (*flush)(struct sock *sk);
 	void (*grow)(struct sock *sk);
+	void (*catch_up)(struct sock *sk);
 };
 
 /**
