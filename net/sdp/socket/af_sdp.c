@@ -10,6 +10,7 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/sdp.h>
+#include <net/busy_poll.h>
 #include <net/route.h>
 
 #include "base/base.h"
@@ -469,6 +470,21 @@ static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
 	return in && !(mask & in);
 }
 
+/*
+ * SO_BUSY_POLL: poll() and select() look again and again for as long as
+ * net.core.busy_poll says, and ask each socket to look at its device.
+ */
+static void sdp_poll_device(struct sock *sk, struct poll_table_struct *wait)
+{
+	int polled;
+
+	if (likely(!sk_can_busy_loop(sk)) || !(poll_requested_events(wait) & POLL_BUSY_LOOP))
+		return;
+	polled = sdp_link_poll(&sdp_sk(sk)->conn.link, 1);
+	if (polled > 0)
+		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BUSYPOLLS, polled);
+}
+
 static __poll_t sdp_poll(struct file *file, struct socket *sock,
 			 struct poll_table_struct *wait)
 {
@@ -477,6 +493,7 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	__poll_t mask;
 
 	sock_poll_wait(file, sock, wait);
+	sdp_poll_device(sk, wait);
 	mask = sdp_poll_mask(sk);
 	if (sdp_poll_in_vain(mask, wait)) {
 		sdp_tx_pause_poll(sdp_conn(sk));

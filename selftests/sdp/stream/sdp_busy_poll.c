@@ -4,10 +4,12 @@
  * completion queue that it polls is shared, so that others must get what is theirs.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "sdp_engine.h"
 #include "sdp_memory.h"
 
 #define LEN	100
@@ -128,6 +130,46 @@ static void without_waiting(void)
 	close_pair(p);
 }
 
+/* Polls are asked for by the one who waits, and only if the administrator lets them. */
+static void answers_by_poll(struct pair p, long *polled)
+{
+	struct pollfd pfd = { .fd = p.client, .events = POLLIN };
+	long before = sdp_stat("BusyPolls");
+	pthread_t echo;
+	unsigned int i;
+
+	thread_start(&echo, echo_thread, &p);
+	for (i = 0; i < 200; i++) {
+		send_pattern(p.client, 1, i * LEN, LEN, LEN);
+		CHECK_EQ(poll(&pfd, 1, -1), 1);
+		CHECK_EQ(pfd.revents, POLLIN);
+		*polled = sdp_stat("BusyPolls") - before;
+		recv_pattern(p.client, 2, i * LEN, LEN, LEN);
+	}
+	thread_join(echo);
+}
+
+static void poll_finds_data(void)
+{
+	const char *sysctl = "/proc/sys/net/core/busy_poll";
+	struct pair p = new_pair();
+	char saved[32];
+	long polled;
+
+	poll_for(p.client, 1);
+	read_sysctl(sysctl, saved, sizeof(saved));
+	CHECK_EQ(write_sysctl(sysctl, "0"), 0);
+	answers_by_poll(p, &polled);
+	CHECK_EQ(polled, 0);
+	CHECK_EQ(write_sysctl(sysctl, "1000"), 0);
+	/* An interrupt may be quicker. */
+	do
+		answers_by_poll(p, &polled);
+	while (!polled);
+	CHECK_EQ(write_sysctl(sysctl, saved), 0);
+	close_pair(p);
+}
+
 static void wait_until_it_polls(struct blocked *reader, struct pair p)
 {
 	long before = sdp_stat("BusyPolls");
@@ -219,6 +261,7 @@ static const struct sdp_case cases[] = {
 	CASE(does_not_if_not_told, CASE_SDP_ONLY),
 	CASE(others_are_served, CASE_TCP),
 	CASE(without_waiting, CASE_TCP),
+	CASE(poll_finds_data, CASE_SDP_ONLY),
 	CASE(others_use_the_socket, CASE_SDP_ONLY),
 	CASE(ends_with_the_stream, CASE_SDP_ONLY),
 	CASE(ends_with_a_signal, CASE_SDP_ONLY),
