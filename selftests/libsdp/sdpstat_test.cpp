@@ -13,19 +13,20 @@
 namespace
 {
 
-constexpr const char *table = "  sl  local_address rem_address        uid inode   rx_queue "
-			      "tx_queue state credits flow dev ring peer_ring stalls coalesced "
-			      "flushes zcopy zcopy_bytes zcopy_misses   \n"
-			      "   0: 0100007F:1F90 00000000:0000     0 4711\t00000002:00000080 A "
-			      "0:0 - - 0:0 0 0 0 0:0:0:0 - 0:0:0:0:0 0:0:0:0   \n"
-			      "   1: 0100007F:1F90 020200C0:C822  1000 4712\t00010000:00000000 1 "
-			      "62:64 nic rxe0 65536:17 4096 1 2 3:4:5:6 sync 9:8:7:6:5 1:2:3:4   \n"
-			      "   2: B80D0120000000000000000001000000:0016 "
-			      "B80D0120000000000000000002000000:0FA0     0 4713\t"
-			      "00000000:00000011 8 1:2 credit rxe0 0:0 0 0 0 0:0:0:0 off 0:0:0:0:0 "
-			      "0:0:0:0\n"
-			      "   3: 00000000:0000 00000000:0000     0 4714\t00000000:00000000 7 "
-			      "0:0 - - 0:0 0 0 0 0:0:0:0 - 0:0:0:0:0 0:0:0:0   \n";
+constexpr const char *table =
+	"  sl  local_address rem_address        uid inode   rx_queue "
+	"tx_queue state credits flow dev ring peer_ring stalls coalesced "
+	"flushes zcopy zcopy_bytes zcopy_misses   \n"
+	"   0: 0100007F:1F90 00000000:0000     0 4711\t00000002:00000080 A "
+	"0:0 - - 0:0 0 0 0 0:0:0:0 - 0:0:0:0:0 0:0:0:0   \n"
+	"   1: 0100007F:1F90 020200C0:C822  1000 4712\t00010000:00000000 1 "
+	"62:64 nic rxe0 65536:17 4096 1 2 3:4:5:6 sync 9:8:7:6:5 1:2:3:4 short   \n"
+	"   2: B80D0120000000000000000001000000:0016 "
+	"B80D0120000000000000000002000000:0FA0     0 4713\t"
+	"00000000:00000011 8 1:2 credit rxe0 0:0 0 0 0 0:0:0:0 off 0:0:0:0:0 "
+	"0:0:0:0\n"
+	"   3: 00000000:0000 00000000:0000     0 4714\t00000000:00000000 7 "
+	"0:0 - - 0:0 0 0 0 0:0:0:0 - 0:0:0:0:0 0:0:0:0   \n";
 
 class Sdpstat : public testing::Test
 {
@@ -91,9 +92,9 @@ TEST_F(Sdpstat, ShowsFlowControl)
 	EXPECT_EQ(outcome.errors, "");
 	EXPECT_EQ(outcome.output,
 		  "State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
-		  "Flow  Device  Ring      Peer Ring  Stalls  Coalesced  Flushes\n"
+		  "Flow  Device  Ring      Why    Peer Ring  Stalls  Coalesced  Flushes\n"
 		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
-		  "nic   rxe0    17/65536       4096       1          2  3:4:5:6\n");
+		  "nic   rxe0    17/65536  short       4096       1          2  3:4:5:6\n");
 }
 
 TEST_F(Sdpstat, ShowsZeroCopy)

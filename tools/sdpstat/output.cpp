@@ -117,6 +117,7 @@ Grid socket_grid(Columns columns)
 	grid.column("Device");
 	if (columns.flow) {
 		grid.column("Ring");
+		grid.column("Why");
 		grid.column("Peer Ring", true);
 		grid.column("Stalls", true);
 		grid.column("Coalesced", true);
@@ -146,6 +147,7 @@ std::vector<std::string> flow_cells(const Flow &flow)
 
 	return {
 		fmt::format("{}/{}", flow.ring_used, flow.ring),
+		or_dash(flow.ring_why),
 		std::to_string(flow.peer_ring),
 		std::to_string(flow.stalls),
 		std::to_string(flow.coalesced),
@@ -167,11 +169,17 @@ std::vector<std::string> zcopy_cells(const Zcopy &zcopy)
 	};
 }
 
+Json name_json(const std::string &name)
+{
+	return name.empty() ? Json(nullptr) : Json(name);
+}
+
 Json flow_json(const Flow &flow)
 {
 	return {
 		{"ring", flow.ring},
 		{"ring_used", flow.ring_used},
+		{"ring_why", name_json(flow.ring_why)},
 		{"peer_ring", flow.peer_ring},
 		{"stalls", flow.stalls},
 		{"coalesced", flow.coalesced},
@@ -186,11 +194,6 @@ Json flow_json(const Flow &flow)
 Json end_json(const Endpoint &end)
 {
 	return {{"address", end.address_text()}, {"port", end.port}};
-}
-
-Json name_json(const std::string &name)
-{
-	return name.empty() ? Json(nullptr) : Json(name);
 }
 
 Json zcopy_json(const Zcopy &zcopy)

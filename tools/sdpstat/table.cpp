@@ -184,6 +184,14 @@ Zcopy parse_zcopy(Words &words)
 	return zcopy;
 }
 
+/* Older modules do not have it. */
+std::string parse_last(Words &words)
+{
+	const std::string_view word = words.next();
+
+	return std::string(word == "-" ? std::string_view() : word);
+}
+
 Socket parse_row(Words words)
 {
 	Socket socket;
@@ -202,6 +210,7 @@ Socket parse_row(Words words)
 	socket.device = words.name("dev");
 	socket.flow_state = parse_flow(words);
 	socket.zcopy = parse_zcopy(words);
+	socket.flow_state.ring_why = parse_last(words);
 	return socket;
 }
 

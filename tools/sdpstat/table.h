@@ -47,6 +47,7 @@ struct Flushes {
 struct Flow {
 	std::uint32_t ring = 0; ///< bytes of the receive ring, 0 without one
 	std::uint32_t ring_used = 0;
+	std::string ring_why; ///< what has made the receive ring of buffers, empty without one
 	std::uint32_t peer_ring = 0;
 	std::uint64_t stalls = 0;    ///< times that data found no room at the peer
 	std::uint64_t coalesced = 0; ///< writes that joined a waiting message

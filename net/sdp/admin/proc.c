@@ -14,7 +14,7 @@
 #ifdef CONFIG_PROC_FS
 
 /* Lines are padded to this width, for readers that seek in the file. */
-#define SDP_PROC_WIDTH	279
+#define SDP_PROC_WIDTH	286
 
 /**
  * struct sdp_proc_iter - how far a reader of the file has come
@@ -135,6 +135,20 @@ static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
 		   stats->guard_faults);
 }
 
+/* What has made a ring of receive buffers. */
+static const char *sdp_proc_ring_why(const struct sdp_rx_ring *ring)
+{
+	static const char * const words[] = {
+		[SDP_RING_SHORT] = "short",
+		[SDP_RING_FULL] = "full",
+		[SDP_RING_LONGER] = "longer",
+	};
+	u32 why = READ_ONCE(ring->need.why);
+
+	return READ_ONCE(ring->pos.size) && why < ARRAY_SIZE(words) && words[why] ?
+	       words[why] : "-";
+}
+
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	struct sock *sk = &ssk->sk;
@@ -163,6 +177,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 		   flow, live ? ssk->conn.dev_name : "-");
 	sdp_proc_flow(seq, &ssk->conn, live);
 	sdp_proc_zcopy(seq, ssk, live);
+	seq_printf(seq, " %s", live ? sdp_proc_ring_why(&ssk->conn.stream.rx.ring) : "-");
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)
@@ -172,7 +187,7 @@ static int sdp_proc_show(struct seq_file *seq, void *v)
 	seq_setwidth(seq, SDP_PROC_WIDTH);
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq,
-			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses");
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses ring_why");
 	else
 		sdp_proc_line(seq, sdp_sk(v), iter->line);
 	seq_pad(seq, '\n');

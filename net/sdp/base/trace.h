@@ -115,6 +115,16 @@ TRACE_DEFINE_ENUM(SDP_MID_DATA);
 		{ SDP_OOB_PEND,	"OOB_PEND" },	\
 		{ SDP_REQ_PIPE,	"REQ_PIPE" })
 
+TRACE_DEFINE_ENUM(SDP_RING_SHORT);
+TRACE_DEFINE_ENUM(SDP_RING_FULL);
+TRACE_DEFINE_ENUM(SDP_RING_LONGER);
+
+#define sdp_show_ring(why)				\
+	__print_symbolic(why,				\
+			 { SDP_RING_SHORT,  "short" },	\
+			 { SDP_RING_FULL,   "full" },	\
+			 { SDP_RING_LONGER, "longer" })
+
 TRACE_DEFINE_ENUM(SDP_WAIT_NONE);
 TRACE_DEFINE_ENUM(SDP_WAIT_WRITE);
 TRACE_DEFINE_ENUM(SDP_WAIT_CORK);
@@ -306,6 +316,24 @@ TRACE_EVENT(sdp_credit_stall,
 		      __entry->skaddr, __entry->sport, __entry->dport,
 		      __entry->engine, sdp_show_wait(__entry->missing),
 		      __entry->credits, __entry->space));
+
+/* A ring takes the place of receive buffers. */
+TRACE_EVENT(sdp_ring,
+	    TP_PROTO(const struct sock *sk, u32 bytes, u8 why),
+	    TP_ARGS(sk, bytes, why),
+	    TP_STRUCT__entry(__field(const void *, skaddr)
+			     __field(u16, sport)
+			     __field(u16, dport)
+			     __field(u32, bytes)
+			     __field(u8, why)),
+	    TP_fast_assign(__entry->skaddr = sk;
+			   __entry->sport = ntohs(sdp_base(sk)->local.port);
+			   __entry->dport = ntohs(sdp_base(sk)->peer.port);
+			   __entry->bytes = bytes;
+			   __entry->why = why),
+	    TP_printk("sk=%p sport=%u dport=%u bytes=%u why=%s",
+		      __entry->skaddr, __entry->sport, __entry->dport,
+		      __entry->bytes, sdp_show_ring(__entry->why)));
 
 /* Bytes are appended to a message that was not empty: it has so many now. */
 TRACE_EVENT_CONDITION(sdp_coalesce,

@@ -302,6 +302,7 @@ void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
 
 	sdp_owned(st->sk);
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_RINGSTARTS);
+	trace_sdp_ring(st->sk, ring->size, ring->need.why);
 	sdp_dbg(st->sk, "a ring of %u bytes takes the place of buffers: %s", ring->size,
 		sdp_rx_ring_reason(ring->need.why));
 	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(st, ring->size));

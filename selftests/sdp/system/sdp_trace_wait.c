@@ -239,6 +239,60 @@ static void space_stall(void)
 	traced(run_space_stall);
 }
 
+/* Whether the last word of a socket's line in /proc/net/sdp is this. */
+static bool proc_ends(int fd, const char *word)
+{
+	struct addr peer = peer_addr(fd);
+	FILE *f = fopen("/proc/net/sdp", "r");
+	unsigned int own, other;
+	char line[512];
+	bool found = false;
+	char *end;
+
+	CHECK(f);
+	while (!found && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %*[0-9A-F]:%x %*[0-9A-F]:%x", &own, &other) != 2 ||
+		    own != local_port(fd) || other != addr_port(&peer))
+			continue;
+		line[strcspn(line, "\n")] = ' ';
+		for (end = line + strlen(line); end[-1] == ' '; end--)
+			end[-1] = 0;
+		end = strrchr(line, ' ');
+		found = end && !strcmp(end + 1, word);
+	}
+	fclose(f);
+	return found;
+}
+
+static void run_ring(void)
+{
+	struct pair p = pair_wanting("auto");
+	struct end s = end_of_fd(p.server);
+	struct sdp_info info;
+	uint64_t pos = 0;
+
+	trace_without("sdp_coalesce");
+	WAIT_FOR(({
+		send_pattern(p.client, 1, pos, 100, 100);
+		recv_pattern(p.server, 1, pos, 100, 100);
+		pos += 100;
+		info_of(p.server).sdpi_rx_ring > 0;
+	}));
+	info = info_of(p.server);
+	CHECK_EQ(info.sdpi_ring_reason, SDP_RING_SHORT);
+	CHECK_EQ(count_now("sdp_ring", &s, NULL), 1);
+	CHECK_EQ(sum_of("sdp_ring", &s, "why=short", "bytes"), info.sdpi_rx_ring);
+	CHECK_EQ(count_of("sdp_ring", NULL, NULL), 1);
+	CHECK(proc_ends(p.server, "short"));
+	CHECK(proc_ends(p.client, "-"));
+	close_pair(p);
+}
+
+static void ring(void)
+{
+	traced(run_ring);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(coalesce, CASE_SDP_ONLY),
 	CASE(flush_by_timer, CASE_SDP_ONLY),
@@ -246,6 +300,7 @@ static const struct sdp_case cases[] = {
 	CASE(flush_of_held, CASE_SDP_ONLY),
 	CASE(credit_stall, CASE_SDP_ONLY),
 	CASE(space_stall, CASE_SDP_ONLY),
+	CASE(ring, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
