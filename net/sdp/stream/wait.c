@@ -200,7 +200,9 @@ u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause)
 
 /*
  * What goes into a ring is a stream, so that a message that was cut, or left
- * early, is filled up with bytes of the next; unless its last one is urgent.
+ * early, is filled up with bytes of the next; unless its last one is urgent.  Into
+ * buffers, it is if the next is of the same write, which was cut before the peer's
+ * buffers were as long as they are now.
  * Returns whether all of the next is in it now.
  */
 static bool sdp_tx_fill_first(struct sdp_tx *tx)
@@ -210,7 +212,7 @@ static bool sdp_tx_fill_first(struct sdp_tx *tx)
 	u32 part;
 
 	if (tx->wait_head - tx->wait_tail < 2 || msg->urgent ||
-	    msg->len >= tx->max_payload)
+	    msg->len >= tx->max_payload || (!tx->out.size && !msg->open))
 		return false;
 	part = min(next->len, tx->max_payload - msg->len);
 	msg->len += part;
@@ -261,7 +263,7 @@ bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep)
 
 	sdp_owned(st->sk);
 	while (!sdp_tx_is_empty(tx) && !sdp_tx_wait_for_call(st, cause, asleep)) {
-		while (tx->out.size && sdp_tx_fill_first(tx))
+		while (sdp_tx_fill_first(tx))
 			;
 		msg = sdp_tx_msg(tx, tx->wait_tail);
 		len = sdp_tx_ready(st, msg->len, cause);
