@@ -304,6 +304,7 @@ TEST(Nic, WindowsAreBounded)
 	EXPECT_EQ(sdp_nic_window(4096, 1048576), 512U) << "larger than the ring";
 	EXPECT_EQ(sdp_nic_window(1048576, 1), 2048U);
 	EXPECT_EQ(sdp_nic_window(262144, 32768), 32768U);
+	EXPECT_EQ(sdp_nic_window(262144, 32767), 16384U) << "a power of two";
 }
 
 /** One direction whose reader takes @p bite bytes at a time from a ring that is always full. */

@@ -120,6 +120,21 @@ TEST(RcvBuf, SmallBuffersAreNotPostedAgain)
 	EXPECT_TRUE(sdp_rcvbuf_keep(&rb, 2 * page, no_limit, false));
 }
 
+TEST(RcvBuf, FillIsInEqualSteps)
+{
+	sdp_rcvbuf rb{};
+
+	sdp_rcvbuf_init(&rb, 1000, 1000, 8);
+	for (unsigned int number = 0; number < 8; number++)
+		sdp_rcvbuf_added(&rb, 1000);
+	for (std::uint32_t used = 0; used <= 8000; used++)
+		ASSERT_EQ(sdp_rcvbuf_fill(&rb, used), std::min(used / 1000, 7U)) << used;
+	sdp_rcvbuf_removed(&rb, 1000);
+	EXPECT_EQ(sdp_rcvbuf_fill(&rb, 874), 0U);
+	EXPECT_EQ(sdp_rcvbuf_fill(&rb, 875), 1U);
+	EXPECT_EQ(sdp_rcvbuf_fill(&rb, 100000), 7U) << "more than before they were taken away";
+}
+
 TEST(RcvBuf, ShrinksToTheLimitButNotBelowTheMinimum)
 {
 	sdp_rcvbuf rb = buffers(8);

@@ -16,6 +16,7 @@
  * and hand a share of the send ring to the device at once.
  */
 #include <linux/compiler.h>
+#include <linux/log2.h>
 
 #include "credit.h"
 #include "nic.h"
@@ -32,7 +33,7 @@
  * @size: bytes of the ring
  * @wish: bytes that the administrator wants, not 0
  *
- * Return: bytes.
+ * Return: bytes, a power of two.
  */
 u32 sdp_nic_window(u32 size, u32 wish)
 {
@@ -41,7 +42,7 @@ u32 sdp_nic_window(u32 size, u32 wish)
 
 	if (wish > most)
 		return most;
-	return wish < least ? least : wish;
+	return wish < least ? least : rounddown_pow_of_two(wish);
 }
 
 /**
@@ -53,17 +54,19 @@ u32 sdp_nic_window(u32 size, u32 wish)
  */
 u32 sdp_nic_buffers(const struct sdp_inring *in)
 {
-	return (in->size - sdp_inring_used(in)) / in->piece + NIC_RESERVED;
+	return ((in->size - sdp_inring_used(in)) >> ilog2(in->piece)) + NIC_RESERVED;
 }
 
 /**
  * sdp_nic_windows() - how many virtual windows a message takes
  * @piece: bytes of one
  * @len: bytes of the message, not 0
+ *
+ * The peer's windows may have any size; most messages are shorter.
  */
 u32 sdp_nic_windows(u32 piece, u32 len)
 {
-	return (len - 1) / piece + 1;
+	return len <= piece ? 1 : (len - 1) / piece + 1;
 }
 
 /**
@@ -108,8 +111,7 @@ enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 		return SDP_UPDATE_NONE;
 	if (!sdp_inring_untold(in))
 		return gain >= 2 ? SDP_UPDATE_NOW : SDP_UPDATE_NONE;
-	return gain >= in->size / piece / 2 ? SDP_UPDATE_NOW :
-						  SDP_UPDATE_SELDOM;
+	return gain * piece >= in->size / 2 ? SDP_UPDATE_NOW : SDP_UPDATE_SELDOM;
 }
 
 /**

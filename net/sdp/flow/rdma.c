@@ -17,10 +17,13 @@
  */
 #define RDMA_TELL	2
 
-/* A receive buffer, without memory, for so many bytes of the ring. */
-#define RDMA_BYTES_PER_BUFFER	512
+/*
+ * A receive buffer, without memory, for so many bytes of the ring.  It is posted again when
+ * the message has come, not when it was read, so that few are in use at once.
+ */
+#define RDMA_BYTES_PER_BUFFER	1024
 #define RDMA_BUFFERS_MIN	16
-#define RDMA_BUFFERS_MAX	512
+#define RDMA_BUFFERS_MAX	128
 
 static u32 smaller(u32 a, u32 b)
 {

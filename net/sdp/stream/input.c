@@ -104,10 +104,7 @@ static void sdp_rx_queue_buf(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	buf->off = msg->payload_off;
 	buf->len = msg->payload_len;
 	list_add_tail(&buf->list, &rx->queue);
-	if (rx->rb.bytes)
-		st->stats.fill[min_t(u32, (u64)rx->bytes *
-					   SDP_FILL_STEPS / rx->rb.bytes,
-					   SDP_FILL_STEPS - 1)]++;
+	st->stats.fill[sdp_rcvbuf_fill(&rx->rb, rx->bytes)]++;
 }
 
 /* Takes payload to where it is read, and its last byte as well. */

@@ -66,8 +66,27 @@ void sdp_rcvbuf_added(struct sdp_rcvbuf *rb, u32 size)
 {
 	rb->total++;
 	rb->bytes += size;
+	rb->step = rb->bytes / SDP_FILL_STEPS;
 	if (size >= rb->size)
 		rb->fit++;
+}
+
+/**
+ * sdp_rcvbuf_fill() - how full the buffers are
+ * @rb: buffers, of which there is one at least
+ * @used: unread bytes in them
+ *
+ * For each message: without a division.
+ *
+ * Return: the step, less than SDP_FILL_STEPS.
+ */
+u32 sdp_rcvbuf_fill(const struct sdp_rcvbuf *rb, u32 used)
+{
+	u32 fill = 0;
+
+	for (; fill < SDP_FILL_STEPS - 1 && used >= rb->step; used -= rb->step)
+		fill++;
+	return fill;
 }
 
 /**
@@ -79,6 +98,7 @@ void sdp_rcvbuf_removed(struct sdp_rcvbuf *rb, u32 size)
 {
 	rb->total--;
 	rb->bytes -= size;
+	rb->step = rb->bytes / SDP_FILL_STEPS;
 	if (size >= rb->size)
 		rb->fit--;
 }

@@ -28,6 +28,7 @@
  * @fit: of these, how many are at least as large as @size
  * @small: buffers posted and not consumed by a message that are smaller
  * @bytes: payload bytes of all buffers
+ * @step: a share of them by which their fill is counted
  * @max_size: @size does not grow beyond, a power of two
  * @max_total: @total grows to no more; it may be exceeded while larger buffers
  *	take the place of smaller ones
@@ -45,6 +46,7 @@ struct sdp_rcvbuf {
 	u32 fit;
 	u32 small;
 	u32 bytes;
+	u32 step;
 	u32 max_size;
 	u32 max_total;
 	u32 wish;
@@ -55,6 +57,7 @@ void sdp_rcvbuf_init(struct sdp_rcvbuf *rb, u32 size, u32 max_size,
 		     u32 max_total);
 u32 sdp_rcvbuf_first(const struct sdp_rcvbuf *rb, u32 limit);
 void sdp_rcvbuf_added(struct sdp_rcvbuf *rb, u32 size);
+u32 sdp_rcvbuf_fill(const struct sdp_rcvbuf *rb, u32 used);
 void sdp_rcvbuf_removed(struct sdp_rcvbuf *rb, u32 size);
 void sdp_rcvbuf_posted(struct sdp_rcvbuf *rb, u32 size);
 void sdp_rcvbuf_consumed(struct sdp_rcvbuf *rb, u32 size);

@@ -9,6 +9,7 @@
 #define _SDP_RING_H
 
 #include <linux/compiler.h>
+#include <linux/log2.h>
 #include <linux/types.h>
 
 /**
@@ -57,7 +58,7 @@ static inline u32 sdp_ring_unsent(const struct sdp_ring *ring)
 /* Which chunk holds the byte at @pos. */
 static inline u32 sdp_ring_chunk(const struct sdp_ring *ring, u32 pos)
 {
-	return (pos & (ring->size - 1)) / ring->chunk;
+	return (pos & (ring->size - 1)) >> ilog2(ring->chunk);
 }
 
 /* Where in its chunk the byte at @pos is. */

@@ -31,9 +31,11 @@
  */
 u32 sdp_rx_ring_size(struct sdp_stream *st)
 {
-	u32 size = READ_ONCE(sdp_net(sock_net(st->sk))->ring_size);
+	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
+	u32 size = READ_ONCE(sn->ring_size);
 	struct sdp_rx_ring *ring = &st->rx.ring;
 	struct sdp_inring in;
+	u32 requests;
 
 	sdp_owned(st->sk);
 	if (st->sk->sk_userlocks & SOCK_RCVBUF_LOCK)
@@ -42,9 +44,12 @@ u32 sdp_rx_ring_size(struct sdp_stream *st)
 						SDP_MAX_RING_SIZE));
 	if (ring->need.adapts)
 		return SDP_NEED_REQUESTS + SDP_PEER_BUFS_MIN;
-	sdp_inring_init(&in, ring->size, ring->size / SDP_RING_PIECES);
-	/* Virtual windows are fewer, but for two that are kept from data. */
-	return sdp_rdma_buffers(&in) + SDP_PEER_BUFS_MIN;
+	ring->window = READ_ONCE(sn->window_size);
+	sdp_inring_init(&in, ring->size, sdp_nic_window(ring->size, ring->window));
+	requests = sdp_rdma_buffers(&in);
+	if (st->features & SDP_FEAT_NIC)
+		requests = max(requests, sdp_nic_buffers(&in));
+	return requests + SDP_PEER_BUFS_MIN;
 }
 
 /**
@@ -60,10 +65,9 @@ void sdp_rx_ring_want(struct sdp_stream *st)
 /* How much space is advertised at once at least. */
 static u32 sdp_rx_ring_piece(const struct sdp_stream *st, u32 size)
 {
-	const struct sdp_net *sn = sdp_net(sock_net(st->sk));
+	const struct sdp_rx_ring *ring = &st->rx.ring;
 
-	return st->flow->piece(size, st->rx.ring.need.adapts ? size / SDP_NEED_REQUESTS :
-			       READ_ONCE(sn->window_size));
+	return st->flow->piece(size, ring->need.adapts ? size / SDP_NEED_REQUESTS : ring->window);
 }
 
 /* How many receive requests are to be posted now. */
@@ -336,22 +340,23 @@ static void *sdp_rx_ring_at(const struct sdp_rx_ring *ring, u32 pos)
 {
 	u32 offset = pos & (ring->size - 1);
 
-	return page_address(sg_page(&ring->sg[offset / ring->chunk])) +
-	       offset % ring->chunk;
+	return page_address(sg_page(&ring->sg[offset >> ilog2(ring->chunk)])) +
+	       (offset & (ring->chunk - 1));
 }
 
 /* What was written becomes visible to the processor; it has no wrap in it. */
 static void sdp_rx_ring_sync(struct sdp_stream *st, u32 at, u32 len)
 {
 	const struct sdp_rx_ring *ring = &st->rx.ring;
-	u32 part;
+	const struct scatterlist *sg;
+	u32 offset, part;
 
 	for (at &= ring->size - 1; len; at += part, len -= part) {
-		part = min(len, ring->chunk - at % ring->chunk);
-		ib_dma_sync_single_for_cpu(st->link->dev->ibdev,
-					   sg_dma_address(&ring->sg[at / ring->chunk]) +
-					   at % ring->chunk, part,
-					   DMA_FROM_DEVICE);
+		sg = &ring->sg[at >> ilog2(ring->chunk)];
+		offset = at & (ring->chunk - 1);
+		part = min(len, ring->chunk - offset);
+		ib_dma_sync_single_for_cpu(st->link->dev->ibdev, sg_dma_address(sg) + offset,
+					   part, DMA_FROM_DEVICE);
 	}
 }
 
@@ -386,9 +391,8 @@ int sdp_rx_ring_receive(struct sdp_stream *st, u32 len, ktime_t time)
 	if (err)
 		return err;
 	sdp_rx_ring_sync(st, pos->head - len, len);
-	st->stats.fill[min(sdp_inring_used(pos) / (pos->size /
-							 SDP_FILL_STEPS),
-				 SDP_FILL_STEPS - 1U)]++;
+	st->stats.fill[min(sdp_inring_used(pos) >> ilog2(pos->size / SDP_FILL_STEPS),
+			   SDP_FILL_STEPS - 1U)]++;
 	sdp_rx_ring_stamp(ring, time);
 	return 0;
 }
@@ -421,7 +425,7 @@ u32 sdp_rx_ring_peek(const struct sdp_stream *st, u32 skip, const void **from)
 	sdp_owned(st->sk);
 	if (skip >= used)
 		return 0;
-	len = min(used - skip, ring->chunk - at % ring->chunk);
+	len = min(used - skip, ring->chunk - (at & (ring->chunk - 1)));
 	*from = sdp_rx_ring_at(ring, at);
 	return len;
 }

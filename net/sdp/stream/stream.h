@@ -109,6 +109,7 @@ struct sdp_rx_stamp {
  * @told_at: when space was advertised last
  * @spare: receive buffers posted for which there is no window, because messages
  *	took several
+ * @window: bytes of a virtual window that the administrator has wanted
  * @wanted: it is to be allocated when there is a reason
  * @need: whether there is one
  * @chunk: bytes in each piece of the memory
@@ -125,6 +126,7 @@ struct sdp_rx_ring {
 	ktime_t told_at;
 	u32 size;
 	u32 spare;
+	u32 window;
 	bool wanted;
 	struct sdp_need need;
 	u32 chunk;
