@@ -4,38 +4,8 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from . import foreign, iwarp, plan, samehost, table
-from .plan import KIB, MIB, MODES
-
-# Runs that differ by less than this are equal.
-EQUAL = 0.02
-
-
-@dataclass(frozen=True)
-class Rule:
-    """
-    The ratio of two transports' figures, held against a limit at some points;
-    the figure itself where there is nothing to compare it with.
-    """
-
-    figure: str
-    text: str
-    experiment: str
-    pairs: tuple  # (the one judged, the one it is compared with, or None)
-    limit: float
-    at_least: bool = True  # else at most
-    somewhere: bool = False  # else at every point
-    either_way: bool = False  # the larger to the smaller of a pair
-    least: int = 0
-    most: int = 1 << 62  # point
-    kernel: str = ""  # the only one it is for
-    metric: str = ""  # if it is not the experiment's own
-
-    def points(self):
-        """The experiment's points for which the rule is."""
-        return [point for point in plan.EXPERIMENTS[self.experiment].points
-                if self.least <= point <= self.most]
-
+from . import plan, table
+from .rules import RULES, Rule
 
 @dataclass(frozen=True)
 class Finding:
@@ -52,93 +22,6 @@ class Finding:
         if self.rule.at_least:
             return self.ratio >= self.rule.limit
         return self.ratio <= self.rule.limit
-
-
-def _against(subjects, others):
-    return tuple((subject, other) for subject in subjects for other in others)
-
-
-def _at_most(figure, text, experiment, pairs, limit, **more):
-    return Rule(figure, text, experiment, pairs, limit, at_least=False, **more)
-
-
-_HERE = ((samehost.COPY, samehost.LOOPBACK),)
-_HERE_ZERO = _against(samehost.ZERO_COPY, [samehost.LOOPBACK])
-RULES = (
-    _at_most("4a", "modes within 5 % of each other", "latency", tuple(combinations(MODES, 2)), 1.05,
-             either_way=True),
-    _at_most("4a", "auto within 5 % of the best mode", "latency", _against(["auto"], MODES), 1.05),
-    _at_most("4a", "every mode at most 1.1 x ibv_rc_pingpong -e", "latency",
-             _against(MODES, ["verbs"]), 1.1),
-    _at_most("4a", "every mode ahead of rsockets", "latency", _against(MODES, ["rsockets"]), 1.0),
-    _at_most("4a", "every mode ahead of SMC-R", "latency", _against(MODES, ["smc"]), 1.0,
-             kernel="6.12"),
-    Rule("4b", "rdma 10 x credit somewhere in 256 B - 4 KiB", "bandwidth", (("rdma", "credit"),), 10,
-         somewhere=True, least=256, most=4 * KIB),
-    Rule("4b", "nic 10 x credit somewhere in 256 B - 4 KiB", "bandwidth", (("nic", "credit"),), 10,
-         somewhere=True, least=256, most=4 * KIB),
-    Rule("4b", "rdma, nic 5 x credit in all of 256 B - 4 KiB", "bandwidth",
-         _against(("rdma", "nic"), ["credit"]), 5, least=256, most=4 * KIB),
-    Rule("4b", "nic within 5 % of rdma", "bandwidth", (("nic", "rdma"),), 0.95),
-    Rule("peers", "nic at least ib_send_bw -e from 64 KiB", "peers", (("nic", "verbs"),), 1.0,
-         least=64 * KIB),
-    Rule("peers", "nic at least 0.9 x ib_write_bw from 64 KiB", "peers", (("nic", "verbs_write"),),
-         0.9, least=64 * KIB, kernel="6.1"),
-    Rule("peers", "nic ahead of rsockets at every size", "peers", (("nic", "rsockets"),), 1.0),
-    Rule("peers", "nic ahead of SMC-R, equal buffers, at every size", "peers", (("nic", "smc"),),
-         1.0, kernel="6.12"),
-    Rule("peers", "auto within 5 % of the best mode", "peers", _against(["auto"], MODES), 0.95),
-    Rule("peers", "nic ahead of TCP at 64 B", "peers", (("nic", "tcp"),), 1.0, least=64, most=64),
-    Rule("5", "rdma behind credit from 1000 us", "progress", (("rdma", "credit"),), 1.0 + EQUAL,
-         least=1000),
-    _at_most("5", "nic best or equal best everywhere", "progress",
-             _against(["nic"], ("credit", "rdma")), 1.0 + EQUAL),
-    _at_most("z6a", "AZ-SDP within 5 % of ZSDP", "zlatency", (("azsdp", "zsdp"),), 1.05,
-             either_way=True, least=8 * KIB),
-    Rule("z6b", "AZ-SDP 1.35 x ZSDP from 16 to 64 KiB", "zbandwidth", (("azsdp", "zsdp"),), 1.35,
-         least=16 * KIB, most=64 * KIB),
-    Rule("z7a", "AZ-SDP 2 x ZSDP somewhere with computation", "zoverlap64k",
-         (("azsdp", "zsdp"),), 2.0 * (1 - EQUAL), somewhere=True, least=1),
-    Rule("z8c", "AZ-SDP at least 0.9 x BSDP when overwritten", "ztouch", (("azsdp", "bsdp"),), 0.9),
-    _at_most("z9", "AZ-SDP ahead of ZSDP and BSDP", "zhot", _against(["azsdp"], ("zsdp", "bsdp")),
-             1.0),
-    Rule("z10b", "AZ-SDP ahead of ZSDP and BSDP", "zclients",
-         _against(["azsdp"], ("zsdp", "bsdp")), 1.0),
-    _at_most("zcpu", "ZSDP, AZ-SDP at most half of BSDP's at 1 MiB", "profile",
-             _against(("zsdp", "azsdp", "azblock"), ["bsdp"]), 0.5, least=MIB),
-    _at_most("6a", "credit fills at most 1/16 (%) at 512 B", "fill8", (("credit", None),), 6.25,
-             least=512, most=512),
-    Rule("i10b", "host-assisted 2.5 x host-based at 64 KiB", "ibandwidth", (("assisted", "host"),),
-         2.5, least=64 * KIB, most=64 * KIB),
-    Rule("i10b", "host-assisted ahead of scatter/gather at 64 KiB", "ibandwidth",
-         (("assisted", "offloaded_sg"),), 1.0, least=64 * KIB, most=64 * KIB),
-    _at_most("i10b", "host-offloaded takes the least of the host", "ibandwidth",
-             _against(["offloaded"], ("host", "assisted")), 1.0, least=16 * KIB,
-             metric="host_us_per_message"),
-    Rule("i-early", "early placement costs at most 3 % in order", "iearly", (("host", "late"),),
-         0.97),
-    Rule("i-loss", "90 % placed early with 1 % lost", "iloss", (("host", None),), 90),
-    _at_most("siw-lat", "ahead of siw at every size", "siwlatency", (iwarp.RIVALS,), 1.0),
-    Rule("siw-bw", "ahead of siw at every size", "siwbandwidth", (iwarp.RIVALS,), 1.0),
-    _at_most("here-lat", "no slower than TCP at 64 B", "herelatency", _HERE, 1.0, most=64),
-    Rule("here-bw", "no slower than TCP at 64 B", "herebandwidth", _HERE, 1.0, most=64),
-    Rule("here-bw", "1.4 x TCP at 64 KiB by copy", "herebandwidth", _HERE, 1.4, least=64 * KIB,
-         most=64 * KIB),
-    Rule("here-bw", "1.8 x TCP at 64 KiB without a copy", "herebandwidth", _HERE_ZERO, 1.8,
-         somewhere=True, least=64 * KIB, most=64 * KIB),
-    Rule("here-bw", "2.5 x TCP at 1 MiB without a copy", "herebandwidth", _HERE_ZERO, 2.5,
-         somewhere=True, least=MIB),
-    Rule("qperf-bw", "auto within 5 % of the best engine", "qperfbandwidth",
-         _against([foreign.DEFAULT], foreign.FIXED), 0.95),
-    _at_most("qperf-lat", "auto within 5 % of the best engine", "qperflatency",
-             _against([foreign.DEFAULT], foreign.FIXED), 1.05),
-    Rule("qperf-bw", "auto at least TCP from 64 B to 4 KiB", "qperfbandwidth",
-         ((foreign.DEFAULT, foreign.TCP),), 1.0, most=4 * KIB),
-    _at_most("redis-cost", "the stack's own cost at most TCP's", "rediscost",
-             ((foreign.REDIS, foreign.REDIS_TCP),), 1.0),
-    Rule("6a", "rdma, nic fill at least 90 % at 512 B", "fill8", (("rdma", None), ("nic", None)), 90,
-         least=512, most=512),
-)
 
 
 def _median(results, experiment, metric, transport, point):

@@ -60,6 +60,7 @@ def _measure(setup, chosen, runs):
     if not jobs:
         return []
     failures = []
+    node.install(sorted({name for experiment in experiments for name in experiment.packages}))
     for bed in dict.fromkeys(experiment.bed for experiment in experiments):
         failures += _measure_on(setup, bed, plan.on_bed(jobs, bed), runs)
     return failures

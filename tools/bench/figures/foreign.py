@@ -6,71 +6,144 @@ from dataclasses import dataclass, replace
 from . import plan
 from .plan import KIB, MIB, Figure
 
-# What users get who change nothing, what could be had instead, and what they have now.
-DEFAULT = "qperf_auto"
-FIXED = ("qperf_credit", "qperf_rdma", "qperf_nic")
-TCP = "qperf_tcp"
-_ALL = (DEFAULT, *FIXED, TCP)
+# What users get who change nothing, and what they have now.
+DEFAULT, TCP = "auto", "tcp"
+# What could be had instead, and what else is there for any program.
+ENGINES = (DEFAULT, *plan.MODES)
+PEERS = (TCP, "rsockets", "smc")
 
-# The same two for redis, under conversion.
-REDIS, REDIS_TCP = "redis_auto", "redis_tcp"
-_REDIS = (REDIS, REDIS_TCP)
+_SIZES = (64, KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB)
+# A datagram's size is the most that sockperf sends.
+_SOCKPERF_SIZES = (64, KIB, 4 * KIB, 16 * KIB, 60 * KIB)
 _CLIENTS = (1, 20)
 # What one client does repeats itself, and samples would be taken at the same places.
 _CROWDS = (20, 50)
-_REQUESTS = 3000
+_NODELAY = "-N"
+_PACKAGES = {
+    "qperf": ("qperf",), "iperf3": ("iperf3",), "sockperf": ("sockperf",),
+    "nc": ("netcat-openbsd",), "redis": ("redis-server", "redis-tools"),
+    "curl": ("nginx-light", "curl"), "wrk": ("nginx-light", "wrk"), "ab": ("nginx-light", "apache2-utils"),
+    "pgbench": ("postgresql-15", "postgresql-client-15"),
+}
 
 
-TRANSPORTS = {f"qperf_{name}": replace(plan.TRANSPORTS[name], program="qperf_sdp")
-              for name in plan.CHOICES}
-TRANSPORTS[TCP] = replace(plan.TRANSPORTS["tcp"], program=TCP)
-TRANSPORTS[REDIS] = replace(plan.TRANSPORTS["auto"], program="redis_sdp")
-TRANSPORTS[REDIS_TCP] = replace(plan.TRANSPORTS["tcp"], program=REDIS_TCP)
+def over(program, kinds):
+    """The names of a program's transports, of those of its sockets."""
+    return tuple(f"{program}_{kind}" for kind in kinds)
 
-_SIZES = (64, KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB)
+
+def _transport(program, kind):
+    settings = plan.TRANSPORTS[kind]
+    sockets = "sdp" if kind in ENGINES else kind
+    return replace(settings, program=f"{program}_{sockets}")
 
 
 @dataclass(frozen=True)
 class _Experiment(plan.Experiment):
-    """A measurement of qperf's, for a second of the node's time, or of redis-benchmark's."""
+    """A measurement by a program: for some seconds of the node's time, or of so much."""
 
     amount: int = 1
+    options: str = ""
 
     def command(self, name, point):
         """What the node is told; all of net.sdp but the engine stays as it is by default."""
-        transport = TRANSPORTS[name]
+        transport = plan.TRANSPORTS[name]
         settings = ",".join(f"{key}={value}" for key, value in transport.settings)
-        return f"{transport.program} 0 {settings or '-'} {self.test} {point} {self.amount}"
+        return (f"{transport.program} 0 {settings or '-'} {self.test} {point} {self.amount} "
+                f"{self.options}").rstrip()
 
 
-def _redis(name, title, test, amount, metric="requests_per_s", **more):
-    better = {"unit": "1/s", "better": "larger", "points": _CLIENTS, **more}
-    return _Experiment(name, f"redis-benchmark -t get -d 100, {title}", test, metric, **better,
-                       transports=_REDIS, axis="clients", amount=amount)
+def _experiment(name, title, program, kinds, **more):
+    """An experiment with one program over several kinds of sockets."""
+    transports = over(program, kinds)
+    plan.TRANSPORTS |= {transport: _transport(program, kind)
+                        for transport, kind in zip(transports, kinds)}
+    plan.EXPERIMENTS[name] = _Experiment(name, title, transports=transports,
+                                         packages=_PACKAGES[program], **more)
 
 
-EXPERIMENTS = {experiment.name: experiment for experiment in (
-    _Experiment("qperfbandwidth", "qperf's bandwidth, its defaults and those of net.sdp", "bw",
-                "mbit_per_s", "Mbit/s", "larger", _ALL, _SIZES, "message"),
-    _Experiment("qperflatency", "qperf's latency, its defaults and those of net.sdp", "lat",
-                "one_way_us", "us", "smaller", _ALL, _SIZES, "message"),
-    _redis("redisget", "answers a second", "get", _REQUESTS),
-    _redis("redisconnect", "a connection for each request (-k 0)", "connect", _REQUESTS // 5),
-    _redis("rediscost", "instructions of the kernel for a request, without device and wire",
-           "cost", _REQUESTS, "kernel", unit="instructions", better="smaller",
-           points=_CROWDS, more=("device", "program", "idle")),
-)}
+def _figures(experiment, yardstick, *figures):
+    """Of an experiment: (name, title, metric if it is not the experiment's own, unit)."""
+    transports = plan.EXPERIMENTS[experiment].transports
+    plan.FIGURES |= {name: Figure(name, title, experiment, transports, *more, yardstick=yardstick)
+                     for name, title, *more in figures}
 
-plan.TRANSPORTS |= TRANSPORTS
-plan.EXPERIMENTS |= EXPERIMENTS
-plan.FIGURES |= {figure.name: figure for figure in (
-    Figure("qperf-bw", "Bandwidth by qperf", "qperfbandwidth", _ALL, yardstick=TCP),
-    Figure("qperf-lat", "Latency by qperf", "qperflatency", _ALL, yardstick=TCP),
-    Figure("redis-get", "Requests by redis-benchmark", "redisget", _REDIS, yardstick=REDIS_TCP),
-    Figure("redis-connect", "Connections by redis-benchmark", "redisconnect", _REDIS,
-           yardstick=REDIS_TCP),
-    Figure("redis-cost", "The stack's own cost of a request", "rediscost", _REDIS,
-           yardstick=REDIS_TCP),
-    Figure("redis-device", "The devices' cost of a request", "rediscost", _REDIS, "device",
-           "instructions", yardstick=REDIS_TCP),
-)}
+
+def _stream(name, title, program, kinds, test="bw", **more):
+    """Bandwidth or latency by the size of messages."""
+    bandwidth = test in ("bw", "tp")
+    metric, unit, better = ("mbit_per_s", "Mbit/s", "larger") if bandwidth else \
+        ("one_way_us", "us", "smaller")
+    more = {"points": _SIZES, **more}
+    _experiment(name.replace("-", ""), title, program, kinds, test=test, metric=metric, unit=unit,
+                better=better, axis="message", **more)
+    _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
+
+
+def _requests(name, title, program, kinds=(DEFAULT, TCP), **more):
+    """Answers a second by the number of clients."""
+    more = {"points": _CLIENTS, **more}
+    _experiment(name.replace("-", ""), title, program, kinds, test="rate",
+                metric="requests_per_s", unit="1/s", better="larger", axis="clients", **more)
+    _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
+
+
+def _cost(name, what, program, kinds=(DEFAULT, TCP), **more):
+    """Instructions of the kernel, and of the devices in whose place there would be adapters."""
+    more = {"axis": "clients", "points": _CROWDS, **more}
+    experiment = f"{name}cost"
+    _experiment(experiment, f"instructions of the kernel for {what}, without device and wire",
+                program, kinds, test="cost", metric="kernel", unit="instructions",
+                better="smaller", more=("device", "program", "idle"), **more)
+    _figures(experiment, f"{program}_{TCP}",
+             (f"{name}-cost", f"The stack's own cost of {what}"),
+             (f"{name}-device", f"The devices' cost of {what}", "device", "instructions"))
+
+
+def _define_streams():
+    _stream("qperf-bw", "Bandwidth by qperf", "qperf", (*ENGINES, TCP))
+    _stream("qperf-lat", "Latency by qperf", "qperf", (*ENGINES, TCP), "lat")
+    _stream("iperf3", "Bandwidth by iperf3 -N", "iperf3", (*ENGINES, *PEERS), options=_NODELAY)
+    _stream("iperf3-nagle", "Bandwidth by iperf3", "iperf3", (*ENGINES, *PEERS))
+    _stream("iperf3-both", "Bandwidth both ways by iperf3 -N --bidir", "iperf3", (*ENGINES, TCP),
+            options=f"{_NODELAY} --bidir")
+    _stream("iperf3-eight", "Bandwidth of eight streams by iperf3 -N -P 8", "iperf3",
+            (*ENGINES, TCP), options=f"{_NODELAY} -P 8")
+    _stream("sockperf", "Bandwidth by sockperf throughput --tcp-avoid-nodelay", "sockperf",
+            (DEFAULT, *PEERS), "tp", points=_SOCKPERF_SIZES, options="--tcp-avoid-nodelay")
+    _stream("sockperf-nagle", "Bandwidth by sockperf throughput", "sockperf", (DEFAULT, *PEERS),
+            "tp", points=_SOCKPERF_SIZES)
+    _stream("sockperf-lat", "Latency by sockperf ping-pong", "sockperf", (DEFAULT, *PEERS), "pp",
+            points=_SOCKPERF_SIZES)
+    _stream("netcat", "A file of 24 MiB by netcat", "nc", (*ENGINES, *PEERS), points=(24 * MIB,))
+
+
+def _define_requests():
+    _requests("redis-get", "redis-benchmark -t get -d 100", "redis", amount=3000,
+              options="-d 100")
+    _requests("redis-answer", "redis-benchmark -t get -d 10240", "redis", (*ENGINES, TCP),
+              amount=2000, options="-d 10240")
+    _requests("redis-connect", "redis-benchmark -t get -d 100 -k 0: a connection for each",
+              "redis", amount=600, options="-d 100 -k 0")
+    _requests("nginx", "wrk, a page of 4 KiB from nginx", "wrk")
+    _requests("nginx-connect", "ab, a page of 4 KiB from nginx: a connection for each", "ab",
+              amount=400)
+    _experiment("firstanswer", "curl, 10 pages over one connection: the first to the tenth",
+                "curl", (*ENGINES, TCP), test="first", metric="first_to_tenth", unit="",
+                better="smaller", points=(10 * KIB, 100 * KIB, MIB), axis="message")
+    _figures("firstanswer", f"curl_{TCP}", ("first-answer", "The first of ten pages to the last"))
+    _requests("pgbench", "pgbench, transactions of PostgreSQL", "pgbench", points=(1, 8), amount=2)
+
+
+def _define_costs():
+    _cost("stream", "a message of a stream (iperf3 -N)", "iperf3", (DEFAULT, TCP, "smc"),
+          axis="message", points=(64, KIB, 4 * KIB, 16 * KIB, 64 * KIB), amount=2000,
+          options=_NODELAY)
+    _cost("redis", "a request of redis", "redis", amount=3000, options="-d 100")
+    _cost("nginx", "a request of nginx (ab -k)", "ab", amount=2000, options="-k")
+    _cost("pgbench", "a transaction of PostgreSQL", "pgbench", points=(8,), amount=20)
+
+
+_define_streams()
+_define_requests()
+_define_costs()

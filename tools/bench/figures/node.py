@@ -18,6 +18,7 @@ _BAR_WIDTH = 40
 
 # What the node runs, and cmake builds.
 _PROGRAMS = ("sdpbench", "smc-setup", "guardcost", "iwarpbench")
+_LIBRARIES = ("libsmc-preload.so",)
 
 
 def _output(*command, **variables):
@@ -28,11 +29,18 @@ def _output(*command, **variables):
     return done.stdout.strip()
 
 
+def install(packages):
+    """Have these packages of Debian's here, and so in the node."""
+    if packages:
+        _output(str(REPO / "tools/apps/install-packages"), *packages)
+
+
 def build(kernel):
     """Build modules and tools; return sdp.ko's path."""
     tools = BUILD / "tools"
     _output("cmake", "-S", str(REPO / "tools"), "-B", str(tools), "-DSDP_TESTS=ON")
-    _output("cmake", "--build", str(tools), "--target", *_PROGRAMS, "sdp", "sdp-run", "--",
+    _output("cmake", "--build", str(tools), "--target", *_PROGRAMS, "smc-preload",
+            "sdp", "sdp-run", "--",
             "--no-print-directory", "-s")
     return _output(str(REPO / "tools/build-module"), kernel, SDP_BENCH="m")
 
@@ -100,7 +108,7 @@ def _provide(module, out):
     scripts = REPO / "tools/bench"
     for path in (module, module.parents[1] / "iwarp/iwarp.ko",
                  module.parents[2] / "guardcost/guardcost.ko", scripts / "in-node",
-                 scripts / "in-node-iwarp", *(BUILD / "tools/bench" / name for name in _PROGRAMS),
+                 scripts / "in-node-programs", scripts / "in-node-iwarp", *(BUILD / "tools/bench" / name for name in (*_PROGRAMS, *_LIBRARIES)),
                  *(BUILD / "tools/libsdp" / name for name in ("libsdp.so", "sdp-run"))):
         shutil.copy2(path, out)
     return out / module.name

@@ -122,6 +122,7 @@ class Experiment:
     settings: tuple = ()  # of net.sdp, for all transports
     more: tuple = ()  # other metrics in the results
     bed: str = "rxe"  # whose devices the node has
+    packages: tuple = ()  # of Debian's, with what it needs besides
 
     @property
     def ring(self):

@@ -29,6 +29,8 @@ _DEVICE_CALLS = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_
 # TCP has no adapter that makes packets of its own, and what carries them is its wire.
 _WIRE = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_queue_xmit|__qdisc_run|"
                    r"dev_hard_start_xmit|veth_.*)$")
+# Sockets over RDMA: the module, and whoever asks for completions.
+_STACK = re.compile(r".* \[(sdp|smc)\]$|__ib_process_cq |ib_cq_poll_work ")
 _TCP = re.compile(r"(__)?(tcp|ip)_")
 
 
@@ -111,7 +113,7 @@ def layer(program, frames, rdma):
     for call, module in own:
         if _is_device((call, module)) if rdma else _WIRE.match(call):
             return "device"
-        if module == "[sdp]" if rdma else _TCP.match(call):
+        if _STACK.match(f"{call} {module}") if rdma else _TCP.match(call):
             return "kernel"
     # On newer kernels Soft-RoCE has a work queue.
     return "device" if rdma and program.startswith("kworker") else "kernel"
