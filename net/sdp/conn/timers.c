@@ -4,7 +4,6 @@
  */
 #include "base/base.h"
 #include "conn.h"
-#include "request.h"
 
 static void sdp_conn_timer_hold(struct sdp_conn *conn)
 {
@@ -40,7 +39,7 @@ static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
 	[SDP_TIMER_FLUSH] = sdp_conn_timer_flush,
 	[SDP_TIMER_UPDATE] = sdp_conn_timer_update,
 	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
-	[SDP_TIMER_GREETING] = sdp_request_check_greeting,
+	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
 	[SDP_TIMER_LINGER_END] = sdp_conn_linger_end,
 	[SDP_TIMER_ASYNC] = sdp_conn_timer_async,
 };
