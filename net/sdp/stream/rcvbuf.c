@@ -66,7 +66,6 @@ void sdp_rcvbuf_added(struct sdp_rcvbuf *rb, u32 size)
 {
 	rb->total++;
 	rb->bytes += size;
-	rb->step = rb->bytes / SDP_FILL_STEPS;
 	if (size >= rb->size)
 		rb->fit++;
 }
@@ -76,15 +75,16 @@ void sdp_rcvbuf_added(struct sdp_rcvbuf *rb, u32 size)
  * @rb: buffers, of which there is one at least
  * @used: unread bytes in them
  *
- * For each message: without a division.
+ * For each message: without a division by what is known at run time only.
  *
  * Return: the step, less than SDP_FILL_STEPS.
  */
 u32 sdp_rcvbuf_fill(const struct sdp_rcvbuf *rb, u32 used)
 {
+	u32 step = rb->bytes / SDP_FILL_STEPS;
 	u32 fill = 0;
 
-	for (; fill < SDP_FILL_STEPS - 1 && used >= rb->step; used -= rb->step)
+	for (; fill < SDP_FILL_STEPS - 1 && used >= step; used -= step)
 		fill++;
 	return fill;
 }
@@ -98,7 +98,6 @@ void sdp_rcvbuf_removed(struct sdp_rcvbuf *rb, u32 size)
 {
 	rb->total--;
 	rb->bytes -= size;
-	rb->step = rb->bytes / SDP_FILL_STEPS;
 	if (size >= rb->size)
 		rb->fit--;
 }

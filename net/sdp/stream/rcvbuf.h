@@ -28,7 +28,6 @@
  * @fit: of these, how many are at least as large as @size
  * @small: buffers posted and not consumed by a message that are smaller
  * @bytes: payload bytes of all buffers
- * @step: a share of them by which their fill is counted
  * @max_size: @size does not grow beyond, a power of two
  * @max_total: @total grows to no more; it may be exceeded while larger buffers
  *	take the place of smaller ones
@@ -46,7 +45,6 @@ struct sdp_rcvbuf {
 	u32 fit;
 	u32 small;
 	u32 bytes;
-	u32 step;
 	u32 max_size;
 	u32 max_total;
 	u32 wish;
