@@ -476,13 +476,8 @@ static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
  */
 static void sdp_poll_device(struct sock *sk, struct poll_table_struct *wait)
 {
-	int polled;
-
-	if (likely(!sk_can_busy_loop(sk)) || !(poll_requested_events(wait) & POLL_BUSY_LOOP))
-		return;
-	polled = sdp_link_poll(&sdp_sk(sk)->conn.link, 1);
-	if (polled > 0)
-		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BUSYPOLLS, polled);
+	if (unlikely(sk_can_busy_loop(sk)) && poll_requested_events(wait) & POLL_BUSY_LOOP)
+		sdp_busy_poll(sk, 1);
 }
 
 static __poll_t sdp_poll(struct file *file, struct socket *sock,

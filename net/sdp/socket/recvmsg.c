@@ -100,6 +100,22 @@ static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd, 
 	       sdp_recv_is_late(sk, rd);
 }
 
+/**
+ * sdp_busy_poll() - process and count what has completed, without an interrupt
+ * @sk: socket, not locked
+ * @tries: how often to look
+ *
+ * Context and return: those of sdp_link_poll().
+ */
+int sdp_busy_poll(struct sock *sk, unsigned int tries)
+{
+	int polled = sdp_link_poll(&sdp_sk(sk)->conn.link, tries);
+
+	if (polled > 0)
+		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BUSYPOLLS, polled);
+	return polled;
+}
+
 /*
  * SO_BUSY_POLL: as with TCP a read that finds nothing polls the device before it sleeps,
  * and one that must not sleep polls it once.  Others may use the socket meanwhile.
@@ -112,9 +128,7 @@ static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, u
 
 	sdp_release_sock(sk);
 	do {
-		polled = sdp_link_poll(&sdp_sk(sk)->conn.link, wait ? SDP_RECV_POLLS : 1);
-		if (polled > 0)
-			SDP_SOCK_ADD_STATS(sk, SDP_MIB_BUSYPOLLS, polled);
+		polled = sdp_busy_poll(sk, wait ? SDP_RECV_POLLS : 1);
 		cond_resched();
 	} while (wait && polled >= 0 && !sdp_recv_is_ready(sk, rd, seen) &&
 		 sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));

@@ -205,6 +205,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 void sdp_splice_eof(struct socket *sock);
 
 /* recvmsg.c */
+int sdp_busy_poll(struct sock *sk, unsigned int tries);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags);
 ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,
