@@ -226,7 +226,10 @@ static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/* The socket lock is for the accounts only: the buffers are not published yet. */
+/*
+ * The socket lock is for the accounts only: the buffers are not published yet. Among the
+ * callers is the handler of a request.
+ */
 static int sdp_conn_alloc(struct sdp_conn *conn)
 {
 	int err;
