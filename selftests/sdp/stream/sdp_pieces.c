@@ -77,6 +77,9 @@ static void nic_scattered_memory(void)
 	scattered_memory("nic");
 }
 
+/* Of the 25 that 100 KiB take in the first buffers. */
+#define FEW	14
+
 /* How many messages the first write of a connection makes, which is long. */
 static uint64_t first_long_write(void)
 {
@@ -87,7 +90,8 @@ static uint64_t first_long_write(void)
 	send_pattern(p.client, 1, 0, 100 * KIB, 100 * KIB);
 	recv_pattern(p.server, 1, 0, 100 * KIB, 100 * KIB);
 	info = info_of(p.client);
-	CHECK(info.sdpi_max_payload >= 32 * KIB);
+	/* All of it may have left before the answer of the peer has come. */
+	CHECK(info.sdpi_data_msgs_out > FEW || info.sdpi_max_payload >= 32 * KIB);
 	close_pair(p);
 	return info.sdpi_data_msgs_out;
 }
@@ -99,7 +103,7 @@ static uint64_t first_long_write(void)
  */
 static void cut_write_is_joined(void)
 {
-	WAIT_FOR(first_long_write() <= 14);
+	WAIT_FOR(first_long_write() <= FEW);
 }
 
 static const struct sdp_case cases[] = {
