@@ -22,51 +22,21 @@ static struct pair auto_pair(void)
 	return p;
 }
 
-static bool has_ring(int fd)
-{
-	return info_of(fd).sdpi_rx_ring;
-}
-
-/* Each is read before the next is written, so that no credit is ever missing. */
-static void move_each(int from, int to, uint64_t seed, uint64_t *pos, unsigned int count,
-		      size_t len)
-{
-	while (count--)
-		flow_move(from, to, seed, pos, len);
-}
-
-/* Messages of a stream come within 10 ms, or two ticks of a slow clock, of each other. */
-#define SOON_MS		8
-#define SOME		32
-
-static void until_ring(int from, int to, uint64_t seed, uint64_t *pos, size_t len)
-{
-	struct stopwatch w;
-
-	WAIT_FOR(({
-		w = start_watch();
-		move_each(from, to, seed, pos, SOME, len);
-		if (!has_ring(to) && watch_ms(w) > SOME * SOON_MS / 2)
-			sdp_skip("this kernel is too slow for a stream");
-		has_ring(to);
-	}));
-}
-
 static void short_messages_get_a_ring(void)
 {
 	struct pair p = auto_pair();
 	struct sdp_info server;
 	uint64_t up = 0, down = 0;
 
-	until_ring(p.client, p.server, FLOW_UP, &up, SHORT);
+	flow_until_ring(p.client, p.server, FLOW_UP, &up, SHORT);
 	server = info_of(p.server);
 	CHECK_EQ(server.sdpi_ring_reason, SDP_RING_SHORT);
 	CHECK_EQ(server.sdpi_flow, info_of(p.client).sdpi_flow);
 	WAIT_FOR(info_of(p.client).sdpi_peer_ring == server.sdpi_rx_ring);
 	/* The other direction is another matter. */
-	CHECK(!has_ring(p.client));
+	CHECK(!flow_has_ring(p.client));
 	CHECK_EQ(info_of(p.client).sdpi_ring_reason, SDP_RING_NONE);
-	until_ring(p.server, p.client, FLOW_DOWN, &down, SHORT);
+	flow_until_ring(p.server, p.client, FLOW_DOWN, &down, SHORT);
 	CHECK_EQ(info_of(p.client).sdpi_ring_reason, SDP_RING_SHORT);
 	exchange(p.client, p.server, scaled(MIB));
 	close_pair(p);
@@ -77,7 +47,7 @@ static void medium_messages_get_a_ring(void)
 	struct pair p = auto_pair();
 	uint64_t up = 0;
 
-	until_ring(p.client, p.server, FLOW_UP, &up, 4 * KIB);
+	flow_until_ring(p.client, p.server, FLOW_UP, &up, 4 * KIB);
 	exchange(p.client, p.server, scaled(MIB));
 	close_pair(p);
 }
@@ -92,7 +62,7 @@ static void answers_get_none(void)
 		flow_move(p.client, p.server, FLOW_UP, &up, SHORT);
 		flow_move(p.server, p.client, FLOW_DOWN, &down, SHORT);
 	}
-	CHECK(!has_ring(p.client) && !has_ring(p.server));
+	CHECK(!flow_has_ring(p.client) && !flow_has_ring(p.server));
 	CHECK_EQ(info_of(p.server).sdpi_ring_reason, SDP_RING_NONE);
 	close_pair(p);
 }
@@ -111,7 +81,7 @@ static void long_messages_get_buffers(void)
 	CHECK(!info.sdpi_rx_ring);
 	CHECK(info.sdpi_rx_buffer_size > 32 * KIB);
 	/* Short ones come later: there is a ring then, beside the long buffers. */
-	until_ring(p.client, p.server, FLOW_UP, &up, SHORT);
+	flow_until_ring(p.client, p.server, FLOW_UP, &up, SHORT);
 	CHECK_EQ(info_of(p.server).sdpi_ring_reason, SDP_RING_SHORT);
 	exchange(p.client, p.server, scaled(4 * MIB));
 	close_pair(p);
@@ -126,13 +96,13 @@ static void unread_messages_get_a_ring(void)
 	uint64_t up, ms;
 
 	set_timeout(p.client, SO_SNDTIMEO, wait_limit_ms() / 4);
-	for (up = 0; !has_ring(p.server); up += SHORT) {
+	for (up = 0; !flow_has_ring(p.server); up += SHORT) {
 		pattern_fill(buf, SHORT, FLOW_UP, up);
 		ms = watch_ms(w);
 		if (send(p.client, buf, SHORT, 0) == SHORT)
 			continue;
 		CHECK_EQ(errno, EAGAIN);
-		if (ms > up / SHORT * SOON_MS / 2)
+		if (ms > up / SHORT * FLOW_SOON_MS / 2)
 			sdp_skip("this kernel is too slow for a stream");
 		FAIL("no ring after %llu bytes", (unsigned long long)up);
 	}
@@ -150,16 +120,16 @@ static void ring_within_rcvbuf(void)
 	uint64_t up = 0;
 
 	set_int(p.server, SOL_SOCKET, SO_RCVBUF, 64 * KIB);
-	until_ring(p.client, p.server, FLOW_UP, &up, SHORT);
+	flow_until_ring(p.client, p.server, FLOW_UP, &up, SHORT);
 	CHECK_EQ(info_of(p.server).sdpi_rx_ring, 64 * KIB);
 	exchange(p.client, p.server, scaled(MIB));
 	close_pair(p);
 	/* The first buffers have about as much. */
 	up = 0;
 	set_int(q.server, SOL_SOCKET, SO_RCVBUF, 20000);
-	move_each(q.client, q.server, FLOW_UP, &up, 200, SHORT);
+	flow_move_each(q.client, q.server, FLOW_UP, &up, 200, SHORT);
 	exchange(q.client, q.server, scaled(MIB));
-	CHECK(!has_ring(q.server));
+	CHECK(!flow_has_ring(q.server));
 	close_pair(q);
 }
 
@@ -171,8 +141,8 @@ static void peer_with_credits(void)
 	expect_flow(p.client, "credit");
 	expect_flow(p.server, "credit");
 	CHECK_EQ(info_of(p.server).sdpi_flow_reason, SDP_FLOW_REASON_NONE);
-	move_each(p.client, p.server, FLOW_UP, &up, 200, SHORT);
-	CHECK(!has_ring(p.server));
+	flow_move_each(p.client, p.server, FLOW_UP, &up, 200, SHORT);
+	CHECK(!flow_has_ring(p.server));
 	exchange(p.client, p.server, scaled(MIB));
 	close_pair(p);
 }

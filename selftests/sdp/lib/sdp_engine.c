@@ -172,6 +172,33 @@ void flow_move(int from, int to, uint64_t seed, uint64_t *pos, size_t len)
 	*pos += len;
 }
 
+void flow_move_each(int from, int to, uint64_t seed, uint64_t *pos, unsigned int count,
+		    size_t len)
+{
+	while (count--)
+		flow_move(from, to, seed, pos, len);
+}
+
+bool flow_has_ring(int fd)
+{
+	return info_of(fd).sdpi_rx_ring;
+}
+
+#define SOME		32
+
+void flow_until_ring(int from, int to, uint64_t seed, uint64_t *pos, size_t len)
+{
+	struct stopwatch w;
+
+	WAIT_FOR(({
+		w = start_watch();
+		flow_move_each(from, to, seed, pos, SOME, len);
+		if (!flow_has_ring(to) && watch_ms(w) > SOME * FLOW_SOON_MS / 2)
+			sdp_skip("this kernel is too slow for a stream");
+		flow_has_ring(to);
+	}));
+}
+
 struct flow_pair flow_connect(const char *engine, int ring)
 {
 	struct flow_pair f = { .p = engine_pair(engine, engine, ring) };

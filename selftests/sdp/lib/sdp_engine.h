@@ -41,6 +41,14 @@ struct flow_pair {
 
 /* Written in one go, and read. */
 void flow_move(int from, int to, uint64_t seed, uint64_t *pos, size_t len);
+/* Each is read before the next is written, so that no credit is ever missing. */
+void flow_move_each(int from, int to, uint64_t seed, uint64_t *pos, unsigned int count,
+		    size_t len);
+/* Messages of a stream come within 10 ms, or two ticks of a slow clock, of each other. */
+#define FLOW_SOON_MS	8
+bool flow_has_ring(int fd);
+/* Until the receiver, left to choose, has a ring; skips where a stream is too slow. */
+void flow_until_ring(int from, int to, uint64_t seed, uint64_t *pos, size_t len);
 /* Both ends want an engine and rings of so many bytes; skips without it. */
 struct flow_pair flow_connect(const char *engine, int ring);
 /* As much traffic as it takes until both directions have a ring. */

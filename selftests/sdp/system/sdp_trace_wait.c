@@ -271,13 +271,9 @@ static void run_ring(void)
 	struct sdp_info info;
 	uint64_t pos = 0;
 
+	set_int(p.client, SOL_TCP, TCP_NODELAY, 1);
 	trace_without("sdp_coalesce");
-	WAIT_FOR(({
-		send_pattern(p.client, 1, pos, 100, 100);
-		recv_pattern(p.server, 1, pos, 100, 100);
-		pos += 100;
-		info_of(p.server).sdpi_rx_ring > 0;
-	}));
+	flow_until_ring(p.client, p.server, FLOW_UP, &pos, 100);
 	info = info_of(p.server);
 	CHECK_EQ(info.sdpi_ring_reason, SDP_RING_SHORT);
 	CHECK_EQ(count_now("sdp_ring", &s, NULL), 1);
