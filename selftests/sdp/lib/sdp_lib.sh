@@ -111,6 +111,17 @@ run_cases() {
 	((ktap_passed > 0)) || exit $KTAP_SKIP
 }
 
+# ---- a wire that may lose everything ----
+
+# Where a queueing discipline refuses a packet, as while another takes its place, the
+# Soft-RoCE of Linux 6.12 sees an error of the queue pair, from which that of the
+# connection manager does not recover. So one discipline stays, and is changed.
+# wire_add NETDEV
+wire_add() { tc qdisc add dev "$1" root netem limit 100000; }
+wire_del() { tc qdisc del dev "$1" root; }
+wire_silence() { tc qdisc change dev "$1" root netem limit 100000 loss 100%; }
+wire_end_silence() { tc qdisc change dev "$1" root netem limit 100000; }
+
 # ---- one end of a connection each, in the background ----
 
 declare -A pid

@@ -84,11 +84,11 @@ peer_unreachable() {
 	# A wire that carries nothing from b: taking b's link down would let the
 	# packets pile up before it, and nobody could free them.
 	if [ "$ROLE" = b ]; then
-		tc qdisc add dev "$(netdev)" root netem loss 100%
+		wire_silence "$(netdev)"
 		expect_error mine 'ETIMEDOUT|ECONNRESET'
 		# If b is the first to notice, a must not hear that from it.
 		meet noticed
-		tc qdisc del dev "$(netdev)" root
+		wire_end_silence "$(netdev)"
 	else
 		expect_error mine 'ETIMEDOUT|EPIPE'
 		ended_within $silence $start
@@ -139,5 +139,8 @@ idle_connection_survives_silence() {
 
 [ -n "${ROLE:-}" ] || skip_all "needs two machines: ROLE is not set"
 have_family || skip_all "no AF_SDP sockets in this kernel"
+modprobe -q sch_netem || skip_all "no netem in this kernel"
+wire_add "$(netdev)"
+trap 'wire_del "$(netdev)"; rm -rf "$work"' EXIT
 run_cases peer_process_killed peer_sender_killed peer_process_stopped_then_killed \
 	peer_machine_suspended idle_connection_survives_silence peer_unreachable peer_machine_gone

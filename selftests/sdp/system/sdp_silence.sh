@@ -21,13 +21,13 @@ wrote_ms() { date -r "$1" +%s%3N; }
 
 silence() {
 	silent_since=$(now_ms)
-	tc qdisc add dev "$server_dev" root netem loss 100%
-	tc qdisc add dev "$client_dev" root netem loss 100%
+	wire_silence "$server_dev"
+	wire_silence "$client_dev"
 }
 
 end_silence() {
-	tc qdisc del dev "$server_dev" root 2> /dev/null || true
-	tc qdisc del dev "$client_dev" root 2> /dev/null || true
+	wire_end_silence "$server_dev"
+	wire_end_silence "$client_dev"
 }
 
 # A connection, and then silence.
@@ -103,8 +103,10 @@ server_dev=$(netdev_of "$server")
 [ -n "$server_dev" ] || skip_all "$server is no address of this machine"
 client_dev=$(netdev_of "$client")
 [ "$server_dev" != "$client_dev" ] || skip_all "$server and $client are on one interface"
-tc qdisc add dev "$client_dev" root netem 2> /dev/null || skip_all "no netem in this kernel"
-end_silence
+modprobe -q sch_netem || skip_all "no netem in this kernel"
+wire_add "$server_dev"
+wire_add "$client_dev"
+trap 'wire_del "$server_dev"; wire_del "$client_dev"; rm -rf "$work"' EXIT
 
 # The last of these shows that the devices were left in order.
 run_cases keepalive_ends_idle_connection idle_connection_without_keepalive_lives \
