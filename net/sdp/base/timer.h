@@ -28,7 +28,7 @@ enum sdp_timer {
 	SDP_TIMER_FLUSH,	/* send what waits for the next call */
 	SDP_TIMER_UPDATE,	/* advertise what was read */
 	SDP_TIMER_RELIEF,	/* make room for a peer while user space does not read */
-	SDP_TIMER_GREETING,	/* give up a peer that has to speak first */
+	SDP_TIMER_GREETING,	/* give up a peer that has to speak first, or speak again */
 	SDP_TIMER_LINGER_END,	/* stop to wait for the peer's answer to the end */
 	SDP_TIMER_ASYNC,	/* check pages of asynchronous zero copy */
 	SDP_TIMER_SHARE,	/* a shared port has gone with its device */

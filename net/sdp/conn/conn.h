@@ -90,6 +90,7 @@ struct sdp_conn_ops {
  * @flow_reason: why it is not the one that was wanted
  * @ack: the peer's HelloAck, valid once SDP_CONN_ANSWERED is set
  * @retry: the peer asked us to try again later
+ * @greetings: how often our first message is on its way again, or was
  * @hello: sets the connection up and sends our Hello, once the route is known
  * @teardown: releases everything above, in process context
  * @release_id: releases the identifier, if that had to wait
@@ -117,6 +118,7 @@ struct sdp_conn {
 	enum sdp_flow_reason flow_reason;
 	struct sdp_hello_ack ack;
 	bool retry;
+	u8 greetings;
 	struct work_struct hello;
 	struct work_struct teardown;
 	struct work_struct release_id;

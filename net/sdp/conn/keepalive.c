@@ -18,6 +18,10 @@
 /* When a probe is tried again that found no place in the send queue. */
 #define SDP_PROBE_RETRY		(HZ / 2)
 
+/* When the first message is sent again, and how often: until 1.7 s have passed. */
+#define SDP_GREET_AGAIN		(HZ / 50)
+#define SDP_GREETINGS		4
+
 static bool sdp_alive_connected(const struct sdp_conn *conn)
 {
 	return conn->link.qp && !sdp_in_state(&conn->sk, SDPF_CONNECTING);
@@ -139,6 +143,39 @@ void sdp_alive_keep(struct sdp_conn *conn)
 				   sdp_option_keepidle(&conn->sk) * HZ);
 }
 
+/* Whether the peer has to have our first message, and we do not know that it has. */
+static bool sdp_alive_unheard(const struct sdp_conn *conn)
+{
+	return sdp_alive_connected(conn) && !conn->stream.stats.msgs_in &&
+	       conn->link.dev->initiator_speaks_first;
+}
+
+/* Less often each time: a peer may just have nothing to say. */
+static void sdp_alive_greet_later(struct sdp_conn *conn)
+{
+	if (sdp_alive_unheard(conn) && conn->greetings < SDP_GREETINGS)
+		sdp_timer_arm(&conn->sk, SDP_TIMER_GREETING,
+			      SDP_GREET_AGAIN << 2 * conn->greetings++);
+}
+
+/**
+ * sdp_alive_greet() - speak again to a peer that we have heard nothing from
+ * @conn: connection of a locked socket
+ *
+ * The handler of SDP_TIMER_GREETING at the initiator's side, with iWARP.  The kernel's
+ * software iWARP sends its answer before it has the socket (siw_accept()), and does not
+ * look at what the initiator says in between, until more comes.
+ */
+void sdp_alive_greet(struct sdp_conn *conn)
+{
+	sdp_owned(&conn->sk);
+	if (!sdp_alive_unheard(conn))
+		return;
+	conn->stream.tx.empty_due = true;
+	sdp_output(conn, SDP_FLUSH_TIMER);
+	sdp_alive_greet_later(conn);
+}
+
 /**
  * sdp_alive_start() - watch a connection that has just been established
  * @conn: connection of a locked socket
@@ -148,6 +185,8 @@ void sdp_alive_start(struct sdp_conn *conn)
 	sdp_owned(&conn->sk);
 	conn->stream.stats.last_heard = jiffies;
 	sdp_alive_keep(conn);
+	conn->greetings = 0;
+	sdp_alive_greet_later(conn);
 }
 
 /**

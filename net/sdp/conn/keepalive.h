@@ -19,5 +19,6 @@ void sdp_alive_set_keepalive(struct sock *sk, int on);
 void sdp_alive_persist(struct sdp_conn *conn);
 void sdp_alive_user_timeout(struct sdp_conn *conn);
 void sdp_alive_keepalive(struct sdp_conn *conn);
+void sdp_alive_greet(struct sdp_conn *conn);
 
 #endif /* _SDP_KEEPALIVE_H */

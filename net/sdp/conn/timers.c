@@ -30,6 +30,12 @@ static void sdp_conn_timer_update(struct sdp_conn *conn)
 	sdp_tx_update(conn, SDP_FLUSH_INTERRUPT);
 }
 
+static void sdp_conn_timer_greeting(struct sdp_conn *conn)
+{
+	sdp_cm_check_greeting(conn);
+	sdp_alive_greet(conn);
+}
+
 static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
 	[SDP_TIMER_HOLD] = sdp_conn_timer_hold,
 	[SDP_TIMER_PERSIST] = sdp_alive_persist,
@@ -39,7 +45,7 @@ static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
 	[SDP_TIMER_FLUSH] = sdp_conn_timer_flush,
 	[SDP_TIMER_UPDATE] = sdp_conn_timer_update,
 	[SDP_TIMER_RELIEF] = sdp_tx_relieve,
-	[SDP_TIMER_GREETING] = sdp_cm_check_greeting,
+	[SDP_TIMER_GREETING] = sdp_conn_timer_greeting,
 	[SDP_TIMER_LINGER_END] = sdp_conn_linger_end,
 	[SDP_TIMER_ASYNC] = sdp_conn_timer_async,
 };
