@@ -8,7 +8,11 @@
 unsigned int sdp_net_id __read_mostly;
 
 struct workqueue_struct *sdp_wq;
+struct workqueue_struct *sdp_setup_wq;
 struct workqueue_struct *sdp_share_wq;
+
+/* Connections that are set up at the same time; more would wait for their device. */
+#define SDP_SETUPS	32
 
 /**
  * sdp_base_init() - begin a new socket
@@ -37,16 +41,27 @@ void sdp_set_state(struct sock *sk, int state)
 	WRITE_ONCE(sk->sk_state, state);
 }
 
+/* Items of the first two queue others in those behind them. */
+static void sdp_work_exit_module(void)
+{
+	if (sdp_share_wq)
+		destroy_workqueue(sdp_share_wq);
+	if (sdp_setup_wq)
+		destroy_workqueue(sdp_setup_wq);
+	if (sdp_wq)
+		destroy_workqueue(sdp_wq);
+}
+
 static int __init sdp_work_init_module(void)
 {
-	sdp_wq = alloc_workqueue("sdp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!sdp_wq)
-		return -ENOMEM;
-	sdp_share_wq = alloc_workqueue("sdp_share",
-				       WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (sdp_share_wq)
+	const unsigned int flags = WQ_UNBOUND | WQ_MEM_RECLAIM;
+
+	sdp_wq = alloc_workqueue("sdp", flags, 0);
+	sdp_setup_wq = alloc_workqueue("sdp_setup", flags, SDP_SETUPS);
+	sdp_share_wq = alloc_workqueue("sdp_share", flags, 0);
+	if (sdp_wq && sdp_setup_wq && sdp_share_wq)
 		return 0;
-	destroy_workqueue(sdp_wq);
+	sdp_work_exit_module();
 	return -ENOMEM;
 }
 
@@ -77,7 +92,6 @@ int __init sdp_base_init_module(void)
  */
 void sdp_base_exit_module(void)
 {
-	destroy_workqueue(sdp_share_wq);
-	destroy_workqueue(sdp_wq);
+	sdp_work_exit_module();
 	sdp_mem_exit_module();
 }

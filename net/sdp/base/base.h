@@ -23,6 +23,8 @@
 #include "wait.h"
 
 extern struct workqueue_struct *sdp_wq;
+/* Its items wait for memory and for the device, which those of sdp_wq must not. */
+extern struct workqueue_struct *sdp_setup_wq;
 /* Its items wait for those of sdp_wq. */
 extern struct workqueue_struct *sdp_share_wq;
 

@@ -16,6 +16,7 @@
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
+#include "request.h"
 
 #ifdef CONFIG_LOCKDEP
 /* Held by each handler. */
@@ -26,31 +27,10 @@ static struct lockdep_map sdp_cm_handler_map =
 /* As long as ARP and neighbour discovery try before they give up. */
 #define SDP_RESOLVE_TIMEOUT_MS	4000
 
-/*
- * How long a peer may take that has our HelloAck.  It was sent three times by
- * then with InfiniBand, if the peer's own timeout is that of rdma_cm.
- */
-#define SDP_GREETING_TIMEOUT	(15 * HZ)
-
 /* As with TCP an address that user space has chosen stays; a port may not. */
 static bool sdp_cm_has_address(const struct sdp_conn *conn)
 {
 	return conn->bound || conn->bound_addr;
-}
-
-/* Interface of a cm_id's address, 0 = not known yet. */
-static int *sdp_cm_netdev(struct rdma_cm_id *id)
-{
-	return &id->route.addr.dev_addr.bound_dev_if;
-}
-
-/* Whether an identifier's interface is the one of SO_BINDTODEVICE. */
-static bool sdp_cm_on_bound_netdev(const struct sdp_conn *conn,
-				   struct rdma_cm_id *id)
-{
-	int want = READ_ONCE(conn->sk.sk_bound_dev_if);
-
-	return !want || *sdp_cm_netdev(id) == want;
 }
 
 /* Type of service of the packets to the peer, 0 = not stated. */
@@ -181,12 +161,13 @@ static int sdp_cm_route_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 }
 
 /**
- * sdp_cm_hello() - the route is known: set up the connection, ask the peer
+ * sdp_cm_hello() - set up a connection: the route is known, or a peer has asked
  * @work: a connection's work item, which holds the socket
  *
  * Not in the handler, nor does anything else there wait for the socket lock: one
  * worker delivers such events to all users of the connection manager, and the owner
- * of the socket may wait for memory, or for another lock.
+ * of the socket may wait for memory, or for another lock.  A listener's handler is one
+ * for all its peers.
  */
 void sdp_cm_hello(struct work_struct *work)
 {
@@ -196,17 +177,24 @@ void sdp_cm_hello(struct work_struct *work)
 
 	rdma_lock_handler(id);
 	if (!test_bit(SDP_CONN_BROKEN, &conn->link.flags))
-		err = sdp_cm_route_resolved(conn, id);
+		err = sdp_in_state(&conn->sk, TCPF_SYN_RECV) ?
+			sdp_request_answer(conn, id) : sdp_cm_route_resolved(conn, id);
 	if (err)
 		sdp_link_end(&conn->link, err);
 	rdma_unlock_handler(id);
 	sock_put(&conn->sk);
 }
 
-static void sdp_cm_queue_hello(struct sdp_conn *conn)
+/**
+ * sdp_cm_queue_hello() - have the connection's work item set it up
+ * @conn: connection
+ *
+ * Context: a handler, under the handler mutex of its cm_id.
+ */
+void sdp_cm_queue_hello(struct sdp_conn *conn)
 {
 	sock_hold(&conn->sk);
-	if (!queue_work(sdp_wq, &conn->hello))
+	if (!queue_work(sdp_setup_wq, &conn->hello))
 		__sock_put(&conn->sk);
 }
 
@@ -302,28 +290,6 @@ void sdp_cm_heard(struct sdp_conn *conn)
 		sdp_link_end(&conn->link, err);
 }
 
-/*
- * With InfiniBand the connection manager gives up, too, but after the timeout of the
- * peer's request, which may be hours.  The child is not accepted yet.
- */
-static void sdp_cm_await_greeting(struct sdp_conn *child)
-{
-	sdp_lock_sock_nested(&child->sk, SDP_LOCK_CHILD);
-	sdp_timer_arm(&child->sk, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
-	sdp_release_sock(&child->sk);
-}
-
-/**
- * sdp_cm_check_greeting() - give up a peer that sent nothing after its request
- * @conn: connection of a locked socket
- */
-void sdp_cm_check_greeting(struct sdp_conn *conn)
-{
-	sdp_owned(&conn->sk);
-	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV))
-		sdp_link_end(&conn->link, -ETIMEDOUT);
-}
-
 static int sdp_cm_rejected(struct sdp_conn *conn, struct rdma_cm_id *id,
 			   const struct rdma_cm_event *event)
 {
@@ -406,131 +372,13 @@ static int sdp_cm_event(struct sdp_conn *conn, struct rdma_cm_id *id,
 	}
 }
 
-static void sdp_cm_reject(struct rdma_cm_id *id, enum sdp_reject_reason why)
-{
-	u8 data[SDP_REJECT_LEN];
-	u32 len = sdp_reject_encode(why, data, sizeof(data));
-
-	rdma_reject(id, data, len, IB_CM_REJ_CONSUMER_DEFINED);
-}
-
-/* More RDMA reads than the peer said, in either direction, break the queue pair. */
-static void sdp_cm_limit_reads(struct rdma_conn_param *param,
-			       const struct rdma_conn_param *peer)
-{
-	param->responder_resources = min(param->responder_resources,
-					 peer->responder_resources);
-	param->initiator_depth = min(param->initiator_depth,
-				     peer->initiator_depth);
-}
-
-static int sdp_cm_accept(struct sdp_conn *conn, struct rdma_cm_id *id,
-			 const struct sdp_hello *hello,
-			 const struct rdma_conn_param *peer)
-{
-	u8 data[SDP_REP_PRIVATE_LEN];
-	struct sdp_hello_ack ack = {
-		.bufs = conn->stream.rx.rb.total,
-		.version = SDP_VERSION,
-		.cap = sdp_zcopy_cap(&conn->zcopy),
-		.max_adverts = sdp_zcopy_adverts(&conn->zcopy),
-		.act_rcv_size = conn->stream.rx.rb.size + SDP_BSDH_LEN,
-		.has_ext = hello->has_ext,
-		.ext_features = hello->ext_features & conn->stream.features,
-	};
-	struct rdma_conn_param param = {
-		.private_data = data,
-		.private_data_len = sdp_hello_ack_encode(&ack, data,
-							 sizeof(data)),
-	};
-
-	sdp_flow_choose(conn, hello->ext_features);
-	sdp_zcopy_choose(&conn->zcopy, hello->has_ext, hello->cap,
-			 hello->max_adverts);
-	sdp_stream_choose(&conn->stream, hello->local_rcv_size, hello->bufs);
-	sdp_conn_fill_param(conn, &param);
-	if (!conn->link.dev->cm_limits_reads)
-		sdp_cm_limit_reads(&param, peer);
-	return rdma_accept(id, &param);
-}
-
-static void sdp_cm_child_addrs(struct sdp_conn *child,
-			       const struct rdma_cm_id *id)
-{
-	sdp_addr_from_rdma(&id->route.addr.src_addr, &child->base.local);
-	sdp_addr_from_rdma(&id->route.addr.dst_addr, &child->base.peer);
-}
-
-/*
- * A Hello has come in.  A value other than 0 makes rdma_cm destroy @id; once
- * the child has it that is for the child to do, as with any other connection,
- * because its device or queue pair may have ended it by now.
- */
-static int sdp_cm_request(struct sdp_conn *parent, struct rdma_cm_id *id,
-			  const struct rdma_cm_event *event)
-{
-	enum sdp_reject_reason why;
-	struct sdp_conn *child;
-	struct sdp_hello hello;
-	int err;
-
-	/* To requests that come by another interface the port is closed. */
-	if (!sdp_cm_on_bound_netdev(parent, id)) {
-		sdp_dbg(&parent->sk, "refused: not on the interface of SO_BINDTODEVICE");
-		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
-		return -ECONNREFUSED;
-	}
-	err = sdp_hello_parse(event->param.conn.private_data,
-			      event->param.conn.private_data_len, &hello);
-	if (err) {
-		SDP_INC_STATS(sock_net(&parent->sk), SDP_MIB_PROTOCOLERRORS);
-		sdp_dbg(&parent->sk, "refused: a Hello with error %d", err);
-		sdp_cm_reject(id, err == -EPROTONOSUPPORT ?
-			      SDP_REJECT_VERSION : SDP_REJECT_PROTOCOL);
-		return err;
-	}
-	child = parent->ops->child(parent, id, &why);
-	if (!child) {
-		sdp_cm_reject(id, why);
-		return -ECONNREFUSED;
-	}
-	sdp_cm_child_addrs(child, id);
-	err = sdp_conn_setup(child, id);
-	if (!err) {
-		sdp_cm_await_greeting(child);
-		err = sdp_cm_accept(child, id, &hello, &event->param.conn);
-	}
-	if (err) {
-		sdp_dbg(&child->sk, "refused: set-up fails with error %d", err);
-		sdp_cm_reject(id, SDP_REJECT_RESOURCES);
-		sdp_link_end(&child->link, err);
-	}
-	return 0;
-}
-
-/* A listener that owns a shared port has no children of its own. */
-static int sdp_cm_requested(struct sdp_conn *conn, struct rdma_cm_id *id,
-			    const struct rdma_cm_event *event)
-{
-	struct sdp_conn *parent = conn->ops->listener(conn, *sdp_cm_netdev(id));
-	int err;
-
-	if (!parent) {
-		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
-		return -ECONNREFUSED;
-	}
-	err = sdp_cm_request(parent, id, event);
-	sock_put(&parent->sk);
-	return err;
-}
-
 static int sdp_cm_handle(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct sdp_conn *conn = id->context;
 	int err;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return sdp_cm_requested(conn, id, event);
+		return sdp_request_event(conn, id, event);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
 		sdp_conn_disconnected(conn);
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)

@@ -15,9 +15,9 @@ struct work_struct;
 int sdp_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 int sdp_cm_connect(struct sdp_conn *conn);
 void sdp_cm_hello(struct work_struct *work);
+void sdp_cm_queue_hello(struct sdp_conn *conn);
 void sdp_cm_check_answered(struct sdp_conn *conn);
 void sdp_cm_heard(struct sdp_conn *conn);
-void sdp_cm_check_greeting(struct sdp_conn *conn);
 void sdp_cm_may_wait(void);
 void sdp_cm_destroy_id(struct rdma_cm_id *id);
 

@@ -40,6 +40,7 @@ enum sdp_ref {
  * @listener: the socket that gets a request that has come by an interface, held for the
  *	caller; NULL if there is none; handler of the listener's cm_id
  * @child: a connection for a request, which has the cm_id; NULL with a reason
+ * @answered: a child's peer is about to have our HelloAck
  * @connected: the peer has accepted; the connection carries data from now on
  * @established: the same of a child, which accept() may have now
  * @first_data: something to read has come to a child that has a listener
@@ -55,6 +56,7 @@ struct sdp_conn_ops {
 	struct sdp_conn *(*listener)(struct sdp_conn *conn, int netdev);
 	struct sdp_conn *(*child)(struct sdp_conn *listener, struct rdma_cm_id *id,
 				  enum sdp_reject_reason *why);
+	void (*answered)(struct sdp_conn *conn);
 	void (*connected)(struct sdp_conn *conn);
 	void (*established)(struct sdp_conn *conn);
 	void (*first_data)(struct sdp_conn *conn);
@@ -78,6 +80,18 @@ struct sdp_conn_ops {
 #define SDP_RNR_RETRY_COUNT	7
 
 /**
+ * struct sdp_conn_request - what a peer has asked for that connects
+ * @hello: its Hello
+ * @responder_resources: RDMA reads that it may have in flight
+ * @initiator_depth: those that it lets us have
+ */
+struct sdp_conn_request {
+	struct sdp_hello hello;
+	u8 responder_resources;
+	u8 initiator_depth;
+};
+
+/**
  * struct sdp_conn - one RDMA connection, the first part of its socket
  * @sk: the generic socket, first
  * @base: the same as the layers below see it
@@ -89,9 +103,11 @@ struct sdp_conn_ops {
  * @id_bound: the identifier in @link, if there is one, has the socket's port
  * @flow_reason: why it is not the one that was wanted
  * @ack: the peer's HelloAck, valid once SDP_CONN_ANSWERED is set
+ * @asked: of a child: the peer's Hello, and what is to be answered
  * @retry: the peer asked us to try again later
  * @greetings: how often our first message is on its way again, or was
- * @hello: sets the connection up and sends our Hello, once the route is known
+ * @hello: sets the connection up and sends our Hello, once the route is known, or, for
+ *	a child, our HelloAck
  * @teardown: releases everything above, in process context
  * @release_id: releases the identifier, if that had to wait
  * @grow: allocates receive buffers, in process context
@@ -116,7 +132,10 @@ struct sdp_conn {
 	struct rdma_cm_id *id_other;
 	bool id_bound;
 	enum sdp_flow_reason flow_reason;
-	struct sdp_hello_ack ack;
+	union {
+		struct sdp_hello_ack ack;
+		struct sdp_conn_request asked;
+	};
 	bool retry;
 	u8 greetings;
 	struct work_struct hello;
@@ -167,6 +186,21 @@ static inline void sdp_conn_forget_port(struct sdp_conn *conn)
 static inline bool sdp_conn_is_bound(const struct sdp_conn *conn)
 {
 	return conn->link.id && conn->id_bound;
+}
+
+/* Interface of a cm_id's address, 0 = not known yet. */
+static inline int *sdp_cm_netdev(struct rdma_cm_id *id)
+{
+	return &id->route.addr.dev_addr.bound_dev_if;
+}
+
+/* Whether an identifier's interface is the one of SO_BINDTODEVICE. */
+static inline bool sdp_cm_on_bound_netdev(const struct sdp_conn *conn,
+					  struct rdma_cm_id *id)
+{
+	int want = READ_ONCE(conn->sk.sk_bound_dev_if);
+
+	return !want || *sdp_cm_netdev(id) == want;
 }
 
 void sdp_conn_init(struct sdp_conn *conn, const struct sdp_conn_ops *ops);

@@ -4,6 +4,7 @@
  */
 #include "base/base.h"
 #include "conn.h"
+#include "request.h"
 
 static void sdp_conn_timer_hold(struct sdp_conn *conn)
 {
@@ -32,7 +33,7 @@ static void sdp_conn_timer_update(struct sdp_conn *conn)
 
 static void sdp_conn_timer_greeting(struct sdp_conn *conn)
 {
-	sdp_cm_check_greeting(conn);
+	sdp_request_check_greeting(conn);
 	sdp_alive_greet(conn);
 }
 

@@ -113,8 +113,10 @@ void sdp_listen_stop(struct sock *sk)
 
 /* One of so many requests is let in that only pending children keep out. */
 #define SDP_ACCEPT_PUT_OFF	4
-/* From this age on a pending child may have to go, as with TCP. */
+/* From this age on a pending child may have to go, as with TCP, if its peer can answer. */
 #define SDP_ACCEPT_OLD		HZ
+/* Else it is we who are late. */
+#define SDP_ACCEPT_LATE		(15 * HZ)
 
 static u32 sdp_accept_limit(const struct sdp_sock *parent)
 {
@@ -153,7 +155,7 @@ static bool sdp_accept_has_room(struct sdp_sock *parent)
 	return !(++parent->accept_put_off % SDP_ACCEPT_PUT_OFF);
 }
 
-/* Makes room on the pending list; the oldest child goes to @old for that. */
+/* Makes room on the pending list; the oldest child that may go is @old then. */
 static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
 {
 	struct sdp_sock *child;
@@ -161,14 +163,15 @@ static bool sdp_accept_displace(struct sdp_sock *parent, struct sdp_sock **old)
 	lockdep_assert_held(&parent->accept_lock);
 	if (parent->accept_waits < sdp_accept_limit(parent))
 		return true;
-	child = list_first_entry_or_null(&parent->accept_pending,
-					 struct sdp_sock, accept_node);
-	if (!child || time_before(jiffies, child->deadline))
-		return false;
-	list_del_init(&child->accept_node);
-	parent->accept_waits--;
-	*old = child;
-	return true;
+	list_for_each_entry(child, &parent->accept_pending, accept_node) {
+		if (time_before(jiffies, READ_ONCE(child->deadline)))
+			continue;
+		list_del_init(&child->accept_node);
+		parent->accept_waits--;
+		*old = child;
+		return true;
+	}
+	return false;
 }
 
 /* Its teardown may have begun: a child is pending until the end of that. */
@@ -299,7 +302,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	}
 	child = sdp_sk(sk);
 	sdp_set_state(sk, TCP_SYN_RECV);
-	child->deadline = jiffies + SDP_ACCEPT_OLD;
+	child->deadline = jiffies + SDP_ACCEPT_LATE;
 	id->context = &child->conn;
 	child->conn.link.id = id;
 	sdp_conn_hold(&child->conn, SDP_REF_CM);
@@ -314,6 +317,17 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 	if (late)
 		sdp_accept_drop(parent, child);
 	return child;
+}
+
+/**
+ * sdp_accept_answered() - the peer is about to be able to answer
+ * @child: socket on the pending list, not locked
+ *
+ * Context: the child's work item, under the handler mutex of its cm_id.
+ */
+void sdp_accept_answered(struct sdp_sock *child)
+{
+	WRITE_ONCE(child->deadline, jiffies + SDP_ACCEPT_OLD);
 }
 
 /**

@@ -17,6 +17,7 @@ struct sdp_sock *sdp_accept_child(struct sdp_sock *parent,
 				  struct rdma_cm_id *id,
 				  enum sdp_reject_reason *why);
 bool sdp_accept_is_full(const struct sdp_sock *parent);
+void sdp_accept_answered(struct sdp_sock *child);
 void sdp_accept_established(struct sdp_sock *child);
 void sdp_accept_first_data(struct sdp_sock *child);
 void sdp_accept_ready(struct sdp_sock *child);

@@ -27,6 +27,11 @@ static struct sdp_conn *sdp_event_child(struct sdp_conn *listener,
 	return child ? &child->conn : NULL;
 }
 
+static void sdp_event_answered(struct sdp_conn *conn)
+{
+	sdp_accept_answered(sdp_event_sk(conn));
+}
+
 static void sdp_event_connected(struct sdp_conn *conn)
 {
 	sdp_fallback_not_needed(sdp_event_sk(conn));
@@ -67,6 +72,7 @@ static void sdp_event_ended(struct sdp_conn *conn, int reason)
 const struct sdp_conn_ops sdp_sock_events = {
 	.listener = sdp_event_listener,
 	.child = sdp_event_child,
+	.answered = sdp_event_answered,
 	.connected = sdp_event_connected,
 	.established = sdp_event_established,
 	.first_data = sdp_event_first_data,
