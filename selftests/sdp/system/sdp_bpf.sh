@@ -117,12 +117,12 @@ every_form_of_tcp() {
 }
 
 nothing_but_tcp() {
-	local got modprobe
+	local got
 	needs_hook
 	# With SCTP's module loaded, which stays, socket() gives other errors.
-	modprobe=$(sysctl -n kernel.modprobe)
-	trap 'sysctl -qw kernel.modprobe=$modprobe' EXIT
-	sysctl -qw kernel.modprobe=
+	loader=$(sysctl -n kernel.modprobe)
+	trap 'sysctl -qw kernel.modprobe=$loader' EXIT
+	sysctl -qw kernel.modprobe=/bin/false
 	got=$("$tool" run -- python3 -c '
 import socket
 print(socket.socket(socket.AF_INET, socket.SOCK_DGRAM).proto, end=" ")
