@@ -191,11 +191,10 @@ void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
 }
 
 /**
- * sdp_conn_catch_up() - process the completions that came while a call had the socket
+ * sdp_conn_catch_up() - do what softirq has deferred to the call that has the socket
  * @conn: connection of a locked socket
  *
- * For long calls, between parts of their work: the peer's credits and space are used, and
- * it is told of ours, before they end.
+ * See sdp_stream_catch_up(), by which calls come here.
  *
  * Context: process context, softirqs enabled.
  */
@@ -204,8 +203,6 @@ void sdp_conn_catch_up(struct sdp_conn *conn)
 	struct sock *sk = &conn->sk;
 
 	sdp_owned(sk);
-	if (likely(!test_bit(SDP_CONN_DEFERRED, &conn->link.flags)))
-		return;
 	/* The spinlock orders the bit behind what it stands for. */
 	local_bh_disable();
 	sdp_bh_lock_sock(sk);

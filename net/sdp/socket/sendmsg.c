@@ -102,7 +102,7 @@ static int sdp_send_wait_space(struct sock *sk, const struct sdp_zmsg *zm, size_
 static void sdp_send_go_on(struct sdp_conn *conn, u32 *turns)
 {
 	if (*turns && (*turns)--)
-		sdp_conn_catch_up(conn);
+		sdp_stream_catch_up(&conn->stream);
 	if (!sdp_tx_may_append(&conn->stream))
 		sdp_output(conn, SDP_FLUSH_CALL);
 }

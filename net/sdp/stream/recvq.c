@@ -90,7 +90,7 @@ static int sdp_recv_piece(struct sdp_stream *st, struct sdp_read *rd,
 static void sdp_recv_go_on(struct sdp_stream *st, const struct sdp_read *rd)
 {
 	if (rd->left && !rd->peek && sdp_oob_ahead(st, rd->pos))
-		st->ops->catch_up(st->sk);
+		sdp_stream_catch_up(st);
 }
 
 /*

@@ -399,7 +399,8 @@ struct sdp_conn_stats {
  *	all else
  * @flush: likewise, also what is held back to coalesce
  * @grow: call sdp_rx_grow() in process context; called in any
- * @catch_up: process the completions that came while a call had the socket
+ * @catch_up: process the completions that came while a call had the socket, for
+ *	sdp_stream_catch_up()
  */
 struct sdp_stream_ops {
 	bool (*may_send)(const struct sock *sk, enum sdp_mid mid, u32 payload_len);
@@ -484,6 +485,21 @@ static inline u32 sdp_stream_begin(struct sdp_stream *st)
 static inline bool sdp_stream_is(const struct sdp_stream *st, u32 epoch)
 {
 	return READ_ONCE(st->epoch) == epoch;
+}
+
+/**
+ * sdp_stream_catch_up() - process the completions that came while a call had the socket
+ * @st: stream of a locked socket
+ *
+ * For long calls, between parts of their work: the peer's credits and space are used, and
+ * it is told of ours, before they end.
+ *
+ * Context: process context, softirqs enabled.
+ */
+static inline void sdp_stream_catch_up(struct sdp_stream *st)
+{
+	if (unlikely(test_bit(SDP_CONN_DEFERRED, &st->link->flags)))
+		st->ops->catch_up(st->sk);
 }
 
 /* The @count-th message that waits for credits. */
