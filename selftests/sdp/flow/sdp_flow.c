@@ -481,6 +481,34 @@ static void nic_waiting_messages_are_joined(void)
 	waiting_messages_are_joined("nic");
 }
 
+/* ---- nothing happens ---- */
+
+/* The end with a ring asks whether the other is still there, again and again. */
+static void idle_is_answered(const char *engine)
+{
+	struct flow_pair f = flow_open(engine, 64 * KIB);
+	uint64_t before = info_of(f.p.server).sdpi_probes;
+
+	set_int(f.p.server, SOL_TCP, TCP_KEEPIDLE, 1);
+	set_int(f.p.server, SOL_TCP, TCP_KEEPINTVL, 1);
+	set_int(f.p.server, SOL_SOCKET, SO_KEEPALIVE, 1);
+	/* There is one at a time. */
+	WAIT_FOR(info_of(f.p.server).sdpi_probes >= before + 3);
+	flow_move(f.p.client, f.p.server, FLOW_UP, &f.up, 9000);
+	flow_move(f.p.server, f.p.client, FLOW_DOWN, &f.down, 9000);
+	close_pair(f.p);
+}
+
+static void rdma_idle_is_answered(void)
+{
+	idle_is_answered("rdma");
+}
+
+static void nic_idle_is_answered(void)
+{
+	idle_is_answered("nic");
+}
+
 static const struct sdp_case cases[] = {
 	CASE(rdma_any_length, CASE_SDP_ONLY | CASE_LONG),
 	CASE(nic_any_length, CASE_SDP_ONLY | CASE_LONG),
@@ -514,6 +542,8 @@ static const struct sdp_case cases[] = {
 	CASE(nic_waiting_messages_are_joined, CASE_SDP_ONLY),
 	CASE(rdma_waits_for_a_call, CASE_SDP_ONLY),
 	CASE(nic_goes_on_by_itself, CASE_SDP_ONLY),
+	CASE(rdma_idle_is_answered, CASE_SDP_ONLY),
+	CASE(nic_idle_is_answered, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
