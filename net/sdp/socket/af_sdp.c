@@ -460,14 +460,15 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	return mask;
 }
 
-/* Whether the caller is about to sleep for data, or for its end, and neither is there. */
+/*
+ * Whether the caller is about to sleep for data, and there is none.  Of other events
+ * this says nothing: select() asks for EPOLLPRI with everything.
+ */
 static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
 {
-	__poll_t in = poll_requested_events(wait) &
-		      (EPOLLIN | EPOLLRDNORM | EPOLLRDBAND | EPOLLPRI |
-		       EPOLLRDHUP);
+	__poll_t in = poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM);
 
-	return in && !(mask & in);
+	return in && !(mask & (in | EPOLLPRI | EPOLLRDHUP));
 }
 
 /*

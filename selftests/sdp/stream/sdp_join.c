@@ -235,6 +235,39 @@ static void nic_shutdown_in_a_burst(void)
 	with_long_wait(shutdown_in_a_burst);
 }
 
+/* select() asks for urgent data, too, when it looks whether there is room. */
+static void select_to_write_on(void)
+{
+	struct flow_pair f = flow_open("nic", RING);
+	struct timeval now = { 0 };
+	fd_set out;
+
+	set_int(f.p.client, SOL_TCP, TCP_NODELAY, 1);
+	WAIT_FOR(({
+		uint64_t stalls = info_of(f.p.client).sdpi_credit_stalls;
+		uint64_t sent = f.up;
+		bool kept;
+		int held;
+
+		write_small(&f, &sent, BEFORE);
+		held = ioctl_int(f.p.client, SIOCOUTQNSD);
+		FD_ZERO(&out);
+		FD_SET(f.p.client, &out);
+		CHECK_EQ(select(f.p.client + 1, NULL, &out, NULL, &now), 1);
+		/* What waits for the peer is kept by that. */
+		kept = held && ioctl_int(f.p.client, SIOCOUTQNSD) == held &&
+		       info_of(f.p.client).sdpi_credit_stalls == stalls;
+		read_small(&f, sent);
+		kept;
+	}));
+	close_pair(f.p);
+}
+
+static void nic_select_to_write_on(void)
+{
+	with_long_wait(select_to_write_on);
+}
+
 /* ---- a program that looks for the answer has written all that it wants to ---- */
 
 static void look_by_poll(int fd)
@@ -333,6 +366,7 @@ static const struct sdp_case cases[] = {
 	CASE(rdma_fill_with_small, CASE_SDP_ONLY),
 	CASE(nic_fill_with_small, CASE_SDP_ONLY),
 	CASE(nic_shutdown_in_a_burst, CASE_SDP_ONLY),
+	CASE(nic_select_to_write_on, CASE_SDP_ONLY),
 	CASE(rdma_look_by_poll, CASE_SDP_ONLY),
 	CASE(nic_look_by_poll, CASE_SDP_ONLY),
 	CASE(rdma_look_by_read, CASE_SDP_ONLY),
