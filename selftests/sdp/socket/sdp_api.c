@@ -206,8 +206,9 @@ static void bind_reuseaddr_shares(void)
 
 /* ---- ports that TCP has ---- */
 
-#define FIRST_PORT	41000
-#define LAST_PORT	41015
+/* Not of the usual range, of which earlier connections over iWARP may have some. */
+#define FIRST_PORT	21000
+#define LAST_PORT	21015
 
 static char ports_before[64];
 
