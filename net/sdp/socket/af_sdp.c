@@ -460,15 +460,16 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	return mask;
 }
 
-/*
- * Whether the caller is about to sleep for data, and there is none.  Of other events
- * this says nothing: select() asks for EPOLLPRI with everything.
- */
-static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait)
-{
-	__poll_t in = poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM);
+#define SDP_POLL_DATA	(EPOLLIN | EPOLLRDNORM)
+/* What may stand behind what the peer advertises. */
+#define SDP_POLL_NEWS	(SDP_POLL_DATA | EPOLLRDBAND | EPOLLPRI | EPOLLRDHUP)
 
-	return in && !(mask & (in | EPOLLPRI | EPOLLRDHUP));
+/* Whether the caller is about to sleep for such events, and there is none of them. */
+static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait, __poll_t events)
+{
+	__poll_t in = poll_requested_events(wait) & events;
+
+	return in && !(mask & in);
 }
 
 /*
@@ -491,10 +492,11 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	sock_poll_wait(file, sock, wait);
 	sdp_poll_device(sk, wait);
 	mask = sdp_poll_mask(sk);
-	if (sdp_poll_in_vain(mask, wait)) {
+	/* No answer is looked for by who wants anything else: select() adds EPOLLPRI. */
+	if (sdp_poll_in_vain(mask, wait, SDP_POLL_DATA))
 		sdp_tx_pause_poll(sdp_conn(sk));
+	if (sdp_poll_in_vain(mask, wait, SDP_POLL_NEWS))
 		sdp_zrecv_asked(&sdp_sk(sk)->conn.zcopy);
-	}
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();
 	tcp = sdp_fallback_get(sdp_fallback(sk));
