@@ -8,11 +8,12 @@
 unsigned int sdp_net_id __read_mostly;
 
 struct workqueue_struct *sdp_wq;
-struct workqueue_struct *sdp_setup_wq;
+struct workqueue_struct *sdp_connect_wq;
+struct workqueue_struct *sdp_accept_wq;
 struct workqueue_struct *sdp_share_wq;
 
-/* Connections that are set up at the same time; more would wait for their device. */
-#define SDP_SETUPS	32
+/* Peers' connections that are set up at the same time; more would wait for their device. */
+#define SDP_ACCEPTS	32
 
 /**
  * sdp_base_init() - begin a new socket
@@ -41,13 +42,15 @@ void sdp_set_state(struct sock *sk, int state)
 	WRITE_ONCE(sk->sk_state, state);
 }
 
-/* Items of the first two queue others in those behind them. */
+/* Items queue others in the queues that stand behind theirs. */
 static void sdp_work_exit_module(void)
 {
 	if (sdp_share_wq)
 		destroy_workqueue(sdp_share_wq);
-	if (sdp_setup_wq)
-		destroy_workqueue(sdp_setup_wq);
+	if (sdp_accept_wq)
+		destroy_workqueue(sdp_accept_wq);
+	if (sdp_connect_wq)
+		destroy_workqueue(sdp_connect_wq);
 	if (sdp_wq)
 		destroy_workqueue(sdp_wq);
 }
@@ -57,9 +60,10 @@ static int __init sdp_work_init_module(void)
 	const unsigned int flags = WQ_UNBOUND | WQ_MEM_RECLAIM;
 
 	sdp_wq = alloc_workqueue("sdp", flags, 0);
-	sdp_setup_wq = alloc_workqueue("sdp_setup", flags, SDP_SETUPS);
+	sdp_connect_wq = alloc_workqueue("sdp_connect", flags, 0);
+	sdp_accept_wq = alloc_workqueue("sdp_accept", flags, SDP_ACCEPTS);
 	sdp_share_wq = alloc_workqueue("sdp_share", flags, 0);
-	if (sdp_wq && sdp_setup_wq && sdp_share_wq)
+	if (sdp_wq && sdp_connect_wq && sdp_accept_wq && sdp_share_wq)
 		return 0;
 	sdp_work_exit_module();
 	return -ENOMEM;

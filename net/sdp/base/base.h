@@ -23,8 +23,12 @@
 #include "wait.h"
 
 extern struct workqueue_struct *sdp_wq;
-/* Its items wait for memory and for the device, which those of sdp_wq must not. */
-extern struct workqueue_struct *sdp_setup_wq;
+/*
+ * Their items wait for memory and for the device, which those of sdp_wq must not; and
+ * who connects, with siw, for the peer, which those who are asked must not wait for.
+ */
+extern struct workqueue_struct *sdp_connect_wq;
+extern struct workqueue_struct *sdp_accept_wq;
 /* Its items wait for those of sdp_wq. */
 extern struct workqueue_struct *sdp_share_wq;
 

@@ -193,8 +193,10 @@ void sdp_cm_hello(struct work_struct *work)
  */
 void sdp_cm_queue_hello(struct sdp_conn *conn)
 {
+	bool asked = sdp_in_state(&conn->sk, TCPF_SYN_RECV);
+
 	sock_hold(&conn->sk);
-	if (!queue_work(sdp_setup_wq, &conn->hello))
+	if (!queue_work(asked ? sdp_accept_wq : sdp_connect_wq, &conn->hello))
 		__sock_put(&conn->sk);
 }
 
