@@ -424,7 +424,7 @@ static struct sdp_share *sdp_share_get(const struct sdp_sock *ssk)
  * sdp_share_rollback() - undo a failed attempt of sdp_share_listen()
  * @ssk: socket in state CLOSING, not locked; nothing happens if it shares no port
  *
- * Context: process context.
+ * Context: process context, no work item; waits for one of sdp_share_wq.
  */
 void sdp_share_rollback(struct sdp_sock *ssk)
 {
@@ -433,6 +433,8 @@ void sdp_share_rollback(struct sdp_sock *ssk)
 	if (!share)
 		return;
 	sdp_share_rollback_owner(share);
+	/* It may be at it: the next attempt is to find the end of that. */
+	flush_work(&share->rollback);
 	sdp_share_put(share);
 }
 
