@@ -350,19 +350,9 @@ bool sdp_tx_post_empty(struct sdp_stream *st)
 	return sdp_tx_post_msg(st, &msg, false);
 }
 
-/* Of messages without payload the peer answers Data only (sdp_credit_is_probe()). */
-static bool sdp_tx_post_question(struct sdp_stream *st)
-{
-	struct sdp_msg msg = {
-		.bsdh.mid = SDP_MID_DATA,
-		.bsdh.flags = sdp_oob_flags(&st->tx, false),
-	};
-
-	return sdp_tx_post_msg(st, &msg, false);
-}
-
 /*
- * Sends an empty message that the peer has to answer.  Credits that it does not
+ * Sends an empty message that the peer has to answer, which is Data (see
+ * sdp_credit_is_probe()), and never RingSpace.  Credits that it does not
  * know of yet have to go first, or they would be taken for what the message is
  * about.  Without a credit to ask with there is no need to: then the peer has
  * to return one by itself.
@@ -376,7 +366,7 @@ static void sdp_tx_ask(struct sdp_stream *st)
 	    !sdp_tx_post_empty(st))
 		return;
 	if (sdp_credit_may_probe(credit) && sdp_tx_room(&st->tx, 0) &&
-	    !sdp_tx_post_question(st))
+	    !sdp_tx_post(st, SDP_MID_DATA, 0, sdp_oob_flags(&st->tx, false)))
 		return;
 	sdp_alive_stalled(st);
 }
