@@ -21,7 +21,7 @@ bool is_tcp(int domain, int type)
 
 } // namespace
 
-extern "C" int socket(int domain, int type, int protocol) noexcept
+extern "C" [[gnu::visibility("default")]] int socket(int domain, int type, int protocol) noexcept
 {
 	if (is_tcp(domain, type)) {
 		protocol = domain == AF_INET ? smc_over_ipv4 : smc_over_ipv6;
