@@ -68,8 +68,10 @@ class Layers(unittest.TestCase):
                                      _sample("p", "memcpy", "rxe_completer", "sdp_output"),
                                      _sample("p", "sdp_output", "rxe_completer"),
                                      _sample("kworker/0:1", "schedule", "memcpy"),
+                                     _sample("ksoftirqd/0", "schedule"),
+                                     _sample("ksoftirqd/0", "memcpy", "sdp_output"),
                                      _sample("p", "schedule", "__sys_sendto")),
-                         {"device": 3, "kernel": 2})
+                         {"device": 4, "kernel": 3})
 
     def test_segments_are_tcps(self):
         """A wire is below it, and ends where it begins."""

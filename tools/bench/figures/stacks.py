@@ -30,7 +30,7 @@ _DEVICE_CALLS = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_
 _WIRE = re.compile(r"(net_rx_action|net_tx_action|process_backlog|__dev_queue_xmit|__qdisc_run|"
                    r"dev_hard_start_xmit|veth_.*)$")
 # Sockets over RDMA: the module, and whoever asks for completions.
-_STACK = re.compile(r".* \[(sdp|smc)\]$|__ib_process_cq |ib_cq_poll_work ")
+_STACK = re.compile(r".* \[(sdp|smc)\]$|(__ib_process_cq|ib_cq_poll_work|irq_poll_softirq) ")
 _TCP = re.compile(r"(__)?(tcp|ip)_")
 
 
@@ -115,8 +115,9 @@ def layer(program, frames, rdma):
             return "device"
         if _STACK.match(f"{call} {module}") if rdma else _TCP.match(call):
             return "kernel"
-    # On newer kernels Soft-RoCE has a work queue.
-    return "device" if rdma and program.startswith("kworker") else "kernel"
+    # Soft-RoCE has a work queue on newer kernels, and tasklets on older ones, which are
+    # so many that there is a thread for them.
+    return "device" if rdma and program.startswith(("kworker", "ksoftirqd")) else "kernel"
 
 
 def count(lines, symbols, whose=owner):
