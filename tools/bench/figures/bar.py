@@ -79,14 +79,14 @@ def line(finding):
     else:
         verdict = "met" if finding.met else "MISSED"
         outcome = f"{finding.ratio:>7.2f}  {limit:<9}{finding.where}{'; ' if lacks else ''}{lacks}"
-    return f"  {verdict:<13}{rule.figure:<9}{rule.text:<50}{outcome}"
+    return f"  {verdict:<13}{rule.figure:<16}{rule.text:<50}{outcome}"
 
 
 def report(results):
     """The whole bar for the results of one set-up."""
     how = results.method
     lines = [f"The bar: Linux {how['release']}, checksum {how['crc']}",
-             f"  {'':<13}{'':<9}{'':<50}{'ratio':>7}  {'limit':<9}decided by"]
+             f"  {'':<13}{'':<16}{'':<50}{'ratio':>7}  {'limit':<9}decided by"]
     for rule in RULES:
         if not rule.kernel or how["release"].startswith(rule.kernel + "."):
             lines.append(line(check(rule, results)))
