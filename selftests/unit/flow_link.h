@@ -118,6 +118,13 @@ public:
 		late_ = late;
 	}
 
+	/** A waiting peer is told of half of a ring, and of nothing less. */
+	void tell_halves()
+	{
+		for (FlowSide &side : sides_)
+			side.in.least = side.in.size / 2;
+	}
+
 	[[nodiscard]] const FlowSide &side(int i) const
 	{
 		return sides_.at(i);

@@ -23,6 +23,8 @@ public:
 	{
 		// Half of the schedules pass the wrap of all positions.
 		link_.start_at(pick(0, 1) ? 0 - pick(1, 4 * most_) : pick(0, UINT32_MAX));
+		if (pick(0, 1))
+			link_.tell_halves();
 	}
 
 	/** Runs @p steps events, then checks that nobody is stuck. */
@@ -311,10 +313,12 @@ TEST(Nic, WindowsAreBounded)
 class FullRing
 {
 public:
-	FullRing(Engine engine, u32 bite, bool late)
+	FullRing(Engine engine, u32 bite, bool late, bool halves = false)
 		: bite_(bite), link_(engine, {size, size}, size / SDP_RING_PIECES, 0)
 	{
 		link_.set_late(late);
+		if (halves)
+			link_.tell_halves();
 		// Nothing is aligned.
 		link_.write(0, 3000);
 		link_.write(0, 2 * size);
@@ -368,6 +372,14 @@ INSTANTIATE_TEST_SUITE_P(Engines, SlowReader, testing::Values(Engine::rdma, Engi
 TEST_P(SlowReader, ThatIsNoneIsToldOfHalves)
 {
 	FullRing ring(GetParam(), 512, false);
+
+	ring.mean();
+	EXPECT_LE(ring.updates(), FullRing::rounds * 512 / (FullRing::size / 2) + 2);
+}
+
+TEST_P(SlowReader, ThatWantsFewMessagesTellsOfHalves)
+{
+	FullRing ring(GetParam(), 512, true, true);
 
 	ring.mean();
 	EXPECT_LE(ring.updates(), FullRing::rounds * 512 / (FullRing::size / 2) + 2);

@@ -92,7 +92,7 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
  * @credit: credit state
  * @in: ring
  *
- * To a peer that has used up its windows half of them are advertised, or the next one
+ * To a peer that has used up its windows half of them are advertised, or what is worth it
  * if updates are rare anyway, so that the ring stays full; and those that have moved
  * up without anything being read.  An update takes a buffer, too, and gives it back
  * at once; one for that buffer alone could be answered without end.
@@ -111,7 +111,9 @@ enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 		return SDP_UPDATE_NONE;
 	if (!sdp_inring_untold(in))
 		return gain >= 2 ? SDP_UPDATE_NOW : SDP_UPDATE_NONE;
-	return gain * piece >= in->size / 2 ? SDP_UPDATE_NOW : SDP_UPDATE_SELDOM;
+	if (gain * piece >= in->size / 2)
+		return SDP_UPDATE_NOW;
+	return gain * piece >= in->least ? SDP_UPDATE_SELDOM : SDP_UPDATE_NONE;
 }
 
 /**

@@ -102,7 +102,7 @@ int sdp_outring_free(struct sdp_outring *out, u32 tail)
  */
 void sdp_inring_init(struct sdp_inring *in, u32 size, u32 piece)
 {
-	*in = (struct sdp_inring){ .size = size, .piece = piece };
+	*in = (struct sdp_inring){ .size = size, .piece = piece, .least = piece };
 }
 
 /**
@@ -163,7 +163,7 @@ enum sdp_update sdp_rdma_want_update(const struct sdp_credit *credit,
 {
 	if (sdp_inring_untold(in) >= in->size / RDMA_TELL)
 		return SDP_UPDATE_NOW;
-	if (rdma_short(in) && in->size - sdp_inring_used(in) >= in->piece)
+	if (rdma_short(in) && in->size - sdp_inring_used(in) >= in->least)
 		return SDP_UPDATE_SELDOM;
 	return SDP_UPDATE_NONE;
 }

@@ -60,6 +60,8 @@ struct sdp_outring {
  * struct sdp_inring - a receive ring
  * @size: bytes, a power of two; 0 = there is none yet
  * @piece: least bytes of space that are advertised at once
+ * @least: bytes that are worth a message to a peer that waits for space, before half of
+ *	the ring is: a piece, to keep the ring full, or half of it, to send few messages
  * @head: bytes ever received
  * @tail: bytes ever read
  * @told: value of @tail that was advertised last
@@ -70,6 +72,7 @@ struct sdp_outring {
 struct sdp_inring {
 	u32 size;
 	u32 piece;
+	u32 least;
 	u32 head;
 	u32 tail;
 	u32 told;

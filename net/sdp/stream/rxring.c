@@ -310,6 +310,8 @@ void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah)
 	sdp_dbg(st->sk, "a ring of %u bytes takes the place of buffers: %s", ring->size,
 		sdp_rx_ring_reason(ring->need.why));
 	sdp_inring_init(pos, ring->size, sdp_rx_ring_piece(st, ring->size));
+	if (ring->need.adapts)
+		pos->least = ring->size / 2;
 	sdp_credit_resize(&st->credit, sdp_rx_ring_requests(st));
 	sdp_rx_ring_refill(st);
 	*ravah = (struct sdp_ravah){
