@@ -219,6 +219,7 @@ void sdp_output(struct sdp_conn *conn, enum sdp_flush cause)
 	struct sdp_tx *tx = &conn->stream.tx;
 
 	sdp_owned(&conn->sk);
+	sdp_rx_settle(&conn->stream);
 	if (!sdp_tx_may_post(conn) || WARN_ON_ONCE(tx->pushing))
 		return;
 	tx->pushing = true;
@@ -236,6 +237,7 @@ void sdp_output(struct sdp_conn *conn, enum sdp_flush cause)
 void sdp_tx_update(struct sdp_conn *conn, enum sdp_flush cause)
 {
 	sdp_owned(&conn->sk);
+	sdp_rx_settle(&conn->stream);
 	if (sdp_tx_may_post(conn) && sdp_tx_want_update(conn))
 		sdp_output(conn, cause);
 }
@@ -374,6 +376,7 @@ void sdp_tx_relieve(struct sdp_conn *conn)
 	sdp_owned(&conn->sk);
 	if (!sdp_rx_relieve(st))
 		return;
+	sdp_rx_settle(st);
 	if (st->tx.empty_due)
 		sdp_output(conn, SDP_FLUSH_INTERRUPT);
 	if (sdp_rx_full(st) && sdp_rx_readable(st))

@@ -229,6 +229,8 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		wr.wr.send_flags |= IB_SEND_SOLICITED;
 	tx->empty_due = false;
 
+	/* What a message says is posted, the device has. */
+	sdp_rx_settle(st);
 	sdp_credit_transmit(&st->credit, &msg->bsdh,
 			    sdp_flow_windows(st->flow, tx->out.piece, len));
 	trace_sdp_msg_out(st->sk, &msg->bsdh, len);

@@ -30,11 +30,8 @@ bool sdp_rx_readable(const struct sdp_stream *st);
 /* rxbuf.c */
 u32 sdp_rx_size(struct sdp_stream *st);
 int sdp_rx_init(struct sdp_stream *st);
-int sdp_rx_post_all(struct sdp_stream *st);
 void sdp_rx_unmap(struct sdp_stream *st);
 void sdp_rx_purge(struct sdp_stream *st);
-bool sdp_rx_may_post(const struct sdp_stream *st);
-int sdp_rx_post(struct sdp_stream *st, struct sdp_rx_buf *buf);
 void sdp_rx_retire(struct sdp_stream *st, struct sdp_rx_buf *buf);
 void sdp_rx_repost(struct sdp_stream *st, struct sdp_rx_buf *buf);
 void sdp_rx_recycle(struct sdp_stream *st, struct sdp_rx_buf *buf);
@@ -43,6 +40,12 @@ void sdp_rx_exhausted(struct sdp_stream *st);
 void sdp_rx_note_need(struct sdp_stream *st, u32 len);
 int sdp_rx_handle_chrcvbuf(struct sdp_stream *st, u32 wish);
 void sdp_rx_add_spare(struct sdp_stream *st);
+
+/* rxpost.c */
+bool sdp_rx_may_post(const struct sdp_stream *st);
+void sdp_rx_post(struct sdp_stream *st, struct sdp_rx_buf *buf);
+void sdp_rx_give_or_end(struct sdp_stream *st);
+int sdp_rx_post_all(struct sdp_stream *st);
 
 /* rxpack.c */
 void sdp_rx_pack_last(struct sdp_stream *st);
@@ -104,5 +107,17 @@ struct sdp_read {
 int sdp_recv_queue(struct sdp_stream *st, struct sdp_read *rd);
 bool sdp_recv_fast(struct sdp_stream *st, struct msghdr *msg, size_t len, int flags);
 void sdp_recv_drop_first(struct sdp_stream *st);
+
+/**
+ * sdp_rx_settle() - give the device the receive buffers that were posted, if any were
+ * @st: stream of a locked socket (by its owner or in softirq)
+ *
+ * An error of the provider's ends the connection.
+ */
+static inline void sdp_rx_settle(struct sdp_stream *st)
+{
+	if (st->rx.given != st->rx.post_head)
+		sdp_rx_give_or_end(st);
+}
 
 #endif /* _SDP_RX_H */

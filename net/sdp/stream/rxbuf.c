@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receive buffers: their memory, how they are posted, and how they become more
- * and larger.  What is decided is decided in rcvbuf.c.
+ * Receive buffers: their memory, and how they become more and larger.  What is decided
+ * is decided in rcvbuf.c.
  */
 #include <linux/slab.h>
 
@@ -149,72 +149,6 @@ int sdp_rx_init(struct sdp_stream *st)
 }
 
 /**
- * sdp_rx_post() - give a receive buffer to the device
- * @st: stream of a socket with a queue pair
- * @buf: buffer, on no list; one without payload memory takes headers only
- *
- * Return: 0 or the provider's errno.
- */
-int sdp_rx_post(struct sdp_stream *st, struct sdp_rx_buf *buf)
-{
-	struct sdp_rx *rx = &st->rx;
-	struct ib_sge sge[SDP_RX_SGE] = {
-		{
-			.addr = buf->bsdh_dma,
-			.length = SDP_BSDH_LEN,
-			.lkey = st->link->pd->local_dma_lkey,
-		}, {
-			.addr = buf->page_dma,
-			.length = buf->size,
-			.lkey = st->link->pd->local_dma_lkey,
-		},
-	};
-	struct ib_recv_wr wr = {
-		.wr_cqe = &st->rx_cqe,
-		.sg_list = sge,
-		.num_sge = SDP_RX_SGE,
-	};
-
-	rx->posted[rx->post_head++ & rx->mask] = buf;
-	if (buf->page) {
-		ib_dma_sync_single_for_device(st->link->dev->ibdev, buf->page_dma,
-					      buf->size, DMA_FROM_DEVICE);
-		sdp_rcvbuf_posted(&rx->rb, buf->size);
-	} else {
-		sge[0].length = SDP_MSG_HDR_MAX;
-		wr.num_sge = 1;
-	}
-	return ib_post_recv(st->link->qp, &wr, NULL);
-}
-
-/**
- * sdp_rx_post_all() - give the first receive buffers to the queue pair
- * @st: stream of an unpublished socket with a queue pair in state INIT
- *
- * Return: 0 or the provider's errno.
- */
-int sdp_rx_post_all(struct sdp_stream *st)
-{
-	struct sdp_rx *rx = &st->rx;
-	int err = 0;
-	u32 i;
-
-	for (i = 0; !err && i < rx->rb.total; i++)
-		err = sdp_rx_post(st, &rx->first.bufs[i]);
-	return err;
-}
-
-/**
- * sdp_rx_may_post() - whether the device takes receive buffers
- * @st: connection of a locked socket
- */
-bool sdp_rx_may_post(const struct sdp_stream *st)
-{
-	sdp_owned(st->sk);
-	return st->link->qp && !test_bit(SDP_CONN_BROKEN, &st->link->flags);
-}
-
-/**
  * sdp_rx_repost() - post the buffer of a message without payload again
  * @st: stream of a locked socket (by its owner or in softirq)
  * @buf: buffer, on no list
@@ -226,12 +160,12 @@ void sdp_rx_repost(struct sdp_stream *st, struct sdp_rx_buf *buf)
 	sdp_owned(st->sk);
 	if (!sdp_rx_may_post(st))
 		return;
-	if (st->rx.ring.pos.size)
+	if (st->rx.ring.pos.size) {
 		sdp_rx_ring_release(st, buf);
-	else if (sdp_rx_post(st, buf))
-		sdp_link_end(st->link, -ECONNRESET);
-	else
-		sdp_credit_posted(&st->credit, 1);
+		return;
+	}
+	sdp_rx_post(st, buf);
+	sdp_credit_posted(&st->credit, 1);
 }
 
 /**
@@ -318,8 +252,7 @@ static void sdp_rx_add(struct sdp_stream *st, struct list_head *list)
 		list_del_init(&buf->list);
 		sdp_rcvbuf_added(&st->rx.rb, buf->size);
 		sdp_credit_added(&st->credit, 1);
-		if (sdp_rx_post(st, buf))
-			sdp_link_end(st->link, -ECONNRESET);
+		sdp_rx_post(st, buf);
 	}
 }
 

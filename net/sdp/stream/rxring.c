@@ -263,10 +263,8 @@ static bool sdp_rx_ring_post(struct sdp_stream *st)
 	if (!buf)
 		return false;
 	list_del_init(&buf->list);
-	if (!sdp_rx_post(st, buf))
-		return true;
-	sdp_link_end(st->link, -ECONNRESET);
-	return false;
+	sdp_rx_post(st, buf);
+	return true;
 }
 
 static const char *sdp_rx_ring_reason(enum sdp_ring_reason why)

@@ -148,6 +148,7 @@ struct sdp_rx_ring {
  * @slots: how many there may be of all kinds, for so many the queue pair is made
  * @rb: how many buffers have memory, and how much
  * @post_head: count of buffers ever posted (socket lock)
+ * @given: of these, how many the device has been given (socket lock)
  * @done: count of completions; written by the completion handler only
  * @seen: count of completions processed (socket lock)
  * @queue: buffers with unread payload, in the order of the stream; what is in
@@ -168,6 +169,7 @@ struct sdp_rx {
 	u32 slots;
 	struct sdp_rcvbuf rb;
 	u32 post_head;
+	u32 given;
 	u32 done;
 	u32 seen;
 	struct list_head queue;
