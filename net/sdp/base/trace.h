@@ -484,17 +484,19 @@ TRACE_EVENT(sdp_post,
 			     __field(u16, dport)
 			     __field(u32, len)
 			     __field(u8, opcode)
-			     __field(bool, signaled)),
+			     __field(bool, signaled)
+			     __field(bool, inlined)),
 	    TP_fast_assign(__entry->skaddr = sk;
 			   __entry->sport = ntohs(sdp_base(sk)->local.port);
 			   __entry->dport = ntohs(sdp_base(sk)->peer.port);
 			   __entry->len = sdp_trace_wr_len(wr);
 			   __entry->opcode = wr->opcode;
-			   __entry->signaled = wr->send_flags & IB_SEND_SIGNALED),
-	    TP_printk("sk=%p sport=%u dport=%u opcode=%s len=%u signaled=%d",
+			   __entry->signaled = wr->send_flags & IB_SEND_SIGNALED;
+			   __entry->inlined = wr->send_flags & IB_SEND_INLINE),
+	    TP_printk("sk=%p sport=%u dport=%u opcode=%s len=%u signaled=%d inline=%d",
 		      __entry->skaddr, __entry->sport, __entry->dport,
 		      sdp_show_wr_opcode(__entry->opcode), __entry->len,
-		      __entry->signaled));
+		      __entry->signaled, __entry->inlined));
 
 /* A completion; how many bytes it is about is known of what was received. */
 TRACE_EVENT(sdp_completion,

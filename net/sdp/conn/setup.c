@@ -15,6 +15,14 @@
 /* Work requests beyond the messages: the ones that mark a drained queue. */
 #define SDP_DRAIN_WR		1
 
+/*
+ * What send requests take with them: a header and 64 bytes are asked for, which costs no
+ * device memory beside so many pieces of memory; from the most on a device that fetches
+ * the bytes is faster than a processor that copies them.
+ */
+#define SDP_TX_INLINE		80U
+#define SDP_TX_INLINE_MAX	256U
+
 /* For what has to be done in process context. */
 
 static void sdp_conn_interrupt(struct sock *sk)
@@ -173,6 +181,27 @@ static int sdp_conn_alloc_pd(struct sdp_conn *conn)
 	return 0;
 }
 
+/*
+ * A queue pair whose send requests take short messages with them, if the device has any
+ * room for that; more than was asked for is used if it says so.
+ */
+static int sdp_conn_create_inline_qp(struct sdp_conn *conn, struct rdma_cm_id *id,
+				     const struct ib_qp_init_attr *wanted)
+{
+	struct ib_qp_init_attr attr = *wanted;
+	int err;
+
+	attr.cap.max_inline_data = SDP_TX_INLINE;
+	err = rdma_create_qp(id, conn->link.pd, &attr);
+	if (err == -EINVAL || err == -EOPNOTSUPP) {
+		attr = *wanted;
+		err = rdma_create_qp(id, conn->link.pd, &attr);
+	}
+	if (!err)
+		conn->link.max_inline = min(attr.cap.max_inline_data, SDP_TX_INLINE_MAX);
+	return err;
+}
+
 static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 {
 	struct ib_qp_init_attr attr = {
@@ -205,7 +234,7 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
 		attr.port_num = id->port_num;
 	}
-	err = rdma_create_qp(id, conn->link.pd, &attr);
+	err = sdp_conn_create_inline_qp(conn, id, &attr);
 	if (err)
 		return err;
 	conn->link.qp = id->qp;

@@ -54,6 +54,7 @@ struct sdp_link_ops {
  * @rdmacg: control group that is charged for it, NULL before user space has it
  * @qp: queue pair, NULL until the route is known
  * @cq: completion queue, shared with other connections
+ * @max_inline: bytes that a send request may take with it, 0 = none
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
  */
@@ -67,6 +68,7 @@ struct sdp_link {
 	struct rdma_cgroup *rdmacg;
 	struct ib_qp *qp;
 	struct ib_cq *cq;
+	u32 max_inline;
 	unsigned long flags;
 	int reason;
 };

@@ -130,11 +130,38 @@ static bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
 	return false;
 }
 
+/*
+ * Whether a request takes so many bytes with it, header and payload: then the device does
+ * not have to fetch them from memory first, which is what most of a short message's time
+ * goes into.  Their addresses are the processor's.
+ */
+static bool sdp_tx_inlined(const struct sdp_stream *st, const struct sdp_payload *payload,
+			   u32 len)
+{
+	return !payload && len <= st->link->max_inline;
+}
+
 /* Where the payload is. */
 static int sdp_tx_gather(struct sdp_stream *st, struct sdp_payload *payload, u32 len,
-			 struct ib_sge *sge)
+			 struct ib_rdma_wr *wr, struct ib_sge *sge)
 {
+	if (wr->wr.send_flags & IB_SEND_INLINE)
+		return sdp_tx_map_inline(st, len, sge);
 	return payload ? payload->map(payload, len, sge) : sdp_tx_map(st, 0, len, sge);
+}
+
+/* Where the header is. */
+static void sdp_tx_gather_hdr(struct sdp_stream *st, u32 slot, struct ib_rdma_wr *wr,
+			      struct ib_sge *sge)
+{
+	if (wr->wr.send_flags & IB_SEND_INLINE) {
+		sge->addr = (uintptr_t)st->tx.hdr[slot];
+		return;
+	}
+	sge->addr = st->tx.hdr_dma + slot * SDP_TX_HDR_LEN;
+	sge->lkey = st->link->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(st->link->dev->ibdev, sge->addr, sge->length,
+				      DMA_TO_DEVICE);
 }
 
 /* The request that sends a message: a header, and payload. */
@@ -145,15 +172,15 @@ static void sdp_tx_build_send(struct sdp_stream *st, const struct sdp_msg *msg,
 	u32 slot = tx->wr_head % SDP_TX_DEPTH;
 	struct ib_sge *sge = wr->wr.sg_list;
 
-	sge->addr = tx->hdr_dma + slot * SDP_TX_HDR_LEN;
 	sge->length = sdp_msg_encode(msg, tx->hdr[slot], SDP_TX_HDR_LEN);
-	sge->lkey = st->link->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(st->link->dev->ibdev, sge->addr, sge->length,
-				      DMA_TO_DEVICE);
+	/* The kernel's software iWARP takes no other sends inline. */
+	if (!msg->ends_key && sdp_tx_inlined(st, payload, sge->length + msg->payload_len))
+		wr->wr.send_flags |= IB_SEND_INLINE;
+	sdp_tx_gather_hdr(st, slot, wr, sge);
 	wr->wr.opcode = msg->ends_key ? IB_WR_SEND_WITH_INV : IB_WR_SEND;
 	if (msg->ends_key)
 		wr->wr.ex.invalidate_rkey = msg->key;
-	wr->wr.num_sge = 1 + sdp_tx_gather(st, payload, msg->payload_len, sge + 1);
+	wr->wr.num_sge = 1 + sdp_tx_gather(st, payload, msg->payload_len, wr, sge + 1);
 }
 
 /* The request that writes payload into the peer's ring. */
@@ -166,7 +193,9 @@ static void sdp_tx_build_write(struct sdp_stream *st, const struct sdp_msg *msg,
 	wr->wr.opcode = sdp_immediate_written(st) ?
 			IB_WR_RDMA_WRITE_WITH_IMM : IB_WR_RDMA_WRITE;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
-	wr->wr.num_sge = sdp_tx_gather(st, payload, len, wr->wr.sg_list);
+	if (sdp_tx_inlined(st, payload, len))
+		wr->wr.send_flags |= IB_SEND_INLINE;
+	wr->wr.num_sge = sdp_tx_gather(st, payload, len, wr, wr->wr.sg_list);
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
 	wr->rkey = tx->out_rkey;
 	sdp_outring_write(&tx->out, len);
@@ -190,7 +219,7 @@ static bool sdp_tx_submit_ring_data(struct sdp_stream *st,
 	struct ib_rdma_wr wr = {
 		.wr.wr_cqe = write->wr.wr_cqe,
 		.wr.sg_list = &sge,
-		.wr.send_flags = write->wr.send_flags,
+		.wr.send_flags = write->wr.send_flags & ~IB_SEND_INLINE,
 	};
 
 	tell.bsdh.mid = SDP_MID_RINGDATA;

@@ -356,3 +356,30 @@ int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge)
 	}
 	return n;
 }
+
+/**
+ * sdp_tx_map_inline() - describe unsent bytes of the ring to be taken into a request
+ * @st: stream of a locked socket
+ * @len: how many, all written
+ * @sge: elements to fill, with the processor's addresses; as with sdp_tx_map()
+ *
+ * Return: elements filled.
+ */
+int sdp_tx_map_inline(struct sdp_stream *st, u32 len, struct ib_sge *sge)
+{
+	const struct sdp_tx *tx = &st->tx;
+	u32 pos = tx->ring.sent;
+	int n = 0;
+	u32 part;
+
+	sdp_owned(st->sk);
+	for (; len; pos += part, len -= part) {
+		part = sdp_ring_contig(&tx->ring, pos, len);
+		sge[n++] = (struct ib_sge){
+			.addr = (uintptr_t)(tx->chunks[sdp_ring_chunk(&tx->ring, pos)] +
+					    sdp_ring_offset(&tx->ring, pos)),
+			.length = part,
+		};
+	}
+	return n;
+}

@@ -196,6 +196,24 @@ static uint64_t header_bytes(const struct end *end)
 	return HDR_LEN * count_of("sdp_post", end, "opcode=SEND");
 }
 
+/* Longer ones leave their bytes in memory. */
+#define INLINE_MOST		256
+
+/* Short messages are in their requests, and long ones are not. */
+static void expect_inline(const struct end *c)
+{
+	const struct event *e;
+	size_t from = 0, n = 0;
+
+	while ((e = event_from(&from, "sdp_post", c, "inline=1"))) {
+		CHECK(number_of(e, "len") <= INLINE_MOST);
+		n++;
+	}
+	/* Those of 1, 16 and 17 bytes. */
+	CHECK(n >= 3);
+	CHECK(n < count_of("sdp_post", c, NULL));
+}
+
 /* Work requests of which one at least asks for its completion: a quarter of the queue. */
 #define SIGNALED_ROUNDS		4
 
@@ -221,6 +239,7 @@ static void run_work_requests(void)
 	CHECK_EQ(posted, sent + header_bytes(&c));
 	CHECK_EQ(sum_of("sdp_completion", &s, "queue=receive", "bytes"), posted);
 	CHECK(count_of("sdp_completion", &c, "queue=send") > 0);
+	expect_inline(&c);
 	CHECK_EQ(sum_of("sdp_completion", &c, "queue=send", "bytes"), 0);
 	CHECK_EQ(count_of("sdp_completion", &c, NULL),
 		 count_of("sdp_completion", &c, "status=SUCCESS"));
