@@ -81,6 +81,9 @@ int sdp_cm_connect(struct sdp_conn *conn)
 	int err;
 
 	sdp_owned(&conn->sk);
+	/* Completions are to come where the caller is, unless it has said where. */
+	if (READ_ONCE(conn->sk.sk_incoming_cpu) < 0)
+		WRITE_ONCE(conn->sk.sk_incoming_cpu, raw_smp_processor_id());
 	sdp_conn_forget_port(conn);
 	err = sdp_cm_take_id(conn);
 	if (!err)

@@ -138,6 +138,7 @@ static void sdp_rx_reap(struct sdp_conn *conn)
 
 	if (rx->seen == done)
 		return;
+	sk_incoming_cpu_update(&conn->sk);
 	while (rx->seen != done && !conn->stream.rx_closed) {
 		err = sdp_rx_message(conn, rx->posted[rx->seen++ & rx->mask], &news);
 		if (err) {

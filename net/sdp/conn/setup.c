@@ -219,8 +219,9 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	struct ib_cq *cq;
 	int err;
 
-	cq = ib_cq_pool_get(id->device, sdp_conn_cqes(conn), -1,
-			    IB_POLL_SOFTIRQ);
+	/* SO_INCOMING_CPU, of the listener if that has it; else one vector after the other. */
+	cq = ib_cq_pool_get(id->device, sdp_conn_cqes(conn),
+			    READ_ONCE(conn->sk.sk_incoming_cpu), IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	WRITE_ONCE(conn->link.cq, cq);

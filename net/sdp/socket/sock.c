@@ -249,6 +249,7 @@ static void sdp_sock_inherit(struct sock *child, const struct sock *parent)
 	child->sk_reuse = parent->sk_reuse;
 	child->sk_reuseport = parent->sk_reuseport;
 	child->sk_txrehash = parent->sk_txrehash;
+	child->sk_incoming_cpu = READ_ONCE(parent->sk_incoming_cpu);
 	child->sk_max_pacing_rate = parent->sk_max_pacing_rate;
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	child->sk_ll_usec = parent->sk_ll_usec;

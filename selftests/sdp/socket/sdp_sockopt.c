@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <limits.h>
 #include <netinet/tcp.h>
+#include <sys/sysinfo.h>
 
 #include "sdp_test.h"
 
@@ -322,6 +323,29 @@ static void v6only_is_fixed_by_bind(void)
 	compare_values(&t, &o);
 }
 
+/* As with TCP: where the last message was processed; and whose wish a child has. */
+static void incoming_cpu_is_known(void)
+{
+	struct pair p = new_pair();
+	int lfd = new_listener(1), fd, child;
+
+	CHECK_EQ(get_int(lfd, SOL_SOCKET, SO_INCOMING_CPU), -1);
+	send_pattern(p.client, 1, 0, 1000, 1000);
+	recv_pattern(p.server, 1, 0, 1000, 1000);
+	CHECK(get_int(p.server, SOL_SOCKET, SO_INCOMING_CPU) >= 0);
+	CHECK(get_int(p.server, SOL_SOCKET, SO_INCOMING_CPU) < get_nprocs_conf());
+	set_int(lfd, SOL_SOCKET, SO_INCOMING_CPU, 0);
+	fd = connect_to(lfd);
+	CHECK(get_int(fd, SOL_SOCKET, SO_INCOMING_CPU) >= 0);
+	child = CHECK_OK(accept(lfd, NULL, NULL));
+	CHECK(get_int(child, SOL_SOCKET, SO_INCOMING_CPU) >= 0);
+	CHECK_EQ(get_int(lfd, SOL_SOCKET, SO_INCOMING_CPU), 0);
+	CHECK_OK(close(fd));
+	CHECK_OK(close(child));
+	CHECK_OK(close(lfd));
+	close_pair(p);
+}
+
 /* TOS decides on the priority, and the bits of ECN are not the program's. */
 static void tos_sets_priority(void)
 {
@@ -467,6 +491,7 @@ static const struct sdp_case cases[] = {
 	CASE(inherited, 0),
 	CASE(defer_accept_is_not_inherited, 0),
 	CASE(v6only_is_fixed_by_bind, CASE_SDP_ONLY),
+	CASE(incoming_cpu_is_known, 0),
 	CASE(tos_sets_priority, 0),
 	CASE(no_ip_options, 0),
 	CASE(nothing_pretends, CASE_SDP_ONLY),
