@@ -403,17 +403,22 @@ static int sdp_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	return ret;
 }
 
+#define SDP_POLL_DATA	(EPOLLIN | EPOLLRDNORM)
+#define SDP_POLL_ROOM	(EPOLLOUT | EPOLLWRNORM)
+/* What may stand behind what the peer advertises. */
+#define SDP_POLL_NEWS	(SDP_POLL_DATA | EPOLLRDBAND | EPOLLPRI | EPOLLRDHUP)
+
 static __poll_t sdp_poll_write(struct sock *sk)
 {
 	if (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ||
 	    !sdp_in_state(sk, SDPF_SEND) || sdp_tx_writeable(&sdp_sk(sk)->conn.stream))
-		return EPOLLOUT | EPOLLWRNORM;
+		return SDP_POLL_ROOM;
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Room may have come between the look and the note. */
 	smp_mb__after_atomic();
 	if (sdp_tx_writeable(&sdp_sk(sk)->conn.stream))
-		return EPOLLOUT | EPOLLWRNORM;
+		return SDP_POLL_ROOM;
 	/* See sdp_tx_ask_for_room(). */
 	local_bh_disable();
 	sdp_link_kick(&sdp_sk(sk)->conn.link);
@@ -432,8 +437,10 @@ static __poll_t sdp_poll_listener(struct sock *sk)
 	return READ_ONCE(sk->sk_err) ? mask | EPOLLERR : mask;
 }
 
-static __poll_t sdp_poll_mask(struct sock *sk)
+/* What is there, of what the caller asks for: looking for more costs as much again. */
+static __poll_t sdp_poll_mask(struct sock *sk, __poll_t asked)
 {
+	struct sdp_stream *st = &sdp_sk(sk)->conn.stream;
 	__poll_t mask = 0;
 	u8 shutdown;
 
@@ -446,10 +453,11 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (!sdp_in_state(sk, SDPF_CONNECTING)) {
-		if (sdp_rx_readable(&sdp_sk(sk)->conn.stream))
-			mask |= EPOLLIN | EPOLLRDNORM;
-		mask |= sdp_poll_write(sk);
-		if (sdp_oob_valid(&sdp_sk(sk)->conn.stream))
+		if (asked & SDP_POLL_DATA && sdp_rx_readable(st))
+			mask |= SDP_POLL_DATA;
+		if (asked & SDP_POLL_ROOM)
+			mask |= sdp_poll_write(sk);
+		if (asked & EPOLLPRI && sdp_oob_valid(st))
 			mask |= EPOLLPRI;
 	}
 	/* Pairs with the order in which sdp_sock_ended() writes. */
@@ -460,25 +468,19 @@ static __poll_t sdp_poll_mask(struct sock *sk)
 	return mask;
 }
 
-#define SDP_POLL_DATA	(EPOLLIN | EPOLLRDNORM)
-/* What may stand behind what the peer advertises. */
-#define SDP_POLL_NEWS	(SDP_POLL_DATA | EPOLLRDBAND | EPOLLPRI | EPOLLRDHUP)
-
 /* Whether the caller is about to sleep for such events, and there is none of them. */
-static bool sdp_poll_in_vain(__poll_t mask, struct poll_table_struct *wait, __poll_t events)
+static bool sdp_poll_in_vain(__poll_t mask, __poll_t asked, __poll_t events)
 {
-	__poll_t in = poll_requested_events(wait) & events;
-
-	return in && !(mask & in);
+	return asked & events && !(mask & asked & events);
 }
 
 /*
  * SO_BUSY_POLL: poll() and select() look again and again for as long as
  * net.core.busy_poll says, and ask each socket to look at its device.
  */
-static void sdp_poll_device(struct sock *sk, struct poll_table_struct *wait)
+static void sdp_poll_device(struct sock *sk, __poll_t asked)
 {
-	if (unlikely(sk_can_busy_loop(sk)) && poll_requested_events(wait) & POLL_BUSY_LOOP)
+	if (unlikely(sk_can_busy_loop(sk)) && asked & POLL_BUSY_LOOP)
 		sdp_busy_poll(sk, 1);
 }
 
@@ -486,16 +488,17 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 			 struct poll_table_struct *wait)
 {
 	struct sock *sk = sock->sk;
+	__poll_t asked = poll_requested_events(wait);
 	struct socket *tcp;
 	__poll_t mask;
 
 	sock_poll_wait(file, sock, wait);
-	sdp_poll_device(sk, wait);
-	mask = sdp_poll_mask(sk);
+	sdp_poll_device(sk, asked);
+	mask = sdp_poll_mask(sk, asked);
 	/* No answer is looked for by who wants anything else: select() adds EPOLLPRI. */
-	if (sdp_poll_in_vain(mask, wait, SDP_POLL_DATA))
+	if (sdp_poll_in_vain(mask, asked, SDP_POLL_DATA))
 		sdp_tx_pause_poll(sdp_conn(sk));
-	if (sdp_poll_in_vain(mask, wait, SDP_POLL_NEWS))
+	if (sdp_poll_in_vain(mask, asked, SDP_POLL_NEWS))
 		sdp_zrecv_asked(&sdp_sk(sk)->conn.zcopy);
 	/* Pairs with the barrier in sdp_fallback_connect(). */
 	smp_rmb();
