@@ -43,13 +43,15 @@ class _Experiment(plan.Experiment):
     """A measurement by a program: for some seconds of the node's time, or of so much."""
 
     amount: int = 1
+    least: int = 0  # bytes, which short messages need more of to be a stream
     options: str = ""
 
     def command(self, name, point):
         """What the node is told; all of net.sdp but the engine stays as it is by default."""
         transport = plan.TRANSPORTS[name]
         settings = ",".join(f"{key}={value}" for key, value in transport.settings)
-        return (f"{transport.program} 0 {settings or '-'} {self.test} {point} {self.amount} "
+        amount = max(self.amount, self.least // point)
+        return (f"{transport.program} 0 {settings or '-'} {self.test} {point} {amount} "
                 f"{self.options}").rstrip()
 
 
@@ -138,7 +140,7 @@ def _define_requests():
 def _define_costs():
     _cost("stream", "a message of a stream (iperf3 -N)", "iperf3", (DEFAULT, TCP, "smc"),
           axis="message", points=(64, KIB, 4 * KIB, 16 * KIB, 64 * KIB), amount=2000,
-          options=_NODELAY)
+          least=2 * MIB, options=_NODELAY)
     _cost("redis", "a request of redis", "redis", amount=3000, options="-d 100")
     _cost("nginx", "a request of nginx (ab -k)", "ab", amount=2000, options="-k")
     _cost("pgbench", "a transaction of PostgreSQL", "pgbench", points=(8,), amount=20)
