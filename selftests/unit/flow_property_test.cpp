@@ -238,6 +238,21 @@ TEST(Nic, WindowsMoveUp)
 	EXPECT_EQ(sdp_nic_buffers(&in), 7U + 2) << "8 messages have taken one window";
 }
 
+// Over a long wire one half is written while the other is read.
+TEST(Nic, TellsOfHalfBeforeTheRestIsUsedUp)
+{
+	sdp_inring in;
+	sdp_credit credit = {};
+
+	sdp_inring_init(&in, 65536, 8192);
+	in.head = in.tail = 32768;
+	credit.rx_advertised = 6;
+	credit.rx_posted = 9;
+	EXPECT_EQ(sdp_nic_want_update(&credit, &in), SDP_UPDATE_NONE) << "three of eight windows";
+	credit.rx_posted = 10;
+	EXPECT_EQ(sdp_nic_want_update(&credit, &in), SDP_UPDATE_NOW);
+}
+
 // poll() looks without the lock, and may find a ring that goes.
 TEST(Nic, RingThatGoesAsksForNothing)
 {

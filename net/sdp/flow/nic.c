@@ -92,9 +92,10 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
  * @credit: credit state
  * @in: ring
  *
- * To a peer that has used up its windows half of them are advertised, or what is worth it
- * if updates are rare anyway, so that the ring stays full; and those that have moved
- * up without anything being read.  An update takes a buffer, too, and gives it back
+ * Half of them are, whatever the peer has left, so that over a long wire one half is read
+ * while the other is written.  To a peer that has used up its windows what is worth it is
+ * advertised if updates are rare anyway, so that the ring stays full; and those that have
+ * moved up without anything being read.  An update takes a buffer, too, and gives it back
  * at once; one for that buffer alone could be answered without end.
  *
  * Return: SDP_UPDATE_NONE after it is advertised.
@@ -106,13 +107,14 @@ enum sdp_update sdp_nic_want_update(const struct sdp_credit *credit,
 	/* poll() asks without the lock: the ring may go with its connection meanwhile. */
 	u32 piece = READ_ONCE(in->piece);
 
-	if (!piece || credit->rx_advertised >= SDP_PEER_BUFS_MIN ||
-	    credit->rx_posted < SDP_PEER_BUFS_MIN)
+	if (!piece || credit->rx_posted < SDP_PEER_BUFS_MIN)
+		return SDP_UPDATE_NONE;
+	if (gain * piece >= in->size / 2)
+		return SDP_UPDATE_NOW;
+	if (credit->rx_advertised >= SDP_PEER_BUFS_MIN)
 		return SDP_UPDATE_NONE;
 	if (!sdp_inring_untold(in))
 		return gain >= 2 ? SDP_UPDATE_NOW : SDP_UPDATE_NONE;
-	if (gain * piece >= in->size / 2)
-		return SDP_UPDATE_NOW;
 	return gain * piece >= in->least ? SDP_UPDATE_SELDOM : SDP_UPDATE_NONE;
 }
 
