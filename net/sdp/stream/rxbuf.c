@@ -337,9 +337,6 @@ void sdp_rx_grow(struct sdp_stream *st)
 			sdp_rx_grow_number(st);
 		SDP_INC_STATS(sock_net(sk), grown ? SDP_MIB_RCVBUFGROWS :
 						    SDP_MIB_RCVBUFREFUSALS);
-		/* A peer that waits need not wait for a reader, too. */
-		if (sdp_credit_want_relief(&st->credit))
-			st->tx.empty_due = true;
 	}
 	sdp_mem_account_end(old);
 	WRITE_ONCE(rb->growing, false);
