@@ -30,17 +30,17 @@ class Check(unittest.TestCase):
 
     def test_the_best_point_decides_where_one_is_enough(self):
         """Somewhere is not everywhere."""
-        made = samples.fill("farbandwidth", {"credit": 1, "nic": 6})
+        made = samples.fill("farbandwidth", {"credit": 1, "rdma": 6})
         for _ in range(4):
-            made.add("farbandwidth", "mbit_per_s", "nic", 512, 11000.0)
-        self.assertTrue(bar.check(_rule("nic 10 x"), made).met)
+            made.add("farbandwidth", "mbit_per_s", "rdma", 512, 11000.0)
+        self.assertTrue(bar.check(_rule("rdma 10 x"), made).met)
 
     def test_points_outside_the_range_do_not_count(self):
         """The rule is for 256 B to 4 KiB."""
-        made = samples.fill("farbandwidth", {"credit": 1, "nic": 4})
+        made = samples.fill("farbandwidth", {"credit": 1, "rdma": 6})
         for _ in range(4):
-            made.add("farbandwidth", "mbit_per_s", "nic", 64, 11000.0)
-        self.assertFalse(bar.check(_rule("5 x credit"), made).met)
+            made.add("farbandwidth", "mbit_per_s", "rdma", 64, 11000.0)
+        self.assertFalse(bar.check(_rule("rdma 10 x"), made).met)
 
     def test_equality_either_way(self):
         """Five per cent less is as good as five per cent more, and six too many."""
