@@ -70,8 +70,8 @@ void sdp_immediate_build(struct sdp_stream *st, const struct sdp_msg *msg,
 	sdp_owned(st->sk);
 	wr->wr.opcode = IB_WR_SEND_WITH_IMM;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
-	n = sdp_tx_map(st, rest, SDP_BSDH_LEN, sge);
-	n += sdp_tx_map(st, 0, rest, sge + n);
+	n = sdp_tx_map(st, rest, SDP_BSDH_LEN, sge, false);
+	n += sdp_tx_map(st, 0, rest, sge + n, false);
 	wr->wr.num_sge = n;
 }
 

@@ -145,9 +145,9 @@ static bool sdp_tx_inlined(const struct sdp_stream *st, const struct sdp_payload
 static int sdp_tx_gather(struct sdp_stream *st, struct sdp_payload *payload, u32 len,
 			 struct ib_rdma_wr *wr, struct ib_sge *sge)
 {
-	if (wr->wr.send_flags & IB_SEND_INLINE)
-		return sdp_tx_map_inline(st, len, sge);
-	return payload ? payload->map(payload, len, sge) : sdp_tx_map(st, 0, len, sge);
+	if (payload)
+		return payload->map(payload, len, sge);
+	return sdp_tx_map(st, 0, len, sge, wr->wr.send_flags & IB_SEND_INLINE);
 }
 
 /* Where the header is. */

@@ -287,13 +287,14 @@ bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more)
 	return !sdp_tx_waits_by_itself(st) || !sdp_tx_may_append(st);
 }
 
-/* A range of the ring's memory that one piece has, for the device. */
-static struct ib_sge sdp_tx_range(const struct sdp_stream *st, u32 pos, u32 len)
+/* A range of the ring's memory that one piece has, for the device or for the processor. */
+static struct ib_sge sdp_tx_range(const struct sdp_stream *st, u32 pos, u32 len, bool inlined)
 {
 	const struct sdp_tx *tx = &st->tx;
+	u32 index = sdp_ring_chunk(&tx->ring, pos);
 
 	return (struct ib_sge){
-		.addr = tx->chunk_dma[sdp_ring_chunk(&tx->ring, pos)] +
+		.addr = (inlined ? (uintptr_t)tx->chunks[index] : tx->chunk_dma[index]) +
 			sdp_ring_offset(&tx->ring, pos),
 		.length = sdp_ring_contig(&tx->ring, pos, len),
 		.lkey = st->link->pd->local_dma_lkey,
@@ -319,7 +320,7 @@ u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len)
 	if (likely(len <= (SDP_TX_MAX_SGE - 2) * tx->ring.chunk))
 		return len;
 	while (done < len) {
-		range = sdp_tx_range(st, tx->ring.sent + done, len - done);
+		range = sdp_tx_range(st, tx->ring.sent + done, len - done, false);
 		if (range.addr != end && n++ == SDP_TX_MAX_SGE - 1)
 			break;
 		done += range.length;
@@ -329,16 +330,18 @@ u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len)
 }
 
 /**
- * sdp_tx_map() - describe unsent bytes of the ring to the device
+ * sdp_tx_map() - describe unsent bytes of the ring
  * @st: stream of a locked socket
  * @off: where they begin, counted from the ring's unsent position
  * @len: how many, all written, and not more than sdp_tx_gatherable() says
  * @sge: scatter elements to fill, SDP_TX_MAX_SGE - 1 suffice for a message, and
  *	one more if it is cut in two
+ * @inlined: the request takes the bytes with it: the addresses are the processor's, and
+ *	else the device's
  *
  * Return: elements filled.
  */
-int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge)
+int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge, bool inlined)
 {
 	u32 pos = st->tx.ring.sent + off;
 	struct ib_sge range;
@@ -346,40 +349,14 @@ int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge)
 
 	sdp_owned(st->sk);
 	for (; len; pos += range.length, len -= range.length) {
-		range = sdp_tx_range(st, pos, len);
-		ib_dma_sync_single_for_device(st->link->dev->ibdev, range.addr,
-					      range.length, DMA_TO_DEVICE);
+		range = sdp_tx_range(st, pos, len, inlined);
+		if (!inlined)
+			ib_dma_sync_single_for_device(st->link->dev->ibdev, range.addr,
+						      range.length, DMA_TO_DEVICE);
 		if (n && sge[n - 1].addr + sge[n - 1].length == range.addr)
 			sge[n - 1].length += range.length;
 		else
 			sge[n++] = range;
-	}
-	return n;
-}
-
-/**
- * sdp_tx_map_inline() - describe unsent bytes of the ring to be taken into a request
- * @st: stream of a locked socket
- * @len: how many, all written
- * @sge: elements to fill, with the processor's addresses; as with sdp_tx_map()
- *
- * Return: elements filled.
- */
-int sdp_tx_map_inline(struct sdp_stream *st, u32 len, struct ib_sge *sge)
-{
-	const struct sdp_tx *tx = &st->tx;
-	u32 pos = tx->ring.sent;
-	int n = 0;
-	u32 part;
-
-	sdp_owned(st->sk);
-	for (; len; pos += part, len -= part) {
-		part = sdp_ring_contig(&tx->ring, pos, len);
-		sge[n++] = (struct ib_sge){
-			.addr = (uintptr_t)(tx->chunks[sdp_ring_chunk(&tx->ring, pos)] +
-					    sdp_ring_offset(&tx->ring, pos)),
-			.length = part,
-		};
 	}
 	return n;
 }

@@ -70,8 +70,7 @@ bool sdp_tx_begin_write(struct sdp_stream *st);
 int sdp_tx_write(struct sdp_stream *st, struct msghdr *msg, u32 *want);
 bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more);
 u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len);
-int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge);
-int sdp_tx_map_inline(struct sdp_stream *st, u32 len, struct ib_sge *sge);
+int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge, bool inlined);
 
 /* coalesce.c */
 bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len);
