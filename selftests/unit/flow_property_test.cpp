@@ -496,6 +496,46 @@ TEST(Burst, GoesOnWhenNothingIsHeld)
 	EXPECT_TRUE(sdp_burst_hold(&burst));
 }
 
+TEST(Burst, EndsItsWaitByACompletion)
+{
+	sdp_burst burst = {};
+
+	burst.share = 800;
+	EXPECT_FALSE(sdp_burst_fills(&burst, 700));
+	EXPECT_TRUE(sdp_burst_fills(&burst, 800));
+	for (int n = 0; n < 7; n++)
+		sdp_burst_sent(&burst, 1);
+	EXPECT_TRUE(sdp_burst_fills(&burst, 1)) << "a message is an eighth of it";
+	sdp_burst_sent(&burst, 1);
+	EXPECT_TRUE(sdp_burst_hold(&burst));
+	sdp_burst_complete(&burst, true);
+	EXPECT_FALSE(sdp_burst_hold(&burst));
+	EXPECT_TRUE(sdp_burst_fills(&burst, 1)) << "the next one waits for it";
+	sdp_burst_sent(&burst, 1);
+	EXPECT_TRUE(sdp_burst_hold(&burst)) << "the burst goes on";
+}
+
+// One that works on its writers' processor has always completed when they go on.
+TEST(Burst, DoesNotWaitForAnIdleDevice)
+{
+	for (const bool apart : {false, true}) {
+		sdp_burst burst = {};
+
+		burst.share = 100;
+		burst.apart = apart;
+		sdp_burst_sent(&burst, 100);
+		sdp_burst_complete(&burst, false);
+		EXPECT_EQ(sdp_burst_hold(&burst), !apart);
+	}
+}
+
+TEST(Burst, HasNoClockWithoutAShare)
+{
+	const sdp_burst burst = {};
+
+	EXPECT_FALSE(sdp_burst_fills(&burst, 1 << 20));
+}
+
 TEST(Imm, CarriesTheHeader)
 {
 	sdp_bsdh bsdh = {SDP_MID_DATA, SDP_OOB_PRES | SDP_OOB_PEND, 65535, 0, 0, 0x12345};

@@ -25,8 +25,6 @@
 #define NIC_RESERVED	(SDP_PEER_BUFS_MIN - 1)
 /* A ring has at most so many windows. */
 #define NIC_WINDOWS_MAX	512
-/* Short messages of a burst that the device is handed as they come. */
-#define BURST_MESSAGES	8
 
 /**
  * sdp_nic_window() - how long a virtual window is
@@ -152,18 +150,33 @@ bool sdp_burst_wait(struct sdp_burst *burst)
  * @burst: burst
  * @len: bytes
  *
- * Short messages cost the device about as much as longer ones, so that only a
- * few are its share.
+ * Of short ones only a few are its share.
  */
 void sdp_burst_sent(struct sdp_burst *burst, u32 len)
 {
-	u32 least = burst->share / BURST_MESSAGES;
-
 	if (burst->bytes < burst->share)
-		burst->bytes += len > least ? len : least;
+		burst->bytes += sdp_burst_cost(burst, len);
 	burst->moved = true;
 	burst->joined = false;
 	burst->due = false;
+}
+
+/**
+ * sdp_burst_complete() - the device has completed all that it was handed
+ * @burst: burst
+ * @held: a message is held back
+ *
+ * That message leaves now: completions are the clock of a burst.  If there is none, the
+ * device is faster than the writes come, and nothing has to wait for it; but one that
+ * works on the processor of its writers never lets them write meanwhile, and would be
+ * handed each write for itself.
+ */
+void sdp_burst_complete(struct sdp_burst *burst, bool held)
+{
+	if (held)
+		burst->due = true;
+	else if (burst->apart)
+		sdp_burst_end(burst);
 }
 
 /**

@@ -26,6 +26,7 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
  * @share: bytes that are handed to it as they come; what exceeds them is held back
  *	until it makes a large piece or has waited long enough; 0 = no limit
  * @bytes: handed to it since the peer has sent something, or since a pause
+ * @apart: the device does not need the processor on which programs write
  * @running: the time to wait is running
  * @moved: a message has left in the meantime
  * @joined: several writes were coalesced in the message that is held back
@@ -34,11 +35,23 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 struct sdp_burst {
 	u32 share;
 	u32 bytes;
+	bool apart;
 	bool running;
 	bool moved;
 	bool joined;
 	bool due;
 };
+
+/* Short messages of a burst that the device is handed as they come. */
+#define SDP_BURST_MESSAGES	8
+
+/* Short messages cost the device about as much as longer ones. */
+static inline u32 sdp_burst_cost(const struct sdp_burst *burst, u32 len)
+{
+	u32 least = burst->share / SDP_BURST_MESSAGES;
+
+	return len > least ? len : least;
+}
 
 /**
  * sdp_burst_hold() - whether a message that is not full is held back
@@ -47,6 +60,18 @@ struct sdp_burst {
 static inline bool sdp_burst_hold(const struct sdp_burst *burst)
 {
 	return burst->share && burst->bytes >= burst->share && !burst->due;
+}
+
+/**
+ * sdp_burst_fills() - whether a message uses up the share
+ * @burst: burst, before sdp_burst_sent()
+ * @len: bytes of the message
+ *
+ * Its completion ends the wait of what is held back behind it.
+ */
+static inline bool sdp_burst_fills(const struct sdp_burst *burst, u32 len)
+{
+	return burst->share && burst->bytes + sdp_burst_cost(burst, len) >= burst->share;
 }
 
 /**
@@ -69,6 +94,7 @@ static inline void sdp_burst_end(struct sdp_burst *burst)
 	burst->bytes = 0;
 }
 
+void sdp_burst_complete(struct sdp_burst *burst, bool held);
 bool sdp_burst_wait(struct sdp_burst *burst);
 void sdp_burst_sent(struct sdp_burst *burst, u32 len);
 bool sdp_burst_expired(struct sdp_burst *burst, bool held);

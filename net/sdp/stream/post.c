@@ -59,6 +59,8 @@ static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 	/* Nagle's rule waits for the completion of what is in flight. */
 	if (len && !sdp_nodelay(st->sk) && len < tx->max_payload)
 		return true;
+	if (len && tx->out.size && sdp_burst_fills(&tx->burst, len))
+		return true;
 	if (st->sk->sk_socket &&
 	    test_bit(SOCK_NOSPACE, &st->sk->sk_socket->flags))
 		return true;
@@ -588,6 +590,8 @@ void sdp_tx_reap(struct sdp_stream *st)
 		} while (!twr->signaled);
 		tx->signaled_seen++;
 	}
+	if (tx->out.size && tx->signaled_seen == tx->signaled && !tx->bytes_since_signal)
+		sdp_burst_complete(&tx->burst, tx->waits_for == SDP_WAIT_BURST);
 	if (tx->starved && !sdp_ring_used(&tx->ring))
 		WRITE_ONCE(tx->starved, false);
 	if (sdp_tx_writeable(st))

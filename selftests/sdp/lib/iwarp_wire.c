@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The wire between both ends of an iWARP connection: netem, XDP and counters. */
+/* The wire between both ends of an iWARP connection: XDP and counters. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <linux/bpf.h>
 #include <linux/ethtool.h>
 #include <linux/if_ether.h>
@@ -11,7 +10,6 @@
 #include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/tcp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -19,63 +17,11 @@
 
 #include "iwarp_wire.h"
 
-/* The network devices of client and server. */
-static char wires[2][IFNAMSIZ];
-
-static void find_wire(char *name, const struct addr *addr)
-{
-	struct ifaddrs *all, *one;
-
-	CHECK_OK(getifaddrs(&all));
-	for (one = all; one; one = one->ifa_next)
-		if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET &&
-		    ((struct sockaddr_in *)one->ifa_addr)->sin_addr.s_addr ==
-		    addr->in4.sin_addr.s_addr)
-			break;
-	if (!one)
-		sdp_skip("an end's address belongs to no network device");
-	strcpy(name, one->ifa_name);
-	freeifaddrs(all);
-}
-
-void wire_find(void)
-{
-	struct addr client = make_addr(opts.client[0], 0);
-	struct addr server = make_addr(opts.server[0], 0);
-
-	find_wire(wires[0], &client);
-	find_wire(wires[1], &server);
-}
-
-void run_command(const char *fmt, ...)
-{
-	char command[256];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(command, sizeof(command), fmt, args);
-	va_end(args);
-	if (system(command))
-		FAIL("'%s' fails", command);
-}
-
-void wire_is(const char *netem)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(wires); i++) {
-		run_command("tc qdisc del dev %s root 2> /dev/null; true", wires[i]);
-		if (*netem)
-			run_command("tc qdisc add dev %s root netem %s limit 10000",
-				    wires[i], netem);
-	}
-}
-
 void wire_segments_are(int most)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(wires); i++)
+	for (i = 0; i < WIRE_ENDS; i++)
 		run_command("ip link set dev %s gso_max_segs %d", wires[i], most);
 }
 
@@ -86,7 +32,7 @@ static void wire_set(uint32_t command, bool on)
 	int fd = CHECK_OK(socket(AF_INET, SOCK_DGRAM, 0));
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(wires); i++) {
+	for (i = 0; i < WIRE_ENDS; i++) {
 		strcpy(request.ifr_name, wires[i]);
 		CHECK_OK(ioctl(fd, SIOCETHTOOL, &request));
 	}

@@ -8,14 +8,8 @@
 #define IWARP_WIRE_H
 
 #include "iwarp_end.h"
+#include "sdp_wire.h"
 
-/* Must succeed. */
-void __printf(1, 2) run_command(const char *fmt, ...);
-
-/* Must come first: finds the network devices by the ends' addresses. */
-void wire_find(void);
-/* How the wire is in both directions, in netem's words; "" is as it was. */
-void wire_is(const char *netem);
 /* How many segments TCP gives to a device at a time. */
 void wire_segments_are(int most);
 /* Whether the devices join the segments that they receive. */
