@@ -29,6 +29,8 @@ static unsigned int sdp_min_flush_time = SDP_MIN_FLUSH_TIME;
 static unsigned int sdp_max_flush_time = SDP_MAX_FLUSH_TIME;
 static unsigned int sdp_min_zcopy_threshold = SDP_MIN_ZCOPY_THRESHOLD;
 static unsigned int sdp_max_zcopy_threshold = SDP_MAX_ZCOPY_THRESHOLD;
+static unsigned int sdp_min_zcopy_direct = SDP_MIN_ZCOPY_DIRECT;
+static unsigned int sdp_max_zcopy_direct = SDP_MAX_ZCOPY_DIRECT;
 static unsigned int sdp_min_zcopy_fault_limit = SDP_MIN_ZCOPY_FAULT_LIMIT;
 static unsigned int sdp_max_zcopy_fault_limit = SDP_MAX_ZCOPY_FAULT_LIMIT;
 static unsigned int sdp_min_fin_timeout = SDP_MIN_FIN_TIMEOUT;
@@ -170,6 +172,7 @@ static const struct ctl_table sdp_sysctls[] = {
 		.proc_handler = PROC_HANDLER(sdp_sysctl_guard),
 	},
 	SDP_SYSCTL(zcopy_threshold),
+	SDP_SYSCTL(zcopy_direct),
 	SDP_SYSCTL(zcopy_fault_limit),
 	SDP_SYSCTL(num_buffers),
 	SDP_SYSCTL(buffer_size),
@@ -204,6 +207,7 @@ int sdp_sysctl_init(struct net *net)
 	sn->zcopy = SDP_ZCOPY_OFF;
 	sn->zcopy_fault = sdp_guard_default;
 	sn->zcopy_threshold = SDP_DEFAULT_ZCOPY_THRESHOLD;
+	sn->zcopy_direct = SDP_DEFAULT_ZCOPY_DIRECT;
 	sn->zcopy_fault_limit = SDP_DEFAULT_ZCOPY_FAULT_LIMIT;
 	sn->num_buffers = SDP_DEFAULT_BUFFERS;
 	sn->buffer_size = SDP_DEFAULT_BUFFER_SIZE;

@@ -29,6 +29,10 @@ struct sdp_mib;
 #define SDP_MIN_ZCOPY_THRESHOLD	4096U
 #define SDP_MAX_ZCOPY_THRESHOLD	(1024U * 1024)
 #define SDP_DEFAULT_ZCOPY_THRESHOLD	(64U * 1024)
+/* Bytes from which on such a write is better read by the peer than sent. */
+#define SDP_MIN_ZCOPY_DIRECT	0U
+#define SDP_MAX_ZCOPY_DIRECT	(1024U * 1024 * 1024)
+#define SDP_DEFAULT_ZCOPY_DIRECT	(256U * 1024)
 #define SDP_MIN_ZCOPY_FAULT_LIMIT	0U
 #define SDP_MAX_ZCOPY_FAULT_LIMIT	100U
 #define SDP_DEFAULT_ZCOPY_FAULT_LIMIT	25U
@@ -89,6 +93,7 @@ struct sdp_mib;
  * @zcopy: sysctl, enum sdp_zcopy_mode
  * @zcopy_fault: sysctl, what protects memory that is being sent
  * @zcopy_threshold: sysctl, bytes
+ * @zcopy_direct: sysctl, bytes
  * @zcopy_fault_limit: sysctl, percent
  * @num_buffers: sysctl, receive buffers of new connections
  * @buffer_size: sysctl, their payload bytes
@@ -120,6 +125,7 @@ struct sdp_net {
 	const struct sdp_guard_ops *zcopy_fault;
 	unsigned int zcopy;
 	unsigned int zcopy_threshold;
+	unsigned int zcopy_direct;
 	unsigned int zcopy_fault_limit;
 	unsigned int num_buffers;
 	unsigned int buffer_size;

@@ -18,10 +18,10 @@
  */
 #define SDP_TX_TELL_PERIOD_US	400
 
-/* Sends what is in the send ring, which does not overtake what is advertised. */
+/* Sends what is in the send ring, which does not overtake pages that go before it. */
 static bool sdp_tx_push_data(struct sdp_conn *conn, enum sdp_flush cause)
 {
-	if (sdp_zsource_busy(&conn->zcopy.source) || conn->stream.async_out) {
+	if (sdp_zsend_ahead(&conn->zcopy)) {
 		sdp_tx_wait_behind(&conn->stream.tx);
 		return true;
 	}
@@ -39,7 +39,8 @@ static bool sdp_tx_push_direct(struct sdp_conn *conn, enum sdp_flush cause)
 		len = sdp_tx_ready(st, len, cause);
 		if (!len)
 			return true;
-		if (!sdp_tx_send_direct(st, len, &conn->zcopy.direct_payload, cause))
+		if (!sdp_tx_send_direct(st, len, &conn->zcopy.direct_payload,
+					len == left, cause))
 			return false;
 	}
 	return true;
@@ -198,7 +199,8 @@ static void sdp_tx_push_all(struct sdp_conn *conn, enum sdp_flush cause)
 		return;
 	if (!sdp_tx_push_data(conn, cause))
 		return;
-	if (unlikely(sends) && !(sdp_zsend_push(z) && sdp_tx_push_direct(conn, cause)))
+	if (unlikely(sends) && !(sdp_zsend_push(z) && sdp_tx_push_direct(conn, cause) &&
+				 sdp_tx_push_data(conn, cause)))
 		return;
 	if (!sdp_tx_push_fin(conn))
 		return;

@@ -197,9 +197,11 @@ static int sdp_conn_create_inline_qp(struct sdp_conn *conn, struct rdma_cm_id *i
 		attr = *wanted;
 		err = rdma_create_qp(id, conn->link.pd, &attr);
 	}
-	if (!err)
-		conn->link.max_inline = min(attr.cap.max_inline_data, SDP_TX_INLINE_MAX);
-	return err;
+	if (err)
+		return err;
+	conn->link.max_inline = min(attr.cap.max_inline_data, SDP_TX_INLINE_MAX);
+	conn->link.max_sge = min(wanted->cap.max_send_sge, SDP_TX_DIRECT_SGE);
+	return 0;
 }
 
 static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
@@ -230,7 +232,7 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	if (conn->zcopy.on) {
 		attr.cap.max_send_sge =
 			clamp_t(u32, id->device->attrs.max_send_sge,
-				SDP_TX_MAX_SGE, SDP_ZCOPY_READ_SGE);
+				SDP_TX_MAX_SGE, SDP_TX_DIRECT_SGE);
 		attr.cap.max_send_wr += SDP_ZCOPY_READS * SDP_ZCOPY_READ_WRS;
 		attr.cap.max_rdma_ctxs = SDP_ZCOPY_READS;
 		attr.port_num = id->port_num;

@@ -55,6 +55,7 @@ struct sdp_link_ops {
  * @qp: queue pair, NULL until the route is known
  * @cq: completion queue, shared with other connections
  * @max_inline: bytes that a send request may take with it, 0 = none
+ * @max_sge: pieces of memory that a send request may take
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
  */
@@ -69,6 +70,7 @@ struct sdp_link {
 	struct ib_qp *qp;
 	struct ib_cq *cq;
 	u32 max_inline;
+	u32 max_sge;
 	unsigned long flags;
 	int reason;
 };

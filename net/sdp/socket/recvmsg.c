@@ -157,6 +157,14 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	z->takers -= !rd->peek;
 }
 
+/* Once for each read, when the first of its bytes are there to be copied. */
+static void sdp_recv_unshare(struct sdp_sock *ssk, const struct sdp_read *rd)
+{
+	if (unlikely(ssk->conn.zcopy.async) && ssk->conn.stream.rx.bytes && !rd->done &&
+	    !rd->discard)
+		sdp_zrecv_unguard(&ssk->conn.zcopy, &rd->msg->msg_iter);
+}
+
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			   long timeo)
 {
@@ -178,6 +186,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 		ret = sdp_recv_urgent_signal(sk, rd, timeo);
 		if (ret)
 			return ret;
+		sdp_recv_unshare(sdp_sk(sk), rd);
 		ret = sdp_recv_queue(&sdp_sk(sk)->conn.stream, rd);
 		if (ret == -EFAULT &&
 		    !sdp_fault_in(sk, &rd->msg->msg_iter, rd->missing,

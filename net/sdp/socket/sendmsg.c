@@ -152,14 +152,20 @@ static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
 
 static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 					 const struct msghdr *msg,
-					 const struct sdp_zmsg *zm, long timeo)
+					 struct sdp_zmsg *zm, long timeo)
 {
-	if (!sdp_zcopy_wanted(&ssk->conn.zcopy, msg))
+	struct sdp_zcopy *z = &ssk->conn.zcopy;
+	unsigned long addr;
+
+	if (!sdp_zcopy_wanted(z, msg))
 		return SDP_ZCOPY_OFF;
-	if (sdp_zasync_possible(&ssk->conn.zcopy, zm))
-		return sdp_zasync_should_copy(&ssk->conn.zcopy, msg, zm) ?
-		       SDP_ZCOPY_OFF : SDP_ZCOPY_ASYNC;
-	return sdp_zsync_possible(&ssk->conn.zcopy, timeo) ? SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+	if (sdp_zasync_possible(z, zm)) {
+		zm->straight = sdp_zdirect_suits(z, sdp_zcopy_segment(&msg->msg_iter, &addr));
+		return sdp_zasync_should_copy(z, msg, zm) ||
+		       !(zm->straight || sdp_zsend_offers(z)) ? SDP_ZCOPY_OFF : SDP_ZCOPY_ASYNC;
+	}
+	return sdp_zsync_possible(z, timeo) && sdp_zsend_offers(z) ? SDP_ZCOPY_SYNC :
+								     SDP_ZCOPY_OFF;
 }
 
 /*

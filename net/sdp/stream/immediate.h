@@ -15,7 +15,7 @@ bool sdp_immediate_written(const struct sdp_stream *st);
 void sdp_immediate_choose(struct sdp_stream *st);
 bool sdp_immediate_saves(const struct sdp_stream *st, const struct sdp_msg *msg);
 void sdp_immediate_build(struct sdp_stream *st, const struct sdp_msg *msg,
-			 struct ib_rdma_wr *wr);
+			 struct sdp_payload *payload, struct ib_rdma_wr *wr);
 int sdp_immediate_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg);
 

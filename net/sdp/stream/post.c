@@ -86,10 +86,7 @@ static struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool sig
 	return twr;
 }
 
-/*
- * Takes the payload from where it is.  All requests for what is not in the ring are
- * signaled: only their completion says when that memory is free.
- */
+/* Takes the payload from where it is. */
 static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_how *how)
 {
 	struct sdp_tx *tx = &st->tx;
@@ -148,7 +145,7 @@ static int sdp_tx_gather(struct sdp_stream *st, struct sdp_payload *payload, u32
 			 struct ib_rdma_wr *wr, struct ib_sge *sge)
 {
 	if (payload)
-		return payload->map(payload, len, sge);
+		return payload->map(payload, 0, len, sge);
 	return sdp_tx_map(st, 0, len, sge, wr->wr.send_flags & IB_SEND_INLINE);
 }
 
@@ -247,7 +244,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 {
 	struct sdp_tx *tx = &st->tx;
 	u32 len = msg->payload_len;
-	struct ib_sge sge[SDP_TX_MAX_SGE];
+	struct ib_sge sge[SDP_TX_DIRECT_SGE];
 	struct ib_rdma_wr wr = {
 		.wr.wr_cqe = &st->tx_cqe,
 		.wr.sg_list = sge,
@@ -274,8 +271,8 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 	}
 	if (len && tx->out.size)
 		sdp_tx_build_write(st, msg, how.payload, &wr);
-	else if (!how.payload && sdp_immediate_saves(st, msg))
-		sdp_immediate_build(st, msg, &wr);
+	else if (sdp_immediate_saves(st, msg))
+		sdp_immediate_build(st, msg, how.payload, &wr);
 	else
 		sdp_tx_build_send(st, msg, how.payload, &wr);
 	if (!sdp_tx_consume(st, len, &how))
@@ -342,10 +339,11 @@ bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done)
  * @st: stream of a locked socket, credits and a work request are available
  * @len: bytes of payload, not more than its pieces allow
  * @payload: where it is
+ * @last: its memory is free when this has left
  *
  * Return: as sdp_tx_post_msg().
  */
-bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload)
+bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload, bool last)
 {
 	struct sdp_msg msg = {
 		.bsdh.mid = SDP_MID_DATA,
@@ -355,7 +353,7 @@ bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payl
 
 	sdp_owned(st->sk);
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
-	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = true, .payload = payload });
+	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = last, .payload = payload });
 }
 
 /**

@@ -81,9 +81,16 @@ bool sdp_tx_writeable(const struct sdp_stream *st)
 	       sdp_tx_below_lowat(st, 2);
 }
 
-/* A message that is longer than the peer's buffers is worth a question. */
-static void sdp_tx_want(struct sdp_tx *tx, u32 len)
+/**
+ * sdp_tx_want() - a message that is longer than the peer's buffers is worth a question
+ * @st: stream of a locked socket
+ * @len: bytes that it could have
+ */
+void sdp_tx_want(struct sdp_stream *st, u32 len)
 {
+	struct sdp_tx *tx = &st->tx;
+
+	sdp_owned(st->sk);
 	if (len <= tx->max_payload || tx->out.size)
 		return;
 	if (time_after(jiffies, tx->ask_again))
@@ -145,7 +152,7 @@ static void *sdp_tx_reserve(struct sdp_stream *st, u32 *len)
 		sdp_tx_enlarge(st);
 	if (sdp_tx_may_append(st))
 		used = sdp_tx_msg(tx, tx->wait_head - 1)->len;
-	sdp_tx_want(tx, used + *len);
+	sdp_tx_want(st, used + *len);
 	room = min3(room, tx->max_payload - used, sdp_ring_free(&tx->ring));
 	if (!room)
 		return sdp_tx_starve(tx, len);
@@ -229,7 +236,7 @@ static void sdp_tx_promised(struct sdp_stream *st)
 		return;
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	if (msg->open && msg->len >= tx->max_payload)
-		sdp_tx_want(tx, tx->max_payload + 1);
+		sdp_tx_want(st, tx->max_payload + 1);
 }
 
 /*

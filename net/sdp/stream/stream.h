@@ -34,6 +34,8 @@
 #define SDP_TX_HDR_LEN		(SDP_BSDH_LEN + SDP_RAVAH_LEN)
 /* One piece for the header, the others for ranges of the send ring. */
 #define SDP_TX_MAX_SGE		6
+/* Or for 64 KiB of user space, which seldom begin with a page, where devices allow it. */
+#define SDP_TX_DIRECT_SGE	18
 /* The header and the payload of a received message go to separate pieces. */
 #define SDP_RX_SGE		2
 
@@ -208,13 +210,13 @@ struct sdp_done {
 
 /**
  * struct sdp_payload - where the payload of messages is that is not in the send ring
- * @map: describe the next bytes, not more than SDP_TX_MAX_SGE - 1 pieces; returns how
- *	many these are
+ * @map: describe so many bytes, from so many on behind those that are posted; returns
+ *	how many pieces these are, of which one work request takes all and a header
  * @consume: the bytes are posted; returns what is to be done once they have left, or
  *	NULL
  */
 struct sdp_payload {
-	int (*map)(struct sdp_payload *payload, u32 len, struct ib_sge *sge);
+	int (*map)(struct sdp_payload *payload, u32 off, u32 len, struct ib_sge *sge);
 	struct sdp_done *(*consume)(struct sdp_payload *payload, u32 len);
 };
 

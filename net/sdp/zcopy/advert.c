@@ -10,11 +10,6 @@
 /* Work requests for all that may be advertised, and for revoking it. */
 #define SDP_ZSEND_WRS		(3 * SDP_ZCOPY_ADVERTS)
 
-static struct sdp_zsend *sdp_zsend_at(struct sdp_zcopy *z, u32 count)
-{
-	return &z->sends[count % SDP_ZCOPY_ADVERTS];
-}
-
 static u32 sdp_zsend_max_pages(const struct sdp_zcopy *z)
 {
 	return min_t(u32, SDP_ZCOPY_PAGES,
@@ -39,12 +34,20 @@ u32 sdp_zsend_fit(const struct sdp_zcopy *z, unsigned long addr, u32 len)
 }
 
 /* The peer gets a key to these bytes and to nothing else, a new one each time. */
-static bool sdp_zsend_map_mr(struct sdp_zcopy *z, struct sdp_zsend *s,
-			     struct sdp_zpages *zp)
+static bool sdp_zsend_map_mr(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	if (!s->mr)
-		s->mr = sdp_region_alloc(z->st->link, sdp_zsend_max_pages(z));
-	return s->mr && sdp_region_map(s->mr, zp->sgt.sgl, zp->nents, zp->len);
+	struct ib_mr **mr = &z->mrs[z->mr_turn % SDP_ZCOPY_ADVERTS];
+
+	/* Who had it before is gone: they come and go in turn. */
+	if (WARN_ON_ONCE(z->adverts >= SDP_ZCOPY_ADVERTS))
+		return false;
+	if (!*mr)
+		*mr = sdp_region_alloc(z->st->link, sdp_zsend_max_pages(z));
+	if (!*mr || !sdp_region_map(*mr, zp->sgt.sgl, zp->nents, zp->len))
+		return false;
+	zp->mr = *mr;
+	z->mr_turn++;
+	return true;
 }
 
 static void sdp_zsend_unmap(struct sdp_zcopy *z, struct sdp_zpages *zp)
@@ -54,14 +57,13 @@ static void sdp_zsend_unmap(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	zp->nents = 0;
 }
 
-static bool sdp_zsend_map(struct sdp_zcopy *z, struct sdp_zsend *s,
-			  struct sdp_zpages *zp)
+static bool sdp_zsend_map(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	zp->nents = ib_dma_map_sg(z->st->link->dev->ibdev, zp->sgt.sgl,
 				  zp->sgt.orig_nents, DMA_TO_DEVICE);
 	if (!zp->nents)
 		return false;
-	if (sdp_zsend_map_mr(z, s, zp))
+	if (zp->straight || sdp_zsend_map_mr(z, zp))
 		return true;
 	sdp_zsend_unmap(z, zp);
 	return false;
@@ -82,21 +84,16 @@ bool sdp_zsend_open(const struct sdp_zcopy *z)
 /**
  * sdp_zsend_may_add() - whether pages may be sent behind those in flight
  * @z: zero copy of a socket; without its lock it is a hint for a caller that waits
+ * @straight: they are not to be advertised
  *
- * Not behind pages that the peer has refused in part: the rest of these goes first.
+ * What is advertised is not behind pages that the peer has refused in part: the rest of
+ * these goes first.  All else may have as much in flight as the send ring has.
  */
-bool sdp_zsend_may_add(const struct sdp_zcopy *z)
+bool sdp_zsend_may_add(const struct sdp_zcopy *z, bool straight)
 {
-	u32 i = READ_ONCE(z->send_tail);
-	u32 head = READ_ONCE(z->send_head);
-
-	/* Without the lock the two may be of different connections. */
-	if (head - i >= READ_ONCE(z->source.max))
-		return false;
-	for (; i != head; i++)
-		if (READ_ONCE(z->sends[i % SDP_ZCOPY_ADVERTS].state) > SDP_ZSEND_OUT)
-			return false;
-	return true;
+	if (straight)
+		return sdp_tx_outstanding(z->st) < sdp_tx_limit(z->st);
+	return !READ_ONCE(z->refused) && READ_ONCE(z->adverts) < READ_ONCE(z->source.max);
 }
 
 /**
@@ -104,21 +101,25 @@ bool sdp_zsend_may_add(const struct sdp_zcopy *z)
  * @z: zero copy of a locked socket with a queue pair; sdp_zsend_may_add() said yes
  * @zp: the pages, which belong to the connection now if they are asynchronous;
  *	otherwise no others are sent
+ * @straight: they are not advertised, but sent as messages at once
  *
  * Return: whether that is possible.
  */
-bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp)
+bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp, bool straight)
 {
-	struct sdp_zsend *s = sdp_zsend_at(z, z->send_head);
-
 	sdp_owned(z->st->sk);
-	if (!sdp_zsend_map(z, s, zp))
+	zp->straight = straight;
+	if (!sdp_zsend_map(z, zp))
 		return false;
-	s->zp = zp;
-	s->state = SDP_ZSEND_READY;
-	s->keyed = false;
-	s->since = jiffies;
-	WRITE_ONCE(z->send_head, z->send_head + 1);
+	zp->state = zp->straight ? SDP_ZSEND_DIRECT : SDP_ZSEND_READY;
+	zp->since = jiffies;
+	if (zp->straight)
+		sdp_tx_want(z->st, zp->len);
+	else
+		WRITE_ONCE(z->adverts, z->adverts + 1);
+	list_add_tail(&zp->node, &z->sends);
+	if (!z->next)
+		z->next = zp;
 	z->st->async_out += zp->async;
 	if (zp->async)
 		z->st->async_bytes += zp->len;
@@ -134,22 +135,52 @@ static void sdp_zsend_count(struct sdp_conn_stats *stats, u32 len)
 }
 
 /**
+ * sdp_zsend_advance() - the first pages that were not posted are posted, or gone
+ * @z: zero copy of a locked socket (by its owner or in softirq) with such pages
+ */
+void sdp_zsend_advance(struct sdp_zcopy *z)
+{
+	sdp_owned(z->st->sk);
+	z->next = list_is_last(&z->next->node, &z->sends) ? NULL : list_next_entry(z->next, node);
+}
+
+/**
+ * sdp_zsend_refuse() - pages are not to be read any more by the peer
+ * @z: zero copy of a locked socket (by its owner or in softirq)
+ * @zp: pages that were advertised, or were to be
+ * @state: what becomes of them
+ */
+void sdp_zsend_refuse(struct sdp_zcopy *z, struct sdp_zpages *zp, enum sdp_zsend_state state)
+{
+	sdp_owned(z->st->sk);
+	if (zp->state <= SDP_ZSEND_OUT)
+		WRITE_ONCE(z->refused, z->refused + 1);
+	zp->state = state;
+}
+
+/**
  * sdp_zsend_finish() - the device does not use the oldest pages any more
  * @z: zero copy of a locked socket (by its owner or in softirq) with a device
  */
 void sdp_zsend_finish(struct sdp_zcopy *z)
 {
-	const struct sdp_zsend *s = sdp_zsend_oldest(z);
-	struct sdp_zpages *zp = s->zp;
+	struct sdp_zpages *zp = sdp_zsend_oldest(z);
 
 	sdp_owned(z->st->sk);
 	/* Its key ends before memory is released. */
-	WARN_ON_ONCE(s->keyed);
+	WARN_ON_ONCE(zp->keyed);
 	if (zp->done == zp->len)
-		sdp_zpace_learn(&z->pace, jiffies - s->since);
+		sdp_zpace_learn(&z->pace, jiffies - zp->since);
 	sdp_zsend_count(&z->st->stats, zp->done);
 	sdp_zsend_unmap(z, zp);
-	WRITE_ONCE(z->send_tail, z->send_tail + 1);
+	if (z->next == zp)
+		sdp_zsend_advance(z);
+	list_del(&zp->node);
+	z->finishes++;
+	if (!zp->straight)
+		WRITE_ONCE(z->adverts, z->adverts - 1);
+	if (!zp->straight && zp->state > SDP_ZSEND_OUT)
+		WRITE_ONCE(z->refused, z->refused - 1);
 	if (!zp->async) {
 		complete_all(&zp->over);
 		return;
@@ -168,72 +199,68 @@ static bool sdp_zsend_may_post(const struct sdp_zcopy *z, enum sdp_mid mid)
 }
 
 /* Bytes of them that the peer has read. */
-static u32 sdp_zsend_read(const struct sdp_zcopy *z, const struct sdp_zsend *s)
+static u32 sdp_zsend_read(const struct sdp_zcopy *z, const struct sdp_zpages *zp)
 {
-	return clamp_t(s32, z->source.done - s->start, 0, s->zp->len);
+	return clamp_t(s32, z->source.done - zp->start, 0, zp->len);
 }
 
 /* Advertises the pages to the peer; returns whether the connection lives. */
-static bool sdp_zsend_tell(struct sdp_zcopy *z, struct sdp_zsend *s)
+static bool sdp_zsend_tell(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	struct sdp_msg msg = {
 		.bsdh.mid = SDP_MID_SRCAVAIL,
 		.srcah = {
-			.len = s->zp->len,
-			.rkey = s->mr->rkey,
-			.vaddr = s->mr->iova,
+			.len = zp->len,
+			.rkey = zp->mr->rkey,
+			.vaddr = zp->mr->iova,
 		},
 	};
 
 	if (!sdp_zsource_busy(&z->source))
 		z->advertised = z->source.done;
-	s->state = SDP_ZSEND_OUT;
-	s->start = z->advertised;
-	z->advertised += s->zp->len;
-	trace_sdp_zcopy_offer(z->st->sk, s->zp->len, s->mr->rkey, s->zp->async);
+	zp->state = SDP_ZSEND_OUT;
+	zp->start = z->advertised;
+	z->advertised += zp->len;
+	trace_sdp_zcopy_offer(z->st->sk, zp->len, zp->mr->rkey, zp->async);
 	if (!sdp_tx_post_msg(z->st, &msg,
 			     z->st->link->dev->acked_on_completion))
 		return false;
-	sdp_zsource_advertise(&z->source, z->st->credit.tx_mseq, s->zp->len);
+	sdp_zsource_advertise(&z->source, z->st->credit.tx_mseq, zp->len);
 	return true;
 }
 
 /* Whether the peer has refused, or is about to have, some of the pages. */
-static bool sdp_zsend_refused(const struct sdp_zcopy *z,
-			      const struct sdp_zsend *s)
+static bool sdp_zsend_refused(const struct sdp_zcopy *z, const struct sdp_zpages *zp)
 {
-	if (s->state == SDP_ZSEND_OUT)
-		return !sdp_zsource_busy(&z->source) &&
-		       sdp_zsend_read(z, s) != s->zp->len;
-	return s->state > SDP_ZSEND_OUT && s->zp->done != s->zp->len;
+	if (zp->state == SDP_ZSEND_OUT)
+		return !sdp_zsource_busy(&z->source) && sdp_zsend_read(z, zp) != zp->len;
+	return zp->state > SDP_ZSEND_OUT && zp->done != zp->len;
 }
 
 /*
- * The first pages that are to be advertised, by their count; @send_head if there
- * are none.  What was refused is sent before anything else is advertised.
+ * The first pages that are to be advertised, NULL if there are none.  What was refused,
+ * or goes as messages, is sent before anything else is advertised.
  */
-static u32 sdp_zsend_next(const struct sdp_zcopy *z)
+static struct sdp_zpages *sdp_zsend_next(const struct sdp_zcopy *z)
 {
-	const struct sdp_zsend *s;
-	u32 i;
+	struct sdp_zpages *zp;
 
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = &z->sends[i % SDP_ZCOPY_ADVERTS];
-		if (sdp_zsend_refused(z, s))
-			return z->send_head;
-		if (s->state == SDP_ZSEND_READY)
-			break;
+	list_for_each_entry(zp, &z->sends, node) {
+		if (sdp_zsend_refused(z, zp))
+			return NULL;
+		if (zp->state == SDP_ZSEND_READY)
+			return zp;
 	}
-	return i;
+	return NULL;
 }
 
 /*
  * Data in the ring is before pages that a call waits for, and behind the others.
  * Like RingAvail, the advert waits for all that is in flight.
  */
-static bool sdp_zsend_may_offer(struct sdp_zcopy *z, const struct sdp_zsend *s)
+static bool sdp_zsend_may_offer(struct sdp_zcopy *z, const struct sdp_zpages *zp)
 {
-	return (s->zp->async || z->st->tx.wait_head == z->st->tx.wait_tail) &&
+	return (zp->async || z->st->tx.wait_head == z->st->tx.wait_tail) &&
 	       sdp_zsource_may_advertise(&z->source) &&
 	       z->st->ops->may_send(z->st->sk, SDP_MID_SRCAVAIL, 0) &&
 	       sdp_tx_room(&z->st->tx, SDP_ZSEND_WRS) &&
@@ -254,20 +281,21 @@ static u32 sdp_zsend_batch(const struct sdp_zcopy *z)
 static bool sdp_zsend_advertise(struct sdp_zcopy *z)
 {
 	struct ib_reg_wr regs[SDP_ZCOPY_ADVERTS];
-	u32 first = sdp_zsend_next(z);
-	u32 end, i;
+	struct sdp_zpages *first = sdp_zsend_next(z);
+	struct sdp_zpages *zp = first;
+	u32 n = 0;
+	u32 i;
 
-	if (first == z->send_head ||
-	    !sdp_zsend_may_offer(z, sdp_zsend_at(z, first)))
+	if (!first || !sdp_zsend_may_offer(z, first))
 		return true;
-	end = first + min(z->send_head - first, sdp_zsend_batch(z));
-	for (i = first; i != end; i++) {
-		sdp_tx_add_reg_mr(z->st, &regs[i - first], sdp_zsend_at(z, i)->mr,
-				  IB_ACCESS_REMOTE_READ);
-		sdp_zsend_at(z, i)->keyed = true;
+	list_for_each_entry_from(zp, &z->sends, node) {
+		if (zp->state != SDP_ZSEND_READY || n == sdp_zsend_batch(z))
+			break;
+		sdp_tx_add_reg_mr(z->st, &regs[n++], zp->mr, IB_ACCESS_REMOTE_READ);
+		zp->keyed = true;
 	}
-	for (i = first; i != end; i++)
-		if (!sdp_zsend_tell(z, sdp_zsend_at(z, i)))
+	for (zp = first, i = 0; i < n; i++, zp = list_next_entry(zp, node))
+		if (!sdp_zsend_tell(z, zp))
 			return false;
 	return true;
 }
@@ -295,7 +323,7 @@ static bool sdp_zsend_cancel(struct sdp_zcopy *z)
 bool sdp_zsend_push(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
-	if (!sdp_zsend_busy(z))
+	if (!z->adverts)
 		return true;
 	return sdp_zsend_advertise(z) && sdp_zsend_cancel(z);
 }
@@ -303,20 +331,25 @@ bool sdp_zsend_push(struct sdp_zcopy *z)
 /* Releases pages that are revoked, or has the rest of them sent. */
 static void sdp_zsend_settle(struct sdp_zcopy *z)
 {
-	struct sdp_zsend *s;
-	u32 i;
+	struct sdp_zpages *zp, *next;
 
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = sdp_zsend_at(z, i);
-		if (s->state == SDP_ZSEND_DIRECT)
+	list_for_each_entry_safe(zp, next, &z->sends, node) {
+		if (zp->state == SDP_ZSEND_DIRECT)
 			continue;
-		if (s->state != SDP_ZSEND_REVOKED || s->keyed)
+		if (zp->state != SDP_ZSEND_REVOKED || zp->keyed)
 			return;
-		if (s->zp->async && s->zp->done != s->zp->len)
-			s->state = SDP_ZSEND_DIRECT;
+		if (zp->async && zp->done != zp->len)
+			sdp_zsend_refuse(z, zp, SDP_ZSEND_DIRECT);
 		else
 			sdp_zsend_finish(z);
 	}
+}
+
+/* Revokes the key of pages; returns whether the connection lives. */
+static bool sdp_zsend_end_key(struct sdp_zcopy *z, struct sdp_zpages *zp)
+{
+	sdp_zsend_refuse(z, zp, SDP_ZSEND_REVOKED);
+	return !zp->keyed || sdp_tx_post_local_inv(z->st, zp->mr, &z->revoked);
 }
 
 /**
@@ -331,21 +364,20 @@ static void sdp_zsend_settle(struct sdp_zcopy *z)
 bool sdp_zsend_revoke(struct sdp_zcopy *z)
 {
 	bool busy = sdp_zsource_busy(&z->source);
-	struct sdp_zsend *s;
-	u32 i;
+	struct sdp_zpages *zp;
 
 	sdp_owned(z->st->sk);
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = sdp_zsend_at(z, i);
-		if (s->state != SDP_ZSEND_OUT)
+	if (!z->adverts)
+		return true;
+	list_for_each_entry(zp, &z->sends, node) {
+		if (zp->state != SDP_ZSEND_OUT)
 			continue;
-		s->zp->done = sdp_zsend_read(z, s);
-		s->zp->sent = s->zp->done;
-		if ((busy && s->zp->done != s->zp->len) ||
-		    (s->keyed && !sdp_tx_room(&z->st->tx, 0)))
+		zp->done = sdp_zsend_read(z, zp);
+		zp->sent = zp->done;
+		if ((busy && zp->done != zp->len) ||
+		    (zp->keyed && !sdp_tx_room(&z->st->tx, 0)))
 			break;
-		s->state = SDP_ZSEND_REVOKED;
-		if (s->keyed && !sdp_tx_post_local_inv(z->st, s->mr, &z->revoked))
+		if (!sdp_zsend_end_key(z, zp))
 			return false;
 	}
 	sdp_zsend_settle(z);
@@ -360,15 +392,12 @@ bool sdp_zsend_revoke(struct sdp_zcopy *z)
  */
 void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key)
 {
-	struct sdp_zsend *s;
-	u32 i;
+	struct sdp_zpages *zp;
 
 	sdp_owned(z->st->sk);
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = sdp_zsend_at(z, i);
-		if (s->state == SDP_ZSEND_OUT && s->mr->rkey == key)
-			s->keyed = false;
-	}
+	list_for_each_entry(zp, &z->sends, node)
+		if (zp->state == SDP_ZSEND_OUT && zp->mr->rkey == key)
+			zp->keyed = false;
 }
 
 /**
@@ -397,21 +426,21 @@ bool sdp_zsend_nudge(struct sdp_zcopy *z)
  */
 void sdp_zsend_free(struct sdp_zcopy *z)
 {
-	struct sdp_zsend *s;
+	struct sdp_zpages *zp;
 	u32 i;
 
 	sdp_owned(z->st->sk);
 	for (i = 0; i < SDP_ZCOPY_ADVERTS; i++) {
-		if (z->sends[i].mr)
-			ib_dereg_mr(z->sends[i].mr);
-		z->sends[i].mr = NULL;
-		z->sends[i].keyed = false;
+		if (z->mrs[i])
+			ib_dereg_mr(z->mrs[i]);
+		z->mrs[i] = NULL;
 	}
 	while (sdp_zsend_busy(z)) {
-		s = sdp_zsend_oldest(z);
-		if (s->state == SDP_ZSEND_OUT)
-			s->zp->done = sdp_zsend_read(z, s);
-		s->zp->sent = max(s->zp->sent, s->zp->done);
+		zp = sdp_zsend_oldest(z);
+		zp->keyed = false;
+		if (zp->state == SDP_ZSEND_OUT)
+			zp->done = sdp_zsend_read(z, zp);
+		zp->sent = max(zp->sent, zp->done);
 		sdp_zsend_finish(z);
 	}
 }
@@ -420,14 +449,12 @@ void sdp_zsend_free(struct sdp_zcopy *z)
 static void sdp_zsend_revoked(struct sdp_done *done)
 {
 	struct sdp_zcopy *z = container_of(done, struct sdp_zcopy, revoked);
-	struct sdp_zsend *s;
-	u32 i;
+	struct sdp_zpages *zp;
 
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = sdp_zsend_at(z, i);
-		if (s->state != SDP_ZSEND_REVOKED || !s->keyed)
+	list_for_each_entry(zp, &z->sends, node) {
+		if (zp->state != SDP_ZSEND_REVOKED || !zp->keyed)
 			continue;
-		s->keyed = false;
+		zp->keyed = false;
 		sdp_zsend_settle(z);
 		return;
 	}
@@ -446,6 +473,7 @@ static void sdp_zsend_finished(struct sdp_done *done)
  */
 void sdp_zsend_prepare(struct sdp_zcopy *z)
 {
+	INIT_LIST_HEAD(&z->sends);
 	z->revoked.done = sdp_zsend_revoked;
 	z->finished.done = sdp_zsend_finished;
 	sdp_zdirect_prepare(z);

@@ -114,7 +114,7 @@ static bool sdp_zasync_may_go_on(const struct sdp_zcopy *z,
 {
 	const struct sock *sk = z->st->sk;
 
-	return (sdp_zsend_may_add(z) && sdp_zsend_has_drained(z)) || sk->sk_err ||
+	return (sdp_zsend_may_add(z, zm->straight) && sdp_zsend_has_drained(z)) || sk->sk_err ||
 	       (sk->sk_shutdown & SEND_SHUTDOWN) ||
 	       !sdp_in_state(sk, SDPF_SEND) || !sdp_stream_is(z->st, zm->epoch);
 }
@@ -157,7 +157,7 @@ static bool sdp_zasync_may_add(const struct sdp_zcopy *z,
 {
 	return (zm->uarg ? z->on : z->async) && sdp_stream_is(z->st, zm->epoch) &&
 	       !sdp_zsend_waited_for(z) &&
-	       sdp_zsend_may_add(z) && sdp_zsend_open(z) &&
+	       sdp_zsend_may_add(z, zm->straight) && sdp_zsend_open(z) &&
 	       z->st->tx.wait_head == z->st->tx.wait_tail;
 }
 
@@ -165,7 +165,7 @@ static bool sdp_zasync_ready(struct sdp_zcopy *z, const struct sdp_zmsg *zm,
 			     long *timeo)
 {
 	z->st->ops->flush(z->st->sk);
-	if (!sdp_zsend_may_add(z) && *timeo) {
+	if (!sdp_zsend_may_add(z, zm->straight) && *timeo) {
 		sdp_zasync_wait(z, zm, timeo);
 		/* Another call may have begun to get its memory meanwhile. */
 		if (sdp_turn_wait(z->st->sk, &z->st->write_turn))
@@ -212,7 +212,7 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		return 0;
 	zp = zm->uarg ? sdp_zmsg_pin(zm, z, addr, len) :
 			sdp_zasync_protect(z, addr, len);
-	if (!zp || !sdp_zasync_may_add(z, zm) || !sdp_zsend_add(z, zp)) {
+	if (!zp || !sdp_zasync_may_add(z, zm) || !sdp_zsend_add(z, zp, zm->straight)) {
 		if (zp)
 			sdp_zpages_free(zp);
 		SDP_INC_STATS(sock_net(z->st->sk), SDP_MIB_GUARDREFUSALS);
@@ -229,17 +229,17 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 }
 
 /* Gives up what is advertised, or was to be. */
-static void sdp_zasync_cancel(struct sdp_zcopy *z, struct sdp_zsend *s)
+static void sdp_zasync_cancel(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	struct sdp_zsource *source = &z->source;
 
 	if (source->cancelled || source->cancel_due ||
-	    s->state == SDP_ZSEND_DIRECT)
+	    zp->state == SDP_ZSEND_DIRECT)
 		return;
 	SDP_INC_STATS(sock_net(z->st->sk), SDP_MIB_ZCOPYCANCELS);
 	z->st->stats.zcopy_cancels++;
-	if (s->state == SDP_ZSEND_READY)
-		s->state = SDP_ZSEND_DIRECT;
+	if (zp->state == SDP_ZSEND_READY)
+		sdp_zsend_refuse(z, zp, SDP_ZSEND_DIRECT);
 	else
 		sdp_zsource_cancel(source);
 }
@@ -254,7 +254,7 @@ static void sdp_zasync_cancel(struct sdp_zcopy *z, struct sdp_zsend *s)
  */
 void sdp_zasync_watch(struct sdp_zcopy *z)
 {
-	u32 now = sdp_zsend_passed(z) + z->send_tail;
+	u32 now = sdp_zsend_passed(z) + z->finishes;
 
 	sdp_owned(z->st->sk);
 	if (!z->st->async_out || !z->st->link->qp)
@@ -310,8 +310,10 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	sdp_owned(z->st->sk);
-	sdp_backoff_learn(&z->unread, zp->done == zp->len);
-	sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
+	if (!zp->straight) {
+		sdp_backoff_learn(&z->unread, zp->done == zp->len);
+		sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
+	}
 	if (!zp->msg)
 		sdp_zasync_learn(z, zp);
 	sdp_zpages_free(zp);

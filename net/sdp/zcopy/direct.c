@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the peer does not want to read (SendSm), of pages whose write has returned:
- * sent as messages, straight from the pages.
+ * Writes that have returned, sent as messages, straight from their pages: into the peer's
+ * ring or its receive buffers, by the device's own key, without a rendezvous.  And what the
+ * peer does not want to read of pages that were advertised (SendSm).
  */
+#include "base/base.h"
 #include "rdma/rdma.h"
 #include "zcopy.h"
+
+/**
+ * sdp_zdirect_suits() - whether pages are better sent as messages than advertised
+ * @z: zero copy of a locked socket that is connected
+ * @len: bytes of the write
+ *
+ * An advertisement saves the reader's copy, and takes a rendezvous, a registration and
+ * a reader that waits for that much.  Of long writes that follow each other all but the
+ * first hide the time that a rendezvous takes.  Not every peer reads, nor every program
+ * in such a way.
+ */
+bool sdp_zdirect_suits(struct sdp_zcopy *z, u32 len)
+{
+	u32 most = sdp_zdirect_most(z);
+
+	sdp_owned(z->st->sk);
+	if (len < most)
+		return true;
+	return most && (!sdp_zsend_busy(z) || !z->source.max || sdp_backoff_skips(&z->unread));
+}
 
 /* The pages whose bytes are to be sent next; NULL if there are none yet. */
 static struct sdp_zpages *sdp_zdirect_pages(const struct sdp_zcopy *z)
 {
-	const struct sdp_zsend *s;
-	u32 i;
-
-	for (i = z->send_tail; i != z->send_head; i++) {
-		s = &z->sends[i % SDP_ZCOPY_ADVERTS];
-		if (s->state != SDP_ZSEND_DIRECT)
-			return NULL;
-		if (s->zp->sent != s->zp->len)
-			return s->zp;
-	}
-	return NULL;
+	return z->next && z->next->state == SDP_ZSEND_DIRECT ? z->next : NULL;
 }
 
 /**
@@ -34,20 +46,21 @@ u32 sdp_zdirect_left(const struct sdp_zcopy *z)
 	return zp ? zp->len - zp->sent : 0;
 }
 
-/* Where the next byte is: the element, and the offset in it. */
-static struct scatterlist *sdp_zdirect_at(struct sdp_zpages *zp, u32 *offset)
+/* Goes on by so many bytes from a place in the list of pages. */
+static struct scatterlist *sdp_zdirect_skip(struct scatterlist *sg, u32 len, u32 *offset)
 {
-	struct scatterlist *sg;
-	u32 left = zp->sent;
-	u32 i;
-
-	for_each_sg(zp->sgt.sgl, sg, zp->nents, i) {
-		if (left < sg_dma_len(sg))
-			break;
-		left -= sg_dma_len(sg);
-	}
-	*offset = left;
+	len += *offset;
+	for (; sg && len >= sg_dma_len(sg); sg = sg_next(sg))
+		len -= sg_dma_len(sg);
+	*offset = len;
 	return sg;
+}
+
+/* The place of the first byte that was not read, when messages begin. */
+static void sdp_zdirect_begin(struct sdp_zpages *zp)
+{
+	zp->at_off = 0;
+	zp->at = sdp_zdirect_skip(zp->sgt.sgl, zp->sent, &zp->at_off);
 }
 
 /**
@@ -65,27 +78,26 @@ u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len)
 	u32 fit = 0;
 
 	sdp_owned(z->st->sk);
-	sg = sdp_zdirect_at(zp, &offset);
-	for (sges = 1; sges < SDP_TX_MAX_SGE && fit < len; sges++) {
+	if (!zp->at)
+		sdp_zdirect_begin(zp);
+	offset = zp->at_off;
+	for (sg = zp->at, sges = 1; sg && sges < z->st->link->max_sge && fit < len; sges++) {
 		fit += sg_dma_len(sg) - offset;
 		offset = 0;
 		sg = sg_next(sg);
-		if (!sg)
-			break;
 	}
 	return min(fit, len);
 }
 
-/* Describes the next bytes, not more than sdp_zdirect_fit() said. */
-static int sdp_zdirect_map(struct sdp_payload *payload, u32 len, struct ib_sge *sge)
+/* Describes the next bytes, or a part of them, not more than sdp_zdirect_fit() said. */
+static int sdp_zdirect_map(struct sdp_payload *payload, u32 off, u32 len, struct ib_sge *sge)
 {
 	struct sdp_zcopy *z = container_of(payload, struct sdp_zcopy, direct_payload);
 	struct sdp_zpages *zp = sdp_zdirect_pages(z);
-	struct scatterlist *sg;
-	u32 offset;
+	u32 offset = zp->at_off;
+	struct scatterlist *sg = sdp_zdirect_skip(zp->at, off, &offset);
 	int n = 0;
 
-	sg = sdp_zdirect_at(zp, &offset);
 	for (; len; sg = sg_next(sg), offset = 0, n++) {
 		sge[n].addr = sg_dma_address(sg) + offset;
 		sge[n].length = min(sg_dma_len(sg) - offset, len);
@@ -102,8 +114,13 @@ static struct sdp_done *sdp_zdirect_consume(struct sdp_payload *payload, u32 len
 	struct sdp_zpages *zp = sdp_zdirect_pages(z);
 
 	zp->sent += len;
+	zp->at = sdp_zdirect_skip(zp->at, len, &zp->at_off);
 	z->direct += len;
-	return zp->sent == zp->len ? &z->finished : NULL;
+	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_DIRECTBYTESOUT, len);
+	if (zp->sent != zp->len)
+		return NULL;
+	sdp_zsend_advance(z);
+	return &z->finished;
 }
 
 /**

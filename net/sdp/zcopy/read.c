@@ -323,7 +323,7 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
  * ours or the device's, would take a page fault for each page.  Memory without such
  * pages is skipped for a while: a look at a page takes a tenth of a fault.
  */
-static void sdp_zrecv_unguard(struct sdp_zcopy *z, unsigned long addr, u32 len)
+static void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len)
 {
 	u32 nr;
 
@@ -350,7 +350,7 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 	len = sdp_zrecv_fit(call, &addr);
 	if (!len)
 		return false;
-	sdp_zrecv_unguard(z, addr, len);
+	sdp_zrecv_unshare(z, addr, len);
 	if (sdp_zrecv_at_once(call, len))
 		return true;
 	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_RECV);
@@ -468,4 +468,21 @@ bool sdp_zrecv_push(struct sdp_zcopy *z)
 		sdp_zsink_told(sink, mid, z->st->credit.tx_mseq);
 	}
 	return true;
+}
+
+/**
+ * sdp_zrecv_unguard() - a read is about to copy to user memory
+ * @z: zero copy of a locked socket
+ * @iter: where to
+ *
+ * Context: process context.
+ */
+void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter)
+{
+	unsigned long addr;
+	u32 len = sdp_zcopy_segment(iter, &addr);
+
+	sdp_owned(z->st->sk);
+	if (len >= PAGE_SIZE)
+		sdp_zrecv_unshare(z, addr, min_t(u32, len, SDP_ZCOPY_BYTES));
 }

@@ -154,10 +154,8 @@ bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 	unsigned long addr;
 
 	sdp_owned(z->st->sk);
-	if (!z->on || !z->source.max || (msg->msg_flags & MSG_OOB) ||
-	    sdp_zcopy_segment(&msg->msg_iter, &addr) < sdp_zcopy_thresh(z))
-		return false;
-	return !sdp_backoff_skips(&z->unread);
+	return z->on && !(msg->msg_flags & MSG_OOB) &&
+	       sdp_zcopy_segment(&msg->msg_iter, &addr) >= sdp_zcopy_thresh(z);
 }
 
 /* Releases the pages, and the copies that stand for protected ones. */

@@ -22,7 +22,7 @@ static bool sdp_zsync_may_add(const struct sdp_zcopy *z,
 			      const struct sdp_zmsg *zm)
 {
 	return z->on && sdp_stream_is(z->st, zm->epoch) && !sdp_zsend_busy(z) &&
-	       sdp_zsend_may_add(z) && sdp_zsend_open(z);
+	       sdp_zsend_may_add(z, false) && sdp_zsend_open(z);
 }
 
 static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
@@ -40,7 +40,7 @@ static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
 	if (!len)
 		return NULL;
 	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_SEND);
-	if (zp && !(sdp_zsync_may_add(z, zm) && sdp_zsend_add(z, zp))) {
+	if (zp && !(sdp_zsync_may_add(z, zm) && sdp_zsend_add(z, zp, false))) {
 		sdp_zpages_free(zp);
 		return NULL;
 	}
@@ -50,7 +50,7 @@ static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
 /* Whether the pages are still the connection's. */
 static bool sdp_zsync_is_out(struct sdp_zcopy *z, const struct sdp_zpages *zp)
 {
-	return sdp_zsend_busy(z) && sdp_zsend_oldest(z)->zp == zp;
+	return sdp_zsend_busy(z) && sdp_zsend_oldest(z) == zp;
 }
 
 /* Waits as long as the peer reads on; returns whether the pages are free. */
@@ -99,7 +99,7 @@ static void sdp_zsync_count_cancel(struct sdp_zcopy *z)
 static void sdp_zsync_take_back(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
 	if (sdp_zsync_is_out(z, zp) &&
-	    sdp_zsend_oldest(z)->state == SDP_ZSEND_READY) {
+	    zp->state == SDP_ZSEND_READY) {
 		sdp_zsync_count_cancel(z);
 		sdp_zsend_finish(z);
 	} else if (sdp_zsync_is_out(z, zp) && sdp_zsource_busy(&z->source)) {

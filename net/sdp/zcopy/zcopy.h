@@ -9,6 +9,7 @@
 #define _SDP_ZCOPY_H
 
 #include <linux/completion.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/scatterlist.h>
 #include <linux/sdp.h>
@@ -97,6 +98,14 @@ enum sdp_zpages_use {
 	SDP_ZPAGES_RECV,	/* the device writes to them */
 };
 
+/* How far pages that are sent have come. */
+enum sdp_zsend_state {
+	SDP_ZSEND_READY,	/* to be advertised */
+	SDP_ZSEND_OUT,		/* the peer may read them */
+	SDP_ZSEND_REVOKED,	/* it may not any more, as soon as that is done */
+	SDP_ZSEND_DIRECT,	/* the rest is sent as messages */
+};
+
 /**
  * struct sdp_zpages - user pages that a transfer uses
  * @over: completed when the device does not use them any more; the call that
@@ -116,6 +125,15 @@ enum sdp_zpages_use {
  * @charged: pages, for net.sdp.zcopy_mem
  * @sgt: the pages as the device sees them
  * @nents: elements that are mapped, 0 = none
+ * @node: place among those that are sent
+ * @state: how far these have come
+ * @straight: they are not advertised, but sent as messages at once
+ * @keyed: the peer's key is registered, and not known to have ended
+ * @start: value of the source's counter before their first byte
+ * @mr: lets the peer read them
+ * @since: when user space has written them, jiffies
+ * @at: element of @sgt that has the next byte to be sent as a message
+ * @at_off: where in it that is
  * @nr: number of pages
  * @pages: the pages, pinned, or with a reference to each
  */
@@ -135,34 +153,17 @@ struct sdp_zpages {
 	u32 charged;
 	struct sg_table sgt;
 	u32 nents;
-	u32 nr;
-	struct page *pages[];
-};
-
-/* How far pages that are sent have come. */
-enum sdp_zsend_state {
-	SDP_ZSEND_READY,	/* to be advertised */
-	SDP_ZSEND_OUT,		/* the peer may read them */
-	SDP_ZSEND_REVOKED,	/* it may not any more, as soon as that is done */
-	SDP_ZSEND_DIRECT,	/* it wants the rest as messages */
-};
-
-/**
- * struct sdp_zsend - pages that are sent
- * @zp: the pages
- * @mr: lets the peer read them, allocated when first used
- * @state: how far they have come
- * @keyed: the peer's key is registered, and not known to have ended
- * @start: value of the source's counter before their first byte
- * @since: when user space has written them, jiffies
- */
-struct sdp_zsend {
-	struct sdp_zpages *zp;
-	struct ib_mr *mr;
+	struct list_head node;
 	enum sdp_zsend_state state;
+	bool straight;
 	bool keyed;
 	u32 start;
+	struct ib_mr *mr;
 	unsigned long since;
+	struct scatterlist *at;
+	u32 at_off;
+	u32 nr;
+	struct page *pages[];
 };
 
 /**
@@ -181,6 +182,8 @@ struct sdp_zread {
  * @direct_payload: the rest of pages that the peer has refused to read
  * @finished: the last message of these has left
  * @revoked: a key has been invalidated
+ * @sends: pages that are sent, in the order of the stream.  Either all of them are
+ *	asynchronous, or there is one for which a call waits.
  * @readers: calls that sleep and could read without a copy; theirs, whatever
  *	becomes of the connection
  * @takers: calls that sleep until there is something to read, which they take;
@@ -191,9 +194,12 @@ struct sdp_zread {
  * @ends_keys: the peer wants the reader to invalidate its keys
  * @source: what is advertised
  * @sink: what the peer advertises
- * @sends: pages that are sent, in the order of the stream; @send_head and
- *	@send_tail count them.  Either all of them are asynchronous, or there is
- *	one for which a call waits.
+ * @finishes: how many were, wraps
+ * @next: the first of them that are not all posted as messages, NULL if all are
+ * @adverts: how many of them are not straight
+ * @refused: of these, how many are not to be read any more
+ * @mrs: keys of those, which take turns; allocated when first used
+ * @mr_turn: whose turn it is, wraps
  * @direct: bytes of them that were sent as messages in all, wraps
  * @advertised: value of the source's counter when all that was advertised is read
  * @reads: pages that are being read into, in the order of the stream, all of
@@ -214,6 +220,7 @@ struct sdp_zcopy {
 	struct sdp_payload direct_payload;
 	struct sdp_done finished;
 	struct sdp_done revoked;
+	struct list_head sends;
 	u32 readers;
 	u32 takers;
 	u32 writers;
@@ -222,9 +229,12 @@ struct sdp_zcopy {
 	bool ends_keys;
 	struct sdp_zsource source;
 	struct sdp_zsink sink;
-	struct sdp_zsend sends[SDP_ZCOPY_ADVERTS];
-	u32 send_head;
-	u32 send_tail;
+	u32 finishes;
+	struct sdp_zpages *next;
+	u32 adverts;
+	u32 refused;
+	struct ib_mr *mrs[SDP_ZCOPY_ADVERTS];
+	u32 mr_turn;
 	u32 direct;
 	u32 advertised;
 	struct sdp_zread reads[SDP_ZCOPY_READS];
@@ -257,13 +267,22 @@ static inline bool sdp_zrecv_ready(const struct sdp_zcopy *z)
 /* Whether there are pages that are sent. */
 static inline bool sdp_zsend_busy(const struct sdp_zcopy *z)
 {
-	return z->send_head != z->send_tail;
+	return !list_empty(&z->sends);
 }
 
 /* How many bytes have left without the send ring, wraps. */
 static inline u32 sdp_zsend_passed(const struct sdp_zcopy *z)
 {
 	return z->source.done + z->direct;
+}
+
+/*
+ * Whether pages go before what is in the send ring.  Those that are posted do not: what
+ * is posted behind them arrives behind them.
+ */
+static inline bool sdp_zsend_ahead(const struct sdp_zcopy *z)
+{
+	return sdp_zsource_busy(&z->source) || (z->st->async_out && z->next);
 }
 
 /* Whether a call waits for them. */
@@ -273,12 +292,14 @@ static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
 }
 
 /*
- * Whether so many have left that a waiting writer is woken.  One wake-up for each would
+ * Whether so much has left that a waiting writer is woken.  One wake-up for each would
  * have writer and reader wait for each other in turns.
  */
 static inline bool sdp_zsend_has_drained(const struct sdp_zcopy *z)
 {
-	return z->send_head - z->send_tail <= z->source.max / 2;
+	if (!READ_ONCE(z->adverts))
+		return sdp_tx_outstanding(z->st) <= sdp_tx_limit(z->st) / 2;
+	return READ_ONCE(z->adverts) <= READ_ONCE(z->source.max) / 2;
 }
 
 /* How long the peer may read nothing before the advert is cancelled. */
@@ -289,9 +310,9 @@ static inline u32 sdp_zsend_patience(const struct sdp_zcopy *z)
 }
 
 /* Those that were sent first, if there are any. */
-static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
+static inline struct sdp_zpages *sdp_zsend_oldest(const struct sdp_zcopy *z)
 {
-	return &z->sends[z->send_tail % SDP_ZCOPY_ADVERTS];
+	return list_first_entry(&z->sends, struct sdp_zpages, node);
 }
 
 /**
@@ -299,12 +320,14 @@ static inline struct sdp_zsend *sdp_zsend_oldest(struct sdp_zcopy *z)
  * @epoch: the connection that it goes to, sdp_stream::epoch
  * @uarg: notifies user space when its memory is free; NULL if it is none
  * @borrowed: that is the caller's
+ * @straight: what is sent without a copy is not advertised, see sdp_zdirect_suits()
  * @sent: bytes that were sent without a copy
  */
 struct sdp_zmsg {
 	u32 epoch;
 	struct ubuf_info *uarg;
 	bool borrowed;
+	bool straight;
 	size_t sent;
 };
 
@@ -356,17 +379,34 @@ static inline bool sdp_zasync_possible(const struct sdp_zcopy *z,
 	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
 }
 
+/* Whether the peer reads what is advertised to it, and this write is worth a try. */
+static inline bool sdp_zsend_offers(struct sdp_zcopy *z)
+{
+	sdp_owned(z->st->sk);
+	return z->source.max && !sdp_backoff_skips(&z->unread);
+}
+
+/* Shorter writes are always sent straight from their pages; 0 = none is. */
+static inline u32 sdp_zdirect_most(const struct sdp_zcopy *z)
+{
+	return READ_ONCE(sdp_net(sock_net(z->st->sk))->zcopy_direct);
+}
+
 /**
  * sdp_zcopy_mode() - what a connection uses
  * @z: zero copy of a socket, locked or not
  *
- * Return: the mode; SDP_ZCOPY_OFF also if the device or the peer cannot do it.
+ * Return: the mode; SDP_ZCOPY_OFF also if the device cannot do it, or, for a write that
+ * waits until its memory is read, the peer.
  */
 static inline enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z)
 {
-	if (!READ_ONCE(z->on) || !READ_ONCE(z->source.max))
+	bool async = READ_ONCE(z->async);
+
+	if (!READ_ONCE(z->on) ||
+	    (!READ_ONCE(z->source.max) && !(async && sdp_zdirect_most(z))))
 		return SDP_ZCOPY_OFF;
-	return READ_ONCE(z->async) ? SDP_ZCOPY_ASYNC : SDP_ZCOPY_SYNC;
+	return async ? SDP_ZCOPY_ASYNC : SDP_ZCOPY_SYNC;
 }
 
 /* setup.c */
@@ -392,10 +432,12 @@ void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp);
 
 /* advert.c */
 void sdp_zsend_prepare(struct sdp_zcopy *z);
+void sdp_zsend_advance(struct sdp_zcopy *z);
+void sdp_zsend_refuse(struct sdp_zcopy *z, struct sdp_zpages *zp, enum sdp_zsend_state state);
 u32 sdp_zsend_fit(const struct sdp_zcopy *z, unsigned long addr, u32 len);
-bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp);
+bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp, bool straight);
 bool sdp_zsend_open(const struct sdp_zcopy *z);
-bool sdp_zsend_may_add(const struct sdp_zcopy *z);
+bool sdp_zsend_may_add(const struct sdp_zcopy *z, bool straight);
 bool sdp_zsend_revoke(struct sdp_zcopy *z);
 bool sdp_zsend_push(struct sdp_zcopy *z);
 void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key);
@@ -405,6 +447,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z);
 void sdp_zsend_free(struct sdp_zcopy *z);
 
 /* direct.c */
+bool sdp_zdirect_suits(struct sdp_zcopy *z, u32 len);
 u32 sdp_zdirect_left(const struct sdp_zcopy *z);
 u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
 void sdp_zdirect_prepare(struct sdp_zcopy *z);
@@ -439,5 +482,6 @@ void sdp_zrecv_asked(struct sdp_zcopy *z);
 void sdp_zrecv_answer(struct sdp_zcopy *z);
 u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want);
 bool sdp_zrecv_push(struct sdp_zcopy *z);
+void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter);
 
 #endif /* _SDP_ZCOPY_H */

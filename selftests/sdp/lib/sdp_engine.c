@@ -126,6 +126,8 @@ int zcopy_main(const char *wanted, int argc, char **argv,
 	       const struct sdp_case *cases, size_t count)
 {
 	char was[MAX_QUEUES][64];
+	const char *direct = getenv("SDP_TEST_ZCOPY_DIRECT");
+	char direct_was[16] = "";
 	char mode[16] = "off";
 	glob_t queues;
 	int ret;
@@ -134,11 +136,22 @@ int zcopy_main(const char *wanted, int argc, char **argv,
 		return sdp_main(argc, argv, cases, count);
 	read_sysctl(SYSCTL_ZCOPY, mode, sizeof(mode));
 	write_sysctl(SYSCTL_ZCOPY, wanted);
+	read_sysctl(SYSCTL_DIRECT, direct_was, sizeof(direct_was));
+	write_sysctl(SYSCTL_DIRECT, direct ? direct : "0");
 	keep_order(&queues, was);
 	ret = sdp_main(argc, argv, cases, count);
 	restore_order(&queues, was);
+	write_sysctl(SYSCTL_DIRECT, direct_was);
 	write_sysctl(SYSCTL_ZCOPY, mode);
 	return ret;
+}
+
+bool writes_are_offered(void)
+{
+	char direct[16];
+
+	read_sysctl(SYSCTL_DIRECT, direct, sizeof(direct));
+	return !strcmp(direct, "0");
 }
 
 long device_counters(const char *names)

@@ -8,6 +8,7 @@
 #include "sdp_test.h"
 
 #define SYSCTL_ZCOPY	"/proc/sys/net/sdp/zcopy"
+#define SYSCTL_DIRECT	"/proc/sys/net/sdp/zcopy_direct"
 
 #define SYSCTL_FLOW	"/proc/sys/net/sdp/flow_control"
 #define SYSCTL_FLOWS	"/proc/sys/net/sdp/available_flow_control"
@@ -58,9 +59,15 @@ struct flow_pair flow_open(const char *engine, int ring);
 /* Run with messages of a burst waiting as long as they ever do. */
 void with_long_wait(void (*run)(void));
 
-/* As sdp_main(), with a mode of zero copy for the cases. */
+/*
+ * As sdp_main(), with a mode of zero copy for the cases.  Writes are offered to the peer
+ * to read, and none is sent straight from its pages, unless SDP_TEST_ZCOPY_DIRECT says
+ * for how many bytes (net.sdp.zcopy_direct).
+ */
 int zcopy_main(const char *wanted, int argc, char **argv,
 	       const struct sdp_case *cases, size_t count);
+/* Whether it is so. */
+bool writes_are_offered(void);
 /* The sum of counters of all devices; the case is skipped if there are none. */
 long device_counters(const char *names);
 /* How often devices have found that a receiver was not ready. */

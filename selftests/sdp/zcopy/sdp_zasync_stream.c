@@ -157,8 +157,8 @@ static void small_reads(const char *engine)
 	memset(buf, 0xee, 5 * THRESH);
 	recv_pattern(p.server, SEED_UP, 0, 5 * THRESH, 1000);
 	/* Where this takes long the writer's side may have come first. */
-	CHECK(info_of(p.server).sdpi_zcopy_refusals > 0 ||
-	      info_of(p.client).sdpi_zcopy_cancels > 0);
+	CHECK_EQ(info_of(p.server).sdpi_zcopy_refusals > 0 ||
+		 info_of(p.client).sdpi_zcopy_cancels > 0, writes_are_offered());
 	close_pair(p);
 }
 
@@ -377,6 +377,8 @@ static void slow_reader_is_waited_for(void)
 	bool waited = false;
 	uint64_t pos = 0;
 
+	if (!writes_are_offered())
+		sdp_skip("nothing is offered");
 	WAIT_FOR(({
 		waited = waits_for_reader(p, ms, &pos);
 		if (waited && ms < slow)
@@ -392,6 +394,8 @@ static void given_up_after_a_while(void)
 	struct pair p = new_pair();
 	unsigned char *buf = memory(4 * THRESH, 0);
 
+	if (!writes_are_offered())
+		sdp_skip("nothing is offered");
 	write_async(p.client, buf, 4 * THRESH, 0);
 	memset(buf, 0xee, 4 * THRESH);
 	WAIT_FOR(info_of(p.client).sdpi_zcopy_cancels == 1);

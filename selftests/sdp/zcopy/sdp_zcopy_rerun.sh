@@ -50,6 +50,21 @@ nic_block() { with_block nic sdp_zasync sdp_zasync_stream; }
 rdma_choice() { with rdma async sdp_zblock; }
 nic_choice() { with nic async sdp_zblock; }
 
+# Straight from their pages, whatever their length.
+# with_direct ENGINE PROGRAM...
+with_direct() {
+	local engine=$1
+	shift
+	export SDP_TEST_ZCOPY_DIRECT=1073741824
+	with "$engine" async "$@"
+}
+
+credit_direct() { with_direct credit sdp_zasync sdp_zasync_stream sdp_zreuse sdp_zmsg; }
+rdma_direct() { with_direct rdma sdp_zasync sdp_zasync_stream sdp_zdirect; }
+nic_direct() { with_direct nic sdp_zasync sdp_zasync_stream sdp_zdirect; }
+block_direct() { set_sysctl zcopy_fault block; with_direct nic sdp_zasync sdp_zblock; }
+
 have_family || skip_all "no AF_SDP sockets in this kernel"
 run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async \
-	credit_block rdma_block nic_block rdma_choice nic_choice
+	credit_block rdma_block nic_block rdma_choice nic_choice \
+	credit_direct rdma_direct nic_direct block_direct
