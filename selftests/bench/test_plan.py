@@ -81,10 +81,17 @@ class Commands(unittest.TestCase):
 
     def test_a_mode_is_how_the_module_is_set(self):
         """Nothing else tells them apart."""
-        words = plan.EXPERIMENTS["zbandwidth"].command("azsdp", 65536).split()
+        words = plan.EXPERIMENTS["zbandwidth"].command("azoffer", 65536).split()
         self.assertEqual(words[:2], ["sdp", str(plan.WIRE)])
-        for setting in ("zcopy=async", "zcopy_threshold=4096"):
+        for setting in ("zcopy=async", "zcopy_threshold=4096", "zcopy_direct=0"):
             self.assertIn(setting, words[2].split(","))
+
+    def test_the_default_form_chooses(self):
+        """Users set the mode and nothing else."""
+        settings = plan.EXPERIMENTS["zbandwidth"].command("azsdp", 65536).split()[2]
+        self.assertIn("zcopy=async", settings.split(","))
+        for setting in ("zcopy_threshold", "zcopy_direct"):
+            self.assertNotIn(setting, settings)
 
     def test_a_guard_is_measured_by_the_size_of_pages(self):
         """Without a wire and settings, because no socket is in it."""

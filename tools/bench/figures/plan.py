@@ -23,9 +23,9 @@ def _engine(name, colour):
     return Transport(f"AF_SDP {name}", "sdp", colour, (("flow_control", name),))
 
 
-def _zcopy(label, colour, mode, fault="copy"):
+def _zcopy(label, colour, mode, fault="copy", more=(("zcopy_threshold", 4 * KIB),)):
     return Transport(label, "sdp", colour, (("flow_control", "credit"), ("zcopy", mode),
-                                            ("zcopy_fault", fault), ("zcopy_threshold", 4 * KIB)))
+                                            ("zcopy_fault", fault), *more))
 
 
 TRANSPORTS = {
@@ -35,8 +35,12 @@ TRANSPORTS = {
     "auto": _engine("auto", "#17becf"),
     "bsdp": _zcopy("BSDP", "#d62728", "off"),
     "zsdp": _zcopy("ZSDP", "#1f77b4", "sync"),
-    "azsdp": _zcopy("AZ-SDP copy", "#2ca02c", "async"),
-    "azblock": _zcopy("AZ-SDP block", "#ff7f0e", "async", "block"),
+    # These choose for each write, also whether to copy it.
+    "azsdp": _zcopy("AZ-SDP copy", "#2ca02c", "async", more=()),
+    "azblock": _zcopy("AZ-SDP block", "#ff7f0e", "async", "block", more=()),
+    # As the paper's: all is advertised.
+    "azoffer": _zcopy("AZ-SDP offer", "#8c564b", "async",
+                      more=(("zcopy_threshold", 4 * KIB), ("zcopy_direct", 0))),
     "verbs": Transport("raw verbs", "verbs", "#000000"),
     "verbs_write": Transport("raw write", "verbs_write", "#7f7f7f"),
     "verbs_read": Transport("raw read", "verbs_read", "#7f7f7f"),
@@ -226,9 +230,9 @@ def _over_wire(name, title, test, transports, points, axis, **more):
 def _zcopy_basics():
     """Figure 6 of the zero-copy paper, and the wire's share."""
     yield _over_wire("zlatency", "Ping-pong latency: half a round trip", "lat",
-                     ZCOPY + ("verbs",), _ZCOPY_SIZES, "message")
+                     ZCOPY + ("azoffer", "verbs"), _ZCOPY_SIZES, "message")
     yield _over_wire("zbandwidth", "Uni-directional throughput", "bw",
-                     ZCOPY + ("verbs", "verbs_read"), _ZCOPY_SIZES, "message")
+                     ZCOPY + ("azoffer", "verbs", "verbs_read"), _ZCOPY_SIZES, "message")
     yield _over_wire("zdelay", "Uni-directional throughput of 64 KiB by the wire's delay", "bw",
                      ZCOPY + ("verbs_read",), _DELAYS, "delay", size=64 * KIB, wire=0)
 
@@ -249,7 +253,7 @@ def _zcopy_programs():
 def _zcopy_crowds():
     """Figures 9 and 10: several connections."""
     yield _over_wire("zhot", f"Half a round trip, {_CLIENTS} clients served in turn", "hotspot",
-                     ZCOPY, _FEW_SIZES, "message", connections=_CLIENTS)
+                     ZCOPY + ("azoffer",), _FEW_SIZES, "message", connections=_CLIENTS)
     yield _over_wire("zstreams", "Throughput of all streams together, 64 KiB", "bw", ZCOPY,
                      (1, 2, 4, 8), "connections", size=64 * KIB)
     yield _over_wire("zclients", f"Throughput of {_CLIENTS} clients together", "bw", ZCOPY,
