@@ -39,8 +39,7 @@ static bool sdp_tx_push_direct(struct sdp_conn *conn, enum sdp_flush cause)
 		len = sdp_tx_ready(st, len, cause);
 		if (!len)
 			return true;
-		if (!sdp_tx_send_direct(st, len, &conn->zcopy.direct_payload,
-					len == left, cause))
+		if (!sdp_tx_send_direct(st, len, &conn->zcopy.direct_payload, cause))
 			return false;
 	}
 	return true;

@@ -157,12 +157,12 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	z->takers -= !rd->peek;
 }
 
-/* Once for each read, when the first of its bytes are there to be copied. */
+/* A program that has sent from the memory that it reads to would take page faults. */
 static void sdp_recv_unshare(struct sdp_sock *ssk, const struct sdp_read *rd)
 {
-	if (unlikely(ssk->conn.zcopy.async) && ssk->conn.stream.rx.bytes && !rd->done &&
-	    !rd->discard)
-		sdp_zrecv_unguard(&ssk->conn.zcopy, &rd->msg->msg_iter);
+	if (unlikely(ssk->conn.zcopy.async) && !rd->discard)
+		sdp_zrecv_unguard(&ssk->conn.zcopy, &rd->msg->msg_iter,
+				  ssk->conn.stream.rx.bytes);
 }
 
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,

@@ -150,6 +150,12 @@ static int sdp_send_cmsg(struct sock *sk, struct msghdr *msg)
 	return 0;
 }
 
+static enum sdp_zcopy_mode sdp_send_sync_mode(struct sdp_zcopy *z, long timeo)
+{
+	return sdp_zsync_possible(z, timeo) && sdp_zsend_offers(z) ? SDP_ZCOPY_SYNC :
+								     SDP_ZCOPY_OFF;
+}
+
 static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 					 const struct msghdr *msg,
 					 struct sdp_zmsg *zm, long timeo)
@@ -164,8 +170,7 @@ static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 		return sdp_zasync_should_copy(z, msg, zm) ||
 		       !(zm->straight || sdp_zsend_offers(z)) ? SDP_ZCOPY_OFF : SDP_ZCOPY_ASYNC;
 	}
-	return sdp_zsync_possible(z, timeo) && sdp_zsend_offers(z) ? SDP_ZCOPY_SYNC :
-								     SDP_ZCOPY_OFF;
+	return sdp_send_sync_mode(z, timeo);
 }
 
 /*
@@ -181,8 +186,7 @@ static u32 sdp_send_zcopy(struct sdp_sock *ssk, struct msghdr *msg,
 	if (*mode == SDP_ZCOPY_ASYNC) {
 		sent = sdp_zasync_send(&ssk->conn.zcopy, msg, zm, timeo);
 		if (!sent)
-			*mode = sdp_zsync_possible(&ssk->conn.zcopy, *timeo) ?
-				SDP_ZCOPY_SYNC : SDP_ZCOPY_OFF;
+			*mode = sdp_send_sync_mode(&ssk->conn.zcopy, *timeo);
 		return sent;
 	}
 	sent = sdp_zsync_send(&ssk->conn.zcopy, msg, zm, timeo);

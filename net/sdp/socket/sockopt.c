@@ -340,7 +340,8 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 			answer = sdp_ioctl_outq(sk);
 		break;
 	case SIOCOUTQNSD:
-		answer = sdp_ring_unsent(&sdp_sk(sk)->conn.stream.tx.ring);
+		answer = sdp_ring_unsent(&sdp_sk(sk)->conn.stream.tx.ring) +
+			 READ_ONCE(sdp_conn(sk)->zcopy.unsent_bytes);
 		break;
 	case SIOCATMARK:
 		answer = sdp_oob_at_mark(&sdp_sk(sk)->conn.stream);

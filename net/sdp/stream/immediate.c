@@ -41,7 +41,7 @@ void sdp_immediate_choose(struct sdp_stream *st)
 /**
  * sdp_immediate_saves() - whether a message needs a packet less without a header
  * @st: stream of a locked socket
- * @msg: message, its payload in the send ring
+ * @msg: message
  *
  * Then it has enough payload to fill the header's place, too.
  */

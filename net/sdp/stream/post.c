@@ -79,6 +79,7 @@ static struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool sig
 	twr->data = len;
 	twr->signaled = signal;
 	twr->len = len;
+	twr->direct = 0;
 	tx->since_signal = signal ? 0 : tx->since_signal + 1;
 	tx->bytes_since_signal = signal ? 0 : tx->bytes_since_signal + len;
 	tx->signaled += signal;
@@ -99,6 +100,7 @@ static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_h
 		return false;
 	twr = sdp_tx_account(st, how->payload ? 0 : len, how->signal);
 	twr->data = len;
+	twr->direct = how->payload ? len : 0;
 	twr->done = done;
 	return true;
 }
@@ -339,11 +341,12 @@ bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done)
  * @st: stream of a locked socket, credits and a work request are available
  * @len: bytes of payload, not more than its pieces allow
  * @payload: where it is
- * @last: its memory is free when this has left
+ *
+ * Its completion is needed: it says how much of that memory has arrived.
  *
  * Return: as sdp_tx_post_msg().
  */
-bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload, bool last)
+bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload)
 {
 	struct sdp_msg msg = {
 		.bsdh.mid = SDP_MID_DATA,
@@ -353,7 +356,7 @@ bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payl
 
 	sdp_owned(st->sk);
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
-	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = last, .payload = payload });
+	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = true, .payload = payload });
 }
 
 /**
@@ -539,7 +542,9 @@ static void sdp_tx_complete(struct sdp_stream *st, const struct sdp_tx_wr *twr)
 {
 	if (twr->data)
 		st->tx.since = jiffies;
-	st->stats.bytes_acked += twr->len;
+	st->stats.bytes_acked += twr->len + twr->direct;
+	WRITE_ONCE(st->async_bytes, st->async_bytes - twr->direct);
+	st->direct_acked += twr->direct;
 	if (WARN_ON_ONCE(!sdp_ring_release(&st->tx.ring, twr->len)))
 		return;
 	if (twr->done)

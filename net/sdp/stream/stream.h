@@ -223,12 +223,14 @@ struct sdp_payload {
 /**
  * struct sdp_tx_wr - a posted send work request
  * @len: bytes of the ring that are free once this one completed
+ * @direct: bytes of pages that no call waits for, that have arrived then
  * @data: it has payload, in the ring or elsewhere
  * @signaled: a completion will come
  * @done: what is to be done then, may be NULL
  */
 struct sdp_tx_wr {
 	u32 len;
+	u32 direct;
 	bool data;
 	bool signaled;
 	struct sdp_done *done;
@@ -442,7 +444,8 @@ struct sdp_stream_ops {
  *	released the lock whether the socket is still in the same connection
  * @async_out: pieces of user memory that are sent without a copy, and that no
  *	call waits for
- * @async_bytes: bytes of these that the peer has not read
+ * @async_bytes: bytes of these that have not arrived
+ * @direct_acked: bytes of pages that have arrived in messages, wraps
  */
 struct sdp_stream {
 	struct sock *sk;
@@ -469,6 +472,7 @@ struct sdp_stream {
 	u32 epoch;
 	u32 async_out;
 	u32 async_bytes;
+	u32 direct_acked;
 };
 
 /* stream.c */

@@ -31,7 +31,7 @@ bool sdp_tx_idle(struct sdp_stream *st, bool reading);
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
-bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload, bool last);
+bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload);
 bool sdp_tx_post_empty(struct sdp_stream *st);
 void sdp_tx_add_reg_mr(struct sdp_stream *st, struct ib_reg_wr *reg,
 		       struct ib_mr *mr, int access);
@@ -81,7 +81,7 @@ void sdp_tx_count_flush(struct sdp_stream *st, enum sdp_flush cause);
 u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause);
 bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep);
 bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload,
-			bool last, enum sdp_flush cause);
+			enum sdp_flush cause);
 
 /* Whether nothing in the send ring waits. */
 static inline bool sdp_tx_is_empty(const struct sdp_tx *tx)

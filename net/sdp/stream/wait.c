@@ -286,15 +286,14 @@ bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep)
  * @st: stream of a locked socket (by its owner or in softirq)
  * @len: bytes that sdp_tx_ready() has allowed
  * @payload: where they are
- * @last: their memory is free when they have left
  * @cause: what has come to look
  *
  * Return: false if the connection is ending.
  */
 bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload,
-			bool last, enum sdp_flush cause)
+			enum sdp_flush cause)
 {
 	sdp_owned(st->sk);
 	sdp_tx_end_stall(st, SDP_WAIT_NONE, cause);
-	return sdp_tx_post_direct(st, len, payload, last);
+	return sdp_tx_post_direct(st, len, payload);
 }

@@ -87,12 +87,13 @@ bool sdp_zsend_open(const struct sdp_zcopy *z)
  * @straight: they are not to be advertised
  *
  * What is advertised is not behind pages that the peer has refused in part: the rest of
- * these goes first.  All else may have as much in flight as the send ring has.
+ * these goes first.  All else may have as much in flight as the send ring may, beside it:
+ * the writer that waits is woken when pages are released.
  */
 bool sdp_zsend_may_add(const struct sdp_zcopy *z, bool straight)
 {
 	if (straight)
-		return sdp_tx_outstanding(z->st) < sdp_tx_limit(z->st);
+		return READ_ONCE(z->st->async_bytes) < sdp_tx_limit(z->st);
 	return !READ_ONCE(z->refused) && READ_ONCE(z->adverts) < READ_ONCE(z->source.max);
 }
 
@@ -113,16 +114,18 @@ bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp, bool straight)
 		return false;
 	zp->state = zp->straight ? SDP_ZSEND_DIRECT : SDP_ZSEND_READY;
 	zp->since = jiffies;
-	if (zp->straight)
+	if (zp->straight) {
 		sdp_tx_want(z->st, zp->len);
-	else
+		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes + zp->len);
+	} else {
 		WRITE_ONCE(z->adverts, z->adverts + 1);
+	}
 	list_add_tail(&zp->node, &z->sends);
 	if (!z->next)
 		z->next = zp;
 	z->st->async_out += zp->async;
 	if (zp->async)
-		z->st->async_bytes += zp->len;
+		WRITE_ONCE(z->st->async_bytes, z->st->async_bytes + zp->len);
 	return true;
 }
 
@@ -177,7 +180,9 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 		sdp_zsend_advance(z);
 	list_del(&zp->node);
 	z->finishes++;
-	if (!zp->straight)
+	if (zp->straight)
+		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes - (zp->len - zp->sent));
+	else
 		WRITE_ONCE(z->adverts, z->adverts - 1);
 	if (!zp->straight && zp->state > SDP_ZSEND_OUT)
 		WRITE_ONCE(z->refused, z->refused - 1);
@@ -185,9 +190,9 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 		complete_all(&zp->over);
 		return;
 	}
-	z->st->stats.bytes_acked += zp->sent - zp->done;
 	z->st->async_out--;
-	z->st->async_bytes -= zp->len;
+	/* The others have arrived in messages, see sdp_tx_reap(). */
+	WRITE_ONCE(z->st->async_bytes, z->st->async_bytes - zp->done);
 	sdp_zasync_over(z, zp);
 	if (z->writers && sdp_zsend_has_drained(z))
 		z->st->sk->sk_state_change(z->st->sk);
@@ -395,6 +400,8 @@ void sdp_zsend_key_ended(struct sdp_zcopy *z, u32 key)
 	struct sdp_zpages *zp;
 
 	sdp_owned(z->st->sk);
+	if (!z->adverts)
+		return;
 	list_for_each_entry(zp, &z->sends, node)
 		if (zp->state == SDP_ZSEND_OUT && zp->mr->rkey == key)
 			zp->keyed = false;
@@ -443,6 +450,7 @@ void sdp_zsend_free(struct sdp_zcopy *z)
 		zp->sent = max(zp->sent, zp->done);
 		sdp_zsend_finish(z);
 	}
+	WRITE_ONCE(z->st->async_bytes, 0);
 }
 
 /* The device has completed a local invalidation: of the oldest of these. */

@@ -18,6 +18,8 @@
 
 /* So many bytes have a page to themselves wherever they begin. */
 #define SDP_ZASYNC_LEAST	(2 * PAGE_SIZE)
+/* So many writes are copied after the first of which the memory was touched too early. */
+#define SDP_ZASYNC_TOUCHED	16
 
 /**
  * sdp_zasync_should_copy() - whether a write is cheaper to copy
@@ -186,6 +188,15 @@ static void sdp_zasync_begin(struct sdp_zcopy *z, u32 len)
 	sdp_timer_arm_once(z->st->sk, SDP_TIMER_ASYNC, SDP_ZCOPY_PATIENCE);
 }
 
+/*
+ * Long writes leave in pieces, so that one is protected while another is on its way, and
+ * the first pages are free before the last are sent.
+ */
+static u32 sdp_zasync_piece(const struct sdp_zcopy *z)
+{
+	return max_t(u32, sdp_tx_limit(z->st) / 4, SZ_64K);
+}
+
 /**
  * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
  * @z: zero copy of a locked socket, connected; the lock may be given up meanwhile
@@ -208,6 +219,8 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 	if (len < least || !sdp_zasync_ready(z, zm, timeo))
 		return 0;
 	len = sdp_zsend_fit(z, addr, len);
+	if (zm->straight)
+		len = min(len, sdp_zasync_piece(z));
 	if (!len)
 		return 0;
 	zp = zm->uarg ? sdp_zmsg_pin(zm, z, addr, len) :
@@ -293,9 +306,10 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	const struct sdp_net *sn = sdp_net(sock_net(z->st->sk));
 	u32 touched = sdp_zasync_count(z, zp);
 
-	sdp_backoff_learn(&z->touched,
-			  touched * 100 <=
-				  zp->nr * READ_ONCE(sn->zcopy_fault_limit));
+	/* Each attempt costs several times what it might save. */
+	sdp_backoff_learn_from(&z->touched,
+			       touched * 100 <= zp->nr * READ_ONCE(sn->zcopy_fault_limit),
+			       SDP_ZASYNC_TOUCHED);
 	sdp_zcopy_tell(z, "the program writes to it too early", &z->touched);
 }
 

@@ -115,7 +115,8 @@ static struct sdp_done *sdp_zdirect_consume(struct sdp_payload *payload, u32 len
 
 	zp->sent += len;
 	zp->at = sdp_zdirect_skip(zp->at, len, &zp->at_off);
-	z->direct += len;
+	if (zp->straight)
+		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes - len);
 	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_DIRECTBYTESOUT, len);
 	if (zp->sent != zp->len)
 		return NULL;

@@ -474,15 +474,16 @@ bool sdp_zrecv_push(struct sdp_zcopy *z)
  * sdp_zrecv_unguard() - a read is about to copy to user memory
  * @z: zero copy of a locked socket
  * @iter: where to
+ * @len: bytes that there are
  *
  * Context: process context.
  */
-void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter)
+void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter, u32 len)
 {
 	unsigned long addr;
-	u32 len = sdp_zcopy_segment(iter, &addr);
 
 	sdp_owned(z->st->sk);
+	len = min(sdp_zcopy_segment(iter, &addr), len);
 	if (len >= PAGE_SIZE)
-		sdp_zrecv_unshare(z, addr, min_t(u32, len, SDP_ZCOPY_BYTES));
+		sdp_zrecv_unshare(z, addr, len);
 }

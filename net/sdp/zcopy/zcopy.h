@@ -41,8 +41,6 @@ struct ubuf_info;
 #define SDP_ZCOPY_READS		4U
 /* Work requests for each, even if each page has a place of its own. */
 #define SDP_ZCOPY_READ_WRS	12U
-/* Pieces that one of them has where devices allow it: four do for a read then. */
-#define SDP_ZCOPY_READ_SGE	17U
 /* Work requests that register the memory to read to, where devices need that. */
 #define SDP_ZCOPY_REG_WRS	3U
 
@@ -76,10 +74,15 @@ static inline bool sdp_backoff_skips(struct sdp_backoff *b)
 	return true;
 }
 
+static inline void sdp_backoff_learn_from(struct sdp_backoff *b, bool good, u32 first)
+{
+	b->step = good ? 0 : clamp(b->step * 2, first, SDP_BACKOFF_STEP_MAX);
+	b->skip = b->step;
+}
+
 static inline void sdp_backoff_learn(struct sdp_backoff *b, bool good)
 {
-	b->step = good ? 0 : clamp(b->step * 2, 1U, SDP_BACKOFF_STEP_MAX);
-	b->skip = b->step;
+	sdp_backoff_learn_from(b, good, 1);
 }
 
 /* Says for how long, and why, what was just learned turns zero copy off. */
@@ -200,7 +203,7 @@ struct sdp_zread {
  * @refused: of these, how many are not to be read any more
  * @mrs: keys of those, which take turns; allocated when first used
  * @mr_turn: whose turn it is, wraps
- * @direct: bytes of them that were sent as messages in all, wraps
+ * @unsent_bytes: bytes of those that are straight that are not posted yet
  * @advertised: value of the source's counter when all that was advertised is read
  * @reads: pages that are being read into, in the order of the stream, all of
  *	them by one call; @read_head and @read_tail count them
@@ -235,7 +238,7 @@ struct sdp_zcopy {
 	u32 refused;
 	struct ib_mr *mrs[SDP_ZCOPY_ADVERTS];
 	u32 mr_turn;
-	u32 direct;
+	u32 unsent_bytes;
 	u32 advertised;
 	struct sdp_zread reads[SDP_ZCOPY_READS];
 	u32 read_head;
@@ -270,10 +273,10 @@ static inline bool sdp_zsend_busy(const struct sdp_zcopy *z)
 	return !list_empty(&z->sends);
 }
 
-/* How many bytes have left without the send ring, wraps. */
+/* How many bytes have arrived without the send ring, wraps. */
 static inline u32 sdp_zsend_passed(const struct sdp_zcopy *z)
 {
-	return z->source.done + z->direct;
+	return z->source.done + z->st->direct_acked;
 }
 
 /*
@@ -298,7 +301,7 @@ static inline bool sdp_zsend_waited_for(const struct sdp_zcopy *z)
 static inline bool sdp_zsend_has_drained(const struct sdp_zcopy *z)
 {
 	if (!READ_ONCE(z->adverts))
-		return sdp_tx_outstanding(z->st) <= sdp_tx_limit(z->st) / 2;
+		return READ_ONCE(z->st->async_bytes) <= sdp_tx_limit(z->st) / 2;
 	return READ_ONCE(z->adverts) <= READ_ONCE(z->source.max) / 2;
 }
 
@@ -482,6 +485,6 @@ void sdp_zrecv_asked(struct sdp_zcopy *z);
 void sdp_zrecv_answer(struct sdp_zcopy *z);
 u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want);
 bool sdp_zrecv_push(struct sdp_zcopy *z);
-void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter);
+void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter, u32 len);
 
 #endif /* _SDP_ZCOPY_H */

@@ -18,6 +18,7 @@
 
 #include <linux/sdp.h>
 
+#include "sdp_engine.h"
 #include "sdp_memory.h"
 #include "sdp_neigh.h"
 #include "sdp_owners.h"
@@ -484,5 +485,5 @@ static const struct sdp_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return zcopy_main("off", argc, argv, cases, ARRAY_SIZE(cases));
 }

@@ -112,7 +112,9 @@ static void several_under_way(void)
 
 	for (n = 0; n < 4; n++)
 		write_async(p.client, buf + n * THRESH, THRESH, n * THRESH);
-	CHECK(ioctl_int(p.client, SIOCOUTQ) >= (int)(4 * THRESH));
+	/* What is not offered arrives, although nobody reads it. */
+	if (writes_are_offered())
+		CHECK(ioctl_int(p.client, SIOCOUTQ) >= (int)(4 * THRESH));
 	memset(buf, 0xee, 4 * THRESH);
 	read_all(p.server, 0, 4 * THRESH);
 	WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
@@ -250,7 +252,7 @@ static void reads_over_many_writes(void)
 		got += want;
 	}
 	thread_join(writer);
-	CHECK(info_of(p.server).sdpi_zcopy_received > 0);
+	CHECK_EQ(info_of(p.server).sdpi_zcopy_received > 0, writes_are_offered());
 	close_pair(p);
 }
 
