@@ -54,14 +54,6 @@ bool sdp_immediate_saves(const struct sdp_stream *st, const struct sdp_msg *msg)
 	       ((msg->payload_len - 1) & (packet - 1)) + SDP_BSDH_LEN >= packet;
 }
 
-static int sdp_immediate_map(struct sdp_stream *st, struct sdp_payload *payload, u32 off,
-			     u32 len, struct ib_sge *sge)
-{
-	if (payload)
-		return payload->map(payload, off, len, sge);
-	return sdp_tx_map(st, off, len, sge, false);
-}
-
 /**
  * sdp_immediate_build() - the request that sends such a message
  * @st: stream of a locked socket
@@ -79,8 +71,8 @@ void sdp_immediate_build(struct sdp_stream *st, const struct sdp_msg *msg,
 	sdp_owned(st->sk);
 	wr->wr.opcode = IB_WR_SEND_WITH_IMM;
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
-	n = sdp_immediate_map(st, payload, rest, SDP_BSDH_LEN, sge);
-	n += sdp_immediate_map(st, payload, 0, rest, sge + n);
+	n = sdp_tx_gather(st, payload, rest, SDP_BSDH_LEN, sge, false);
+	n += sdp_tx_gather(st, payload, 0, rest, sge + n, false);
 	wr->wr.num_sge = n;
 }
 

@@ -142,15 +142,6 @@ static bool sdp_tx_inlined(const struct sdp_stream *st, const struct sdp_payload
 	return !payload && len <= st->link->max_inline;
 }
 
-/* Where the payload is. */
-static int sdp_tx_gather(struct sdp_stream *st, struct sdp_payload *payload, u32 len,
-			 struct ib_rdma_wr *wr, struct ib_sge *sge)
-{
-	if (payload)
-		return payload->map(payload, 0, len, sge);
-	return sdp_tx_map(st, 0, len, sge, wr->wr.send_flags & IB_SEND_INLINE);
-}
-
 /* Where the header is. */
 static void sdp_tx_gather_hdr(struct sdp_stream *st, u32 slot, struct ib_rdma_wr *wr,
 			      struct ib_sge *sge)
@@ -181,7 +172,8 @@ static void sdp_tx_build_send(struct sdp_stream *st, const struct sdp_msg *msg,
 	wr->wr.opcode = msg->ends_key ? IB_WR_SEND_WITH_INV : IB_WR_SEND;
 	if (msg->ends_key)
 		wr->wr.ex.invalidate_rkey = msg->key;
-	wr->wr.num_sge = 1 + sdp_tx_gather(st, payload, msg->payload_len, wr, sge + 1);
+	wr->wr.num_sge = 1 + sdp_tx_gather(st, payload, 0, msg->payload_len, sge + 1,
+				       wr->wr.send_flags & IB_SEND_INLINE);
 }
 
 /* The request that writes payload into the peer's ring. */
@@ -196,7 +188,8 @@ static void sdp_tx_build_write(struct sdp_stream *st, const struct sdp_msg *msg,
 	wr->wr.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg->bsdh));
 	if (sdp_tx_inlined(st, payload, len))
 		wr->wr.send_flags |= IB_SEND_INLINE;
-	wr->wr.num_sge = sdp_tx_gather(st, payload, len, wr, wr->wr.sg_list);
+	wr->wr.num_sge = sdp_tx_gather(st, payload, 0, len, wr->wr.sg_list,
+				       wr->wr.send_flags & IB_SEND_INLINE);
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
 	wr->rkey = tx->out_rkey;
 	sdp_outring_write(&tx->out, len);

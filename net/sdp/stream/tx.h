@@ -83,6 +83,15 @@ bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep);
 bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload,
 			enum sdp_flush cause);
 
+/* Where payload is, from so many bytes on behind what is posted: in pages, or in the ring. */
+static inline int sdp_tx_gather(struct sdp_stream *st, struct sdp_payload *payload, u32 off,
+				u32 len, struct ib_sge *sge, bool inlined)
+{
+	if (payload)
+		return payload->map(payload, off, len, sge);
+	return sdp_tx_map(st, off, len, sge, inlined);
+}
+
 /* Whether nothing in the send ring waits. */
 static inline bool sdp_tx_is_empty(const struct sdp_tx *tx)
 {
