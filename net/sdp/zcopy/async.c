@@ -190,7 +190,7 @@ static void sdp_zasync_begin(struct sdp_zcopy *z, u32 len)
 
 /*
  * Long writes leave in pieces, so that one is protected while another is on its way, and
- * the first pages are free before the last are sent.
+ * the first pages are free before the last are sent.  None is shorter than that.
  */
 static u32 sdp_zasync_piece(const struct sdp_zcopy *z)
 {
@@ -219,8 +219,8 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 	if (len < least || !sdp_zasync_ready(z, zm, timeo))
 		return 0;
 	len = sdp_zsend_fit(z, addr, len);
-	if (zm->straight)
-		len = min(len, sdp_zasync_piece(z));
+	if (zm->straight && len / 2 >= sdp_zasync_piece(z))
+		len = sdp_zasync_piece(z);
 	if (!len)
 		return 0;
 	zp = zm->uarg ? sdp_zmsg_pin(zm, z, addr, len) :

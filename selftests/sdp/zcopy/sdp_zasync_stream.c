@@ -252,7 +252,7 @@ static void reads_over_many_writes(void)
 		got += want;
 	}
 	thread_join(writer);
-	CHECK_EQ(info_of(p.server).sdpi_zcopy_received > 0, writes_are_offered());
+	CHECK(info_of(p.server).sdpi_zcopy_received > 0 || !writes_are_offered());
 	close_pair(p);
 }
 

@@ -199,6 +199,8 @@ static void long_ones_are_offered(void)
 	unsigned char *buf = memory(len, 0);
 	uint64_t pos = 0;
 
+	if (over_iwarp())
+		sdp_skip("on one processor each write is sent before the next begins");
 	WAIT_FOR(({
 		struct job job = { p.server, SEED_UP, pos, 4 * len, len };
 		pthread_t reader;
