@@ -232,6 +232,6 @@ static const struct sdp_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	setenv("SDP_TEST_ZCOPY_DIRECT", "262144", false);
+	setenv("SDP_TEST_ZCOPY_DIRECT", "262144", true);
 	return zcopy_main("async", argc, argv, cases, ARRAY_SIZE(cases));
 }
