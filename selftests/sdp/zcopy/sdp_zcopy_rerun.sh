@@ -62,8 +62,7 @@ with_direct() {
 credit_direct() { with_direct credit sdp_zasync sdp_zasync_stream sdp_zreuse sdp_zmsg; }
 rdma_direct() { with_direct rdma sdp_zasync sdp_zasync_stream sdp_zdirect; }
 nic_direct() { with_direct nic sdp_zasync sdp_zasync_stream sdp_zdirect; }
-# Which chooses between waiting and copies itself.
-block_direct() { with_direct nic sdp_zblock; }
+block_direct() { set_sysctl zcopy_fault block; with_direct nic sdp_zasync; }
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
 run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async \
