@@ -508,7 +508,7 @@ TEST(Burst, EndsItsWaitByACompletion)
 	EXPECT_TRUE(sdp_burst_fills(&burst, 1)) << "a message is an eighth of it";
 	sdp_burst_sent(&burst, 1);
 	EXPECT_TRUE(sdp_burst_hold(&burst));
-	sdp_burst_complete(&burst, true);
+	sdp_burst_complete(&burst, true, false);
 	EXPECT_FALSE(sdp_burst_hold(&burst));
 	EXPECT_TRUE(sdp_burst_fills(&burst, 1)) << "the next one waits for it";
 	sdp_burst_sent(&burst, 1);
@@ -522,9 +522,8 @@ TEST(Burst, DoesNotWaitForAnIdleDevice)
 		sdp_burst burst = {};
 
 		burst.share = 100;
-		burst.apart = apart;
 		sdp_burst_sent(&burst, 100);
-		sdp_burst_complete(&burst, false);
+		sdp_burst_complete(&burst, false, apart);
 		EXPECT_EQ(sdp_burst_hold(&burst), !apart);
 	}
 }

@@ -77,7 +77,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ZcopyMemRefusals", SDP_MIB_ZCOPYMEMREFUSALS),
 	/* payload bytes written without a copy by calls that did not wait */
 	SNMP_MIB_ITEM("AsyncBytesOut", SDP_MIB_ASYNCBYTESOUT),
-	/* of these, what went straight from its pages into messages */
+	/* of these, what went straight from its pages into messages, refused or not offered */
 	SNMP_MIB_ITEM("DirectBytesOut", SDP_MIB_DIRECTBYTESOUT),
 	/* writes that could have been such, but for the kind of memory */
 	SNMP_MIB_ITEM("GuardRefusals", SDP_MIB_GUARDREFUSALS),

@@ -179,7 +179,8 @@ bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
 }
 
 /*
- * Data and pages first, then the DisConn that ends them; an empty message is
+ * Data and pages first, and data that has waited behind pages that are posted now; then
+ * the DisConn that ends them; an empty message is
  * sent when none of these carried the credits to return, or the word of an
  * urgent byte that has to wait, or just a sign of life that is due.
  */

@@ -165,17 +165,18 @@ void sdp_burst_sent(struct sdp_burst *burst, u32 len)
  * sdp_burst_complete() - the device has completed all that it was handed
  * @burst: burst
  * @held: a message is held back
+ * @apart: the device does not need the processor on which programs write
  *
  * That message leaves now: completions are the clock of a burst.  If there is none, the
  * device is faster than the writes come, and nothing has to wait for it; but one that
  * works on the processor of its writers never lets them write meanwhile, and would be
  * handed each write for itself.
  */
-void sdp_burst_complete(struct sdp_burst *burst, bool held)
+void sdp_burst_complete(struct sdp_burst *burst, bool held, bool apart)
 {
 	if (held)
 		burst->due = true;
-	else if (burst->apart)
+	else if (apart)
 		sdp_burst_end(burst);
 }
 

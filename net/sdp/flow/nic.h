@@ -26,7 +26,6 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
  * @share: bytes that are handed to it as they come; what exceeds them is held back
  *	until it makes a large piece or has waited long enough; 0 = no limit
  * @bytes: handed to it since the peer has sent something, or since a pause
- * @apart: the device does not need the processor on which programs write
  * @running: the time to wait is running
  * @moved: a message has left in the meantime
  * @joined: several writes were coalesced in the message that is held back
@@ -35,7 +34,6 @@ u32 sdp_nic_fit(const struct sdp_outring *out, const struct sdp_credit *credit,
 struct sdp_burst {
 	u32 share;
 	u32 bytes;
-	bool apart;
 	bool running;
 	bool moved;
 	bool joined;
@@ -94,7 +92,7 @@ static inline void sdp_burst_end(struct sdp_burst *burst)
 	burst->bytes = 0;
 }
 
-void sdp_burst_complete(struct sdp_burst *burst, bool held);
+void sdp_burst_complete(struct sdp_burst *burst, bool held, bool apart);
 bool sdp_burst_wait(struct sdp_burst *burst);
 void sdp_burst_sent(struct sdp_burst *burst, u32 len);
 bool sdp_burst_expired(struct sdp_burst *burst, bool held);

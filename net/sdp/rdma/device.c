@@ -231,7 +231,6 @@ static int sdp_device_add(struct ib_device *ibdev)
 		sdp_device_is_iwarp(dev);
 	else
 		sdp_device_is_ib(dev);
-	dev->apart = !ib_uses_virt_dma(ibdev);
 	dev->flows = sdp_device_flows(dev);
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);

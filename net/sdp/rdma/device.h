@@ -32,7 +32,6 @@ struct sdp_link;
  * @cm_limits_reads: the connection manager negotiates how many reads are in flight
  * @tcp_ports: its ports are TCP's
  * @holds: a message waits while the receiver has posted no buffer for it
- * @apart: it does its work itself, and not on the processors of the host
  * @immediate: immediate data that it carries, SDP_FEAT_*
  * @ulp: what its provider offers beyond the verbs, or NULL
  * @caps: enum iw_ulp_cap of it
@@ -55,7 +54,6 @@ struct sdp_device {
 	bool cm_limits_reads;
 	bool tcp_ports;
 	bool holds;
-	bool apart;
 	u16 immediate;
 	const struct iw_ulp_ops *ulp;
 	u32 caps;

@@ -161,13 +161,13 @@ static enum sdp_zcopy_mode sdp_send_mode(struct sdp_sock *ssk,
 					 struct sdp_zmsg *zm, long timeo)
 {
 	struct sdp_zcopy *z = &ssk->conn.zcopy;
-	unsigned long addr;
+	u32 len = sdp_zcopy_wanted(z, msg);
 
-	if (!sdp_zcopy_wanted(z, msg))
+	if (!len)
 		return SDP_ZCOPY_OFF;
 	if (sdp_zasync_possible(z, zm)) {
-		zm->straight = sdp_zdirect_suits(z, sdp_zcopy_segment(&msg->msg_iter, &addr));
-		return sdp_zasync_should_copy(z, msg, zm) ||
+		zm->straight = sdp_zdirect_suits(z, len);
+		return sdp_zasync_should_copy(z, len, zm) ||
 		       !(zm->straight || sdp_zsend_offers(z)) ? SDP_ZCOPY_OFF : SDP_ZCOPY_ASYNC;
 	}
 	return sdp_send_sync_mode(z, timeo);

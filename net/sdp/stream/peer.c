@@ -124,7 +124,6 @@ int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah)
 	tx->out_addr = ravah->vaddr;
 	tx->out_rkey = ravah->rkey;
 	tx->burst.share = READ_ONCE(sn->device_share);
-	tx->burst.apart = st->link->dev->apart;
 	WRITE_ONCE(tx->max_payload, tx->out.most);
 	return 0;
 }

@@ -586,8 +586,10 @@ void sdp_tx_reap(struct sdp_stream *st)
 		} while (!twr->signaled);
 		tx->signaled_seen++;
 	}
+	/* Devices without DMA are the kernel's own code. */
 	if (tx->out.size && tx->signaled_seen == tx->signaled && !tx->bytes_since_signal)
-		sdp_burst_complete(&tx->burst, tx->waits_for == SDP_WAIT_BURST);
+		sdp_burst_complete(&tx->burst, tx->waits_for == SDP_WAIT_BURST,
+				   !ib_uses_virt_dma(st->link->dev->ibdev));
 	if (tx->starved && !sdp_ring_used(&tx->ring))
 		WRITE_ONCE(tx->starved, false);
 	if (sdp_tx_writeable(st))

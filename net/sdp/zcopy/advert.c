@@ -112,9 +112,9 @@ bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp, bool straight)
 	zp->straight = straight;
 	if (!sdp_zsend_map(z, zp))
 		return false;
-	zp->state = zp->straight ? SDP_ZSEND_DIRECT : SDP_ZSEND_READY;
+	zp->state = straight ? SDP_ZSEND_DIRECT : SDP_ZSEND_READY;
 	zp->since = jiffies;
-	if (zp->straight) {
+	if (straight) {
 		sdp_tx_want(z->st, zp->len);
 		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes + zp->len);
 	} else {
@@ -161,6 +161,19 @@ void sdp_zsend_refuse(struct sdp_zcopy *z, struct sdp_zpages *zp, enum sdp_zsend
 	zp->state = state;
 }
 
+/* Pages are not in flight any more. */
+static void sdp_zsend_uncount(struct sdp_zcopy *z, const struct sdp_zpages *zp)
+{
+	z->finishes++;
+	if (zp->straight) {
+		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes - (zp->len - zp->sent));
+		return;
+	}
+	WRITE_ONCE(z->adverts, z->adverts - 1);
+	if (zp->state > SDP_ZSEND_OUT)
+		WRITE_ONCE(z->refused, z->refused - 1);
+}
+
 /**
  * sdp_zsend_finish() - the device does not use the oldest pages any more
  * @z: zero copy of a locked socket (by its owner or in softirq) with a device
@@ -179,13 +192,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 	if (z->next == zp)
 		sdp_zsend_advance(z);
 	list_del(&zp->node);
-	z->finishes++;
-	if (zp->straight)
-		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes - (zp->len - zp->sent));
-	else
-		WRITE_ONCE(z->adverts, z->adverts - 1);
-	if (!zp->straight && zp->state > SDP_ZSEND_OUT)
-		WRITE_ONCE(z->refused, z->refused - 1);
+	sdp_zsend_uncount(z, zp);
 	if (!zp->async) {
 		complete_all(&zp->over);
 		return;

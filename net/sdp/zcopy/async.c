@@ -24,20 +24,17 @@
 /**
  * sdp_zasync_should_copy() - whether a write is cheaper to copy
  * @z: zero copy of a locked socket; sdp_zasync_possible() said yes
- * @msg: what user space writes
+ * @len: bytes of user memory that are contiguous, which sdp_zcopy_wanted() said
  * @zm: whether that is with MSG_ZEROCOPY
  *
  * An application that wrote to its memory too early is likely to do so again, and gets
  * copies of it in any case, each by a page fault.  And of little memory there may be
  * no whole page to protect.
  */
-bool sdp_zasync_should_copy(struct sdp_zcopy *z, const struct msghdr *msg,
-			    const struct sdp_zmsg *zm)
+bool sdp_zasync_should_copy(struct sdp_zcopy *z, u32 len, const struct sdp_zmsg *zm)
 {
-	unsigned long addr;
-
 	sdp_owned(z->st->sk);
-	if (sdp_zcopy_segment(&msg->msg_iter, &addr) < SDP_ZASYNC_LEAST)
+	if (len < SDP_ZASYNC_LEAST)
 		return true;
 	return !zm->uarg && sdp_backoff_skips(&z->touched);
 }

@@ -148,14 +148,19 @@ u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr)
  * sdp_zcopy_wanted() - whether a write is to be tried without a copy
  * @z: zero copy of a locked socket that is connected
  * @msg: what user space writes
+ *
+ * Return: bytes of user memory that are contiguous; 0 if it is not.
  */
-bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
+u32 sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 {
 	unsigned long addr;
+	u32 len;
 
 	sdp_owned(z->st->sk);
-	return z->on && !(msg->msg_flags & MSG_OOB) &&
-	       sdp_zcopy_segment(&msg->msg_iter, &addr) >= sdp_zcopy_thresh(z);
+	if (!z->on || (msg->msg_flags & MSG_OOB))
+		return 0;
+	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
+	return len >= sdp_zcopy_thresh(z) ? len : 0;
 }
 
 /* Releases the pages, and the copies that stand for protected ones. */

@@ -98,8 +98,7 @@ static void sdp_zsync_count_cancel(struct sdp_zcopy *z)
 /* Gets the pages back from a peer that does not read. */
 static void sdp_zsync_take_back(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	if (sdp_zsync_is_out(z, zp) &&
-	    zp->state == SDP_ZSEND_READY) {
+	if (sdp_zsync_is_out(z, zp) && zp->state == SDP_ZSEND_READY) {
 		sdp_zsync_count_cancel(z);
 		sdp_zsend_finish(z);
 	} else if (sdp_zsync_is_out(z, zp) && sdp_zsource_busy(&z->source)) {

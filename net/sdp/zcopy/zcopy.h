@@ -182,7 +182,7 @@ struct sdp_zread {
 /**
  * struct sdp_zcopy - zero copy of a connection (socket lock)
  * @st: the connection's stream
- * @direct_payload: the rest of pages that the peer has refused to read
+ * @direct_payload: pages that are sent as messages, or what the peer has refused to read
  * @finished: the last message of these has left
  * @revoked: a key has been invalidated
  * @sends: pages that are sent, in the order of the stream.  Either all of them are
@@ -420,7 +420,7 @@ void sdp_zcopy_begin(struct sdp_zcopy *z);
 void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts);
 void sdp_zcopy_free(struct sdp_zcopy *z);
 u32 sdp_zcopy_thresh(const struct sdp_zcopy *z);
-bool sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg);
+u32 sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
 struct sdp_zpages *sdp_zpages_alloc(struct sdp_zcopy *z, unsigned long addr,
 				    u32 len);
@@ -460,8 +460,7 @@ u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		   const struct sdp_zmsg *zm, long *timeo);
 
 /* async.c */
-bool sdp_zasync_should_copy(struct sdp_zcopy *z, const struct msghdr *msg,
-			    const struct sdp_zmsg *zm);
+bool sdp_zasync_should_copy(struct sdp_zcopy *z, u32 len, const struct sdp_zmsg *zm);
 u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo);
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
