@@ -40,7 +40,9 @@ static bool burst_by_the_clock(struct flow_pair *f)
 	       after.sdpi_flushes[SDP_FLUSH_PAUSE] == before.sdpi_flushes[SDP_FLUSH_PAUSE];
 }
 
-static void bursts_have_a_clock(const char *engine)
+static const char *engine;
+
+static void run_bursts(void)
 {
 	struct flow_pair f = flow_open(engine, RING);
 
@@ -58,36 +60,26 @@ static void wire_as_before(void)
 	wire_is("");
 }
 
-static void rdma_bursts(void)
+static void run_slowly(void)
 {
-	bursts_have_a_clock("rdma");
+	run_and_undo(run_bursts, wire_as_before);
 }
 
-static void rdma_slowly(void)
+static void completions_are_the_clock(const char *name)
 {
-	run_and_undo(rdma_bursts, wire_as_before);
+	engine = name;
+	wire_find();
+	with_long_wait(run_slowly);
 }
 
 static void rdma_completions_are_the_clock(void)
 {
-	wire_find();
-	with_long_wait(rdma_slowly);
-}
-
-static void nic_bursts(void)
-{
-	bursts_have_a_clock("nic");
-}
-
-static void nic_slowly(void)
-{
-	run_and_undo(nic_bursts, wire_as_before);
+	completions_are_the_clock("rdma");
 }
 
 static void nic_completions_are_the_clock(void)
 {
-	wire_find();
-	with_long_wait(nic_slowly);
+	completions_are_the_clock("nic");
 }
 
 static const struct sdp_case cases[] = {

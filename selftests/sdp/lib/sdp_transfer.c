@@ -87,6 +87,31 @@ void both_ways(struct job jobs[4], void *(*write)(void *arg))
 		thread_join(threads[i]);
 }
 
+void write_and_overwrite(int fd, unsigned char *buf, size_t len, uint64_t pos)
+{
+	pattern_fill(buf, len, SEED_UP, pos);
+	write_all(fd, buf, len);
+	memset(buf, 0xee, len);
+}
+
+uint64_t fill_and_overwrite(int fd, unsigned char *buf, size_t len)
+{
+	uint64_t pos = 0;
+	ssize_t n;
+
+	set_nonblock(fd, true);
+	do {
+		pattern_fill(buf, len, SEED_UP, pos);
+		n = send(fd, buf, len, 0);
+		memset(buf, 0xee, len);
+		if (n > 0)
+			pos += n;
+		CHECK(pos < 16 * MIB);
+	} while (n > 0);
+	CHECK_EQ(errno, EAGAIN);
+	return pos;
+}
+
 /* One write from memory that is not aligned, while a reader waits. */
 void one_way(int from, int to, size_t len, size_t offset, uint64_t pos)
 {
@@ -94,11 +119,8 @@ void one_way(int from, int to, size_t len, size_t offset, uint64_t pos)
 	unsigned char *buf = memory(len, offset);
 	pthread_t reader;
 
-	pattern_fill(buf, len, SEED_UP, pos);
 	thread_start(&reader, read_job, &job);
-	write_all(from, buf, len);
-	/* The memory is the program's again. */
-	memset(buf, 0xee, len);
+	write_and_overwrite(from, buf, len, pos);
 	thread_join(reader);
 	munmap(buf - offset, len + offset);
 }

@@ -40,6 +40,13 @@ void read_all(int fd, uint64_t pos, size_t len);
  * is so slow that an earlier one was given up, the next may be copied.
  */
 void write_async(int fd, unsigned char *buf, size_t len, uint64_t pos);
+/* A write with as many calls as it takes, whose memory is the program's again. */
+void write_and_overwrite(int fd, unsigned char *buf, size_t len, uint64_t pos);
+/*
+ * Writes that do not wait, each overwritten at once, until there is no room; returns how
+ * many bytes were taken, which are from the start of SEED_UP.
+ */
+uint64_t fill_and_overwrite(int fd, unsigned char *buf, size_t len);
 /* One write whose memory is overwritten before it is read. */
 void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos);
 

@@ -127,18 +127,8 @@ static void without_waiting(void)
 	struct pair p = new_pair();
 	size_t len = 2 * THRESH;
 	unsigned char *buf = memory(len, 0);
-	uint64_t pos = 0, got = 0;
-	ssize_t n;
+	uint64_t pos = fill_and_overwrite(p.client, buf, len), got = 0;
 
-	set_nonblock(p.client, true);
-	do {
-		pattern_fill(buf, len, SEED_UP, pos);
-		n = send(p.client, buf, len, 0);
-		memset(buf, 0xee, len);
-		if (n > 0)
-			pos += n;
-	} while (n > 0);
-	CHECK_EQ(errno, EAGAIN);
 	CHECK(info_of(p.client).sdpi_async_sent > 0);
 	read_all(p.server, got, pos);
 	wait_poll(p.client, POLLOUT);

@@ -54,9 +54,7 @@ static void poll_loop_reads_it(const char *engine)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++, pos += LEN) {
-		pattern_fill(buf, LEN, SEED_UP, pos);
-		write_all(p.client, buf, LEN);
-		memset(buf, 0xee, LEN);
+		write_and_overwrite(p.client, buf, LEN, pos);
 		poll_and_read(p.server, pos, LEN);
 	}
 	CHECK(info_of(p.client).sdpi_async_sent > 0);
@@ -89,10 +87,8 @@ static void small_writes_between(void)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		pattern_fill(buf, LEN, SEED_UP, pos);
-		write_all(p.client, buf, LEN);
+		write_and_overwrite(p.client, buf, LEN, pos);
 		send_pattern(p.client, SEED_UP, pos + LEN, 100, 100);
-		memset(buf, 0xee, LEN);
 		WAIT_FOR(info_of(p.server).sdpi_unread == LEN + 100);
 		recv_pattern(p.server, SEED_UP, pos, LEN + 100, 30000);
 		pos += LEN + 100;
@@ -106,22 +102,13 @@ static void small_writes_between(void)
 static void one_end_is_enough(void)
 {
 	struct pair p = zcopy_pair("async", "off");
-	unsigned char *buf = memory(MIB, 10);
 	uint64_t pos = 0;
 	int i;
 
 	CHECK_EQ(info_of(p.client).sdpi_zcopy, SDP_ZCOPY_ASYNC);
 	CHECK_EQ(info_of(p.server).sdpi_zcopy, SDP_ZCOPY_OFF);
-	for (i = 0; i < ROUNDS; i++, pos += MIB) {
-		struct job job = { p.server, SEED_UP, pos, MIB, MIB };
-		pthread_t reader;
-
-		thread_start(&reader, read_job, &job);
-		pattern_fill(buf, MIB, SEED_UP, pos);
-		write_all(p.client, buf, MIB);
-		memset(buf, 0xee, MIB);
-		thread_join(reader);
-	}
+	for (i = 0; i < ROUNDS; i++, pos += MIB)
+		one_way(p.client, p.server, MIB, 10, pos);
 	CHECK(info_of(p.client).sdpi_async_sent > 0);
 	expect_no_offers(p);
 	close_pair(p);
@@ -152,18 +139,8 @@ static void as_much_as_the_buffers(void)
 {
 	struct pair p = new_pair();
 	unsigned char *buf = memory(LEN, 0);
-	uint64_t pos = 0;
-	ssize_t n;
+	uint64_t pos = fill_and_overwrite(p.client, buf, LEN);
 
-	set_nonblock(p.client, true);
-	do {
-		pattern_fill(buf, LEN, SEED_UP, pos);
-		n = send(p.client, buf, LEN, 0);
-		memset(buf, 0xee, LEN);
-		pos += n > 0 ? n : 0;
-		CHECK(pos < 16 * MIB);
-	} while (n > 0);
-	CHECK_EQ(errno, EAGAIN);
 	CHECK(ioctl_int(p.client, SIOCOUTQ) <= 2 * get_int(p.client, SOL_SOCKET, SO_SNDBUF) +
 					       (int)LEN);
 	CHECK(info_of(p.client).sdpi_async_sent > 0);

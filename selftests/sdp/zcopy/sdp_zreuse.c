@@ -90,8 +90,9 @@ static void there_and_back(int fd, unsigned char *buf, uint64_t pos)
 
 /*
  * Each round writes to all pages, sends them, and has them written to by the
- * device, or by the kernel.  The first one finds that there are none yet; and for a while other
- * processors may have new pages in lists of their own, with which they look used.
+ * device, or by the kernel.  The first one finds that there are none yet; and for a
+ * while other processors may have new pages in lists of their own, with which they
+ * look used.
  */
 static void ping_pong(const char *fault)
 {
