@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 
 #include "sdp_test.h"
@@ -148,6 +149,16 @@ static void dissolved_keeps_port(void)
 	check_pair(client, server);
 }
 
+/* Asking for the port by bind() might take it while nobody has it. */
+static bool is_closed(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	CHECK_OK(getsockopt(fd, SOL_TCP, TCP_INFO, &info, &len));
+	return info.tcpi_state == TCP_CLOSE;
+}
+
 /* The connection is over before anybody has asked the socket for anything. */
 static void reset_keeps_port(void)
 {
@@ -159,7 +170,8 @@ static void reset_keeps_port(void)
 	CHECK_OK(close(server));
 	wait_poll(client, POLLHUP);
 	CHECK_EQ(recv_until_end(client), ECONNRESET);
-	WAIT_FOR(try_bind(port) == EADDRINUSE);
+	WAIT_FOR(is_closed(client));
+	CHECK_EQ(try_bind(port), EADDRINUSE);
 	CHECK_OK(close(client));
 	WAIT_FOR(try_bind(port) == 0);
 }
