@@ -28,6 +28,15 @@ for name in "${names[@]}"; do
 	make -C "$kdir" M="$work" "$@" "$name.o" >> "$work/log" 2>&1 || true
 done
 
+# Nor is what modules may not call, though a header declares it.
+exported() {
+	[ ! -e "$kdir/Module.symvers" ] ||
+		! nm -u "$1" | awk '{ print $NF }' | grep -qvxFf <(cut -f2 "$kdir/Module.symvers")
+}
+for object in "$work"/*.o; do
+	exported "$object" || rm "$object"
+done
+
 if [ ! -e "$work/always_compiles.o" ] || [ -e "$work/never_compiles.o" ]; then
 	echo "probe.sh: the compiler's answers make no sense for $kdir:" >&2
 	cat "$work/log" >&2
