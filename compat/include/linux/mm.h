@@ -14,6 +14,26 @@ static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags |= flags;
 }
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/*
+ * Not every kernel exports it, or what was there before it.  Where none is, programs that
+ * map what they receive have to release the pages themselves (MADV_DONTNEED).
+ */
+#ifndef SDP_HAVE_ZAP_PAGE_RANGE_SINGLE
+#define zap_page_range_single	sdp_zap_page_range_single
+static inline void zap_page_range_single(struct vm_area_struct *vma, unsigned long addr,
+					 unsigned long size, struct zap_details *details)
+{
+#ifdef SDP_HAVE_ZAP_PAGE_RANGE
+	zap_page_range(vma, addr, size);
+#endif
+}
 #endif
 
 #endif /* _SDP_COMPAT_LINUX_MM_H */

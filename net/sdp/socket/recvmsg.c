@@ -216,7 +216,20 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 	}
 }
 
-/* Tells of what was read: counters, the peeking position, credits. */
+/**
+ * sdp_recv_took() - tell of what user space has taken: counters, the peeking position,
+ *	credits
+ * @sk: locked socket
+ * @len: bytes
+ */
+void sdp_recv_took(struct sock *sk, size_t len)
+{
+	sdp_owned(sk);
+	sk_peek_offset_bwd(sk, len);
+	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, len);
+	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
+}
+
 static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 {
 	if (!rd->done || sdp_recv_is_late(sk, rd))
@@ -225,15 +238,19 @@ static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 		sk_peek_offset_fwd(sk, rd->done);
 		return;
 	}
-	sk_peek_offset_bwd(sk, rd->done);
-	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, rd->done);
-	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
+	sdp_recv_took(sk, rd->done);
 	sdp_rx_was_read(&sdp_sk(sk)->conn.stream);
 }
 
-/* What a next read would find, as io_uring wants to know; 1 for the end. */
-static int sdp_recv_inq(const struct sock *sk)
+/**
+ * sdp_recv_inq() - what a next read would find, as TCP_INQ means it
+ * @sk: locked socket
+ *
+ * Return: bytes; 1 for the end.
+ */
+int sdp_recv_inq(const struct sock *sk)
 {
+	sdp_owned(sk);
 	return sdp_sk(sk)->conn.stream.rx.bytes ?: sdp_sk(sk)->conn.stream.done;
 }
 
@@ -241,9 +258,7 @@ static bool sdp_recv_short(struct sock *sk, struct msghdr *msg, size_t len, int 
 {
 	if (!sdp_recv_fast(&sdp_sk(sk)->conn.stream, msg, len, flags))
 		return false;
-	sk_peek_offset_bwd(sk, len);
-	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, len);
-	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
+	sdp_recv_took(sk, len);
 	return true;
 }
 

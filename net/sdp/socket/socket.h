@@ -23,6 +23,7 @@
 #include "share.h"
 
 struct pipe_inode_info;
+struct vm_area_struct;
 
 /**
  * struct sdp_sock - an SDP socket
@@ -188,6 +189,8 @@ int sdp_fallback_set_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 			 int optname, sockptr_t optval, unsigned int optlen);
 int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 			 int optname, char __user *optval, int __user *optlen);
+int sdp_fallback_mmap(struct sdp_fallback *fb, struct file *file, struct socket *tcp,
+		      struct vm_area_struct *vma);
 int sdp_fallback_set_peek_off(struct sdp_fallback *fb, int val);
 int sdp_fallback_getsockopt(struct sdp_fallback *fb, int optname, int *val);
 
@@ -204,8 +207,15 @@ void sdp_family_exit_module(void);
 int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 void sdp_splice_eof(struct socket *sock);
 
+/* mmap.c */
+int sdp_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma);
+int sdp_mmap_getsockopt(struct socket *sock, int len, char __user *optval,
+			int __user *optlen);
+
 /* recvmsg.c */
 int sdp_busy_poll(struct sock *sk, unsigned int tries);
+void sdp_recv_took(struct sock *sk, size_t len);
+int sdp_recv_inq(const struct sock *sk);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		int flags);
 ssize_t sdp_splice_read(struct socket *sock, loff_t *ppos,

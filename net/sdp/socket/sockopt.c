@@ -244,6 +244,8 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		return sdp_guard_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return sdp_tcp_info(sk, len, optval, optlen);
+	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
+		return sdp_mmap_getsockopt(sock, len, optval, optlen);
 	if (sdp_is_zerocopy(level, optname))
 		err = sdp_get_zerocopy(sk, &val);
 	else if (level == SOL_SDP)

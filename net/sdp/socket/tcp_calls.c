@@ -347,6 +347,27 @@ int sdp_fallback_get_tcp(struct sdp_fallback *fb, struct socket *tcp, int level,
 }
 
 /**
+ * sdp_fallback_mmap() - mmap()
+ * @fb: the fallback of a socket
+ * @file: its file
+ * @tcp: its TCP socket
+ * @vma: the new mapping
+ *
+ * TCP's lock is not taken, because it takes page faults under it.
+ *
+ * Context: process context, with mmap_lock for writing.
+ * Return: what TCP says.
+ */
+int sdp_fallback_mmap(struct sdp_fallback *fb, struct file *file, struct socket *tcp,
+		      struct vm_area_struct *vma)
+{
+	int err = READ_ONCE(tcp->ops)->mmap(file, tcp, vma);
+
+	sdp_fallback_put(fb);
+	return err;
+}
+
+/**
  * sdp_fallback_set_peek_off() - SO_PEEK_OFF
  * @fb: the fallback of a socket
  * @val: offset, -1 = none

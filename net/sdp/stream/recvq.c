@@ -16,9 +16,15 @@ static void sdp_recv_advance(struct sdp_stream *st, u32 len)
 	sdp_oob_passed(st);
 }
 
-/* Takes bytes out of the first buffer of the queue, which may be gone afterwards. */
-static void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 len)
+/**
+ * sdp_recv_consume() - take bytes out of the first buffer of the queue
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @buf: that buffer, which is not unread any more if these were its last bytes
+ * @len: bytes, not more than it has
+ */
+void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 len)
 {
+	sdp_owned(st->sk);
 	buf->off += len;
 	buf->len -= len;
 	sdp_recv_advance(st, len);

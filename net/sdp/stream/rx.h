@@ -16,6 +16,7 @@ struct sdp_rx;
 struct sdp_rx_buf;
 struct sdp_rx_slots;
 struct sock;
+struct vm_area_struct;
 
 void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 bool sdp_rx_unwanted(const struct sock *sk);
@@ -40,6 +41,14 @@ void sdp_rx_exhausted(struct sdp_stream *st);
 void sdp_rx_note_need(struct sdp_stream *st, u32 len);
 int sdp_rx_handle_chrcvbuf(struct sdp_stream *st, u32 wish);
 void sdp_rx_add_spare(struct sdp_stream *st);
+bool sdp_rx_spare_get(struct sdp_stream *st, struct sdp_rx_buf *spare, u32 size);
+void sdp_rx_spare_put(struct sdp_stream *st, struct sdp_rx_buf *spare);
+
+/* rxmap.c */
+u32 sdp_rx_unmappable(const struct sdp_stream *st);
+u32 sdp_rx_first(const struct sdp_stream *st);
+u32 sdp_rx_map(struct sdp_stream *st, struct vm_area_struct *vma, unsigned long addr,
+	       u32 most);
 
 /* rxpost.c */
 bool sdp_rx_may_post(const struct sdp_stream *st);
@@ -107,6 +116,7 @@ struct sdp_read {
 int sdp_recv_queue(struct sdp_stream *st, struct sdp_read *rd);
 bool sdp_recv_fast(struct sdp_stream *st, struct msghdr *msg, size_t len, int flags);
 void sdp_recv_drop_first(struct sdp_stream *st);
+void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 len);
 
 /**
  * sdp_rx_settle() - give the device the receive buffers that were posted, if any were

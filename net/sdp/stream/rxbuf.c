@@ -53,29 +53,64 @@ static void sdp_rx_free_buf(struct sdp_stream *st, struct sdp_rx_buf *buf)
 	sdp_mem_uncharge(st->sk, buf->size);
 }
 
+static bool sdp_rx_get_memory(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 size,
+			      gfp_t more)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_COMP | more;
+
+	buf->page = alloc_pages(gfp, get_order(size));
+	if (!buf->page)
+		return false;
+	buf->size = size;
+	buf->accounted = more & __GFP_ACCOUNT;
+	if (!sdp_rx_map_buf(st, buf))
+		return true;
+	__free_pages(buf->page, get_order(size));
+	buf->page = NULL;
+	return false;
+}
+
+/**
+ * sdp_rx_spare_get() - get memory that may take the place of a receive buffer's
+ * @st: stream of a locked socket with a device
+ * @spare: to fill; on no list
+ * @size: bytes, a power of two
+ *
+ * User space may get it later, so that it is charged to the memory control group of
+ * the caller, who does without it where that is full.
+ *
+ * Context: process context, may sleep.
+ * Return: whether there was any; sdp_rx_spare_put() releases it, or what it was
+ * exchanged for.
+ */
+bool sdp_rx_spare_get(struct sdp_stream *st, struct sdp_rx_buf *spare, u32 size)
+{
+	sdp_owned(st->sk);
+	return sdp_rx_get_memory(st, spare, size, __GFP_NORETRY | __GFP_ACCOUNT);
+}
+
+/**
+ * sdp_rx_spare_put() - release memory that is no receive buffer's
+ * @st: stream of a locked socket with a device
+ * @spare: the memory
+ */
+void sdp_rx_spare_put(struct sdp_stream *st, struct sdp_rx_buf *spare)
+{
+	sdp_owned(st->sk);
+	sdp_rx_unmap_buf(st, spare);
+	__free_pages(spare->page, get_order(spare->size));
+}
+
 /*
  * Gives memory to a buffer that has none, charged already.  Pieces larger than a page
  * are a luxury: their allocation must not wait.
  */
 static struct sdp_rx_buf *sdp_rx_alloc_buf(struct sdp_stream *st, u32 size)
 {
-	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_COMP;
-	struct sdp_rx_buf *buf;
-	struct page *page;
+	struct sdp_rx_buf *buf = list_first_entry(&st->rx.unused, struct sdp_rx_buf, list);
 
-	if (size > PAGE_SIZE)
-		gfp |= __GFP_NORETRY;
-	page = alloc_pages(gfp, get_order(size));
-	if (!page)
+	if (!sdp_rx_get_memory(st, buf, size, size > PAGE_SIZE ? __GFP_NORETRY : 0))
 		return NULL;
-	buf = list_first_entry(&st->rx.unused, struct sdp_rx_buf, list);
-	buf->page = page;
-	buf->size = size;
-	if (sdp_rx_map_buf(st, buf)) {
-		__free_pages(page, get_order(size));
-		buf->page = NULL;
-		return NULL;
-	}
 	list_del_init(&buf->list);
 	atomic_add(size, &st->sk->sk_rmem_alloc);
 	return buf;

@@ -46,6 +46,8 @@
  *	written into the ring takes it
  * @size: payload bytes that @page takes
  * @page_dma: DMA address of @page
+ * @accounted: @page is charged to a memory control group, and not by way of the socket
+ *	alone
  * @bsdh: where the message's header lands
  * @bsdh_dma: DMA address of @bsdh
  * @byte_len: length of the received message, header included
@@ -64,6 +66,7 @@ struct sdp_rx_buf {
 	struct page *page;
 	u32 size;
 	u64 page_dma;
+	bool accounted;
 	u8 *bsdh;
 	u64 bsdh_dma;
 	u32 byte_len;

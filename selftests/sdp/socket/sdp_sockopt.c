@@ -423,7 +423,7 @@ static void told_not_to_exist(void)
 	static const int absent[] = {
 		TCP_CONGESTION, TCP_MD5SIG, TCP_REPAIR, TCP_QUEUE_SEQ,
 		TCP_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_ULP, TCP_SAVE_SYN,
-		TCP_ZEROCOPY_RECEIVE, TCP_TIMESTAMP,
+		TCP_TIMESTAMP,
 	};
 	char value[256] = "reno";
 	int fd = new_socket(0);
