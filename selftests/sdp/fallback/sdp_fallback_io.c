@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 
 #include "sdp_fallback.h"
 
@@ -458,7 +459,50 @@ static void error_while_polled(void)
 	ktap_diag("%u connections were reset", resets);
 }
 
+/* ---- pages of what arrives ---- */
+
+/* TCP's own mapping: what it has no pages for is read. */
+static void mapped(void)
+{
+	enum { ROOM = 64 * KIB };
+	struct pair p = fallen_back(both_socket(0));
+	unsigned char *room = mmap(NULL, ROOM, PROT_READ, MAP_SHARED, p.client, 0);
+	struct tcp_zerocopy_receive zc = { .address = (uintptr_t)room, .length = ROOM };
+	socklen_t len = sizeof(zc);
+
+	CHECK(room != MAP_FAILED);
+	send_pattern(p.server, 6, 0, ROOM, ROOM);
+	wait_inq(p.client, ROOM);
+	CHECK_OK(getsockopt(p.client, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &zc, &len));
+	CHECK(zc.length || zc.recv_skip_hint);
+	pattern_verify(room, zc.length, 6, 0);
+	recv_pattern(p.client, 6, zc.length, ROOM - zc.length, ROOM);
+	CHECK_OK(munmap(room, ROOM));
+	close_pair(p);
+}
+
+/* Made before TCP carries the connection it is of no use to TCP. */
+static void mapped_too_early(void)
+{
+	int fd = both_socket(0);
+	unsigned char *room = mmap(NULL, 64 * KIB, PROT_READ, MAP_SHARED, fd, 0);
+	struct tcp_zerocopy_receive zc = { .address = (uintptr_t)room, .length = 64 * KIB };
+	socklen_t len = sizeof(zc);
+	struct pair p;
+
+	CHECK(room != MAP_FAILED);
+	p = fallen_back(fd);
+	send_pattern(p.server, 7, 0, 64 * KIB, 64 * KIB);
+	wait_inq(p.client, 64 * KIB);
+	CHECK_ERR(getsockopt(p.client, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &zc, &len), EINVAL);
+	recv_pattern(p.client, 7, 0, 64 * KIB, 64 * KIB);
+	CHECK_OK(munmap(room, 64 * KIB));
+	close_pair(p);
+}
+
 static const struct sdp_case cases[] = {
+	CASE(mapped, 0),
+	CASE(mapped_too_early, 0),
 	CASE(keepalive_before_connect, 0),
 	CASE(keepalive_after_connect, 0),
 	CASE(linger_resets, 0),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sending without a copy by an io_uring: a second result says when the memory
- * is free.  Cases marked for it also run on TCP.
+ * is free.  And reads, whose result says that the bytes are there.  Cases marked for
+ * it also run on TCP.
  */
 #define _GNU_SOURCE
 #include <sys/uio.h>
@@ -138,12 +139,46 @@ static void send_without_copy_fails(void)
 	}
 }
 
+/* A read whose result comes when all of what a thread writes is in memory. */
+static void read_by_ring(struct pair p, unsigned int flags, size_t len, uint64_t pos)
+{
+	unsigned char *buf = memory(len, 300);
+	struct job job = { p.client, SEED_UP, pos, len, len };
+	struct io_uring_sqe *sqe = new_sqe();
+	pthread_t writer;
+
+	io_uring_prep_recv(sqe, p.server, buf, len, MSG_WAITALL);
+	sqe->flags |= flags;
+	submit(sqe, 1);
+	thread_start(&writer, write_job, &job);
+	CHECK_EQ(result_flags(1, NULL), len);
+	pattern_verify(buf, len, SEED_UP, pos);
+	thread_join(writer);
+}
+
+/* Each waits as poll() does, so that a peer's offer is refused, and comes by copy. */
+static void reads_of_offers(void)
+{
+	struct pair p = zcopy_pair("sync", "sync");
+	uint64_t pos;
+
+	open_ring();
+	for (pos = 0; pos < 8 * MIB; pos += MIB)
+		read_by_ring(p, pos % (2 * MIB) ? IOSQE_ASYNC : 0, MIB, pos);
+	if (!opts.tcp) {
+		CHECK_EQ(info_of(p.server).sdpi_zcopy_received, 0);
+		CHECK(info_of(p.server).sdpi_zcopy_refusals > 0);
+	}
+	close_pair(p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(send_without_copy, CASE_TCP | CASE_IPV6),
 	CASE(send_much_without_copy, CASE_TCP),
 	CASE(sendmsg_without_copy, CASE_TCP),
 	CASE(copies_are_told_of, CASE_SDP_ONLY),
 	CASE(send_without_copy_fails, CASE_TCP),
+	CASE(reads_of_offers, CASE_TCP),
 };
 
 int main(int argc, char **argv)
