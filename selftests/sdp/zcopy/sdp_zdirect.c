@@ -172,23 +172,24 @@ static void closed_behind_them(void)
 static void long_ones_are_offered(void)
 {
 	struct pair p = new_pair();
-	size_t len = 2 * MIB;
-	unsigned char *buf = memory(len, 0);
+	size_t len = 2 * MIB, all = 4 * len, done;
+	unsigned char *buf = memory(all, 0);
 	uint64_t pos = 0;
 
 	if (over_iwarp())
 		sdp_skip("on one processor each write is sent before the next begins");
 	WAIT_FOR(({
-		struct job job = { p.server, SEED_UP, pos, 4 * len, len };
+		struct job job = { p.server, SEED_UP, pos, all, len };
 		pthread_t reader;
-		int i;
 
+		/* Memory that is still on its way, and is touched, would be copied. */
+		WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
+		pattern_fill(buf, all, SEED_UP, pos);
 		thread_start(&reader, read_job, &job);
-		for (i = 0; i < 4; i++, pos += len) {
-			pattern_fill(buf, len, SEED_UP, pos);
-			write_all(p.client, buf, len);
-		}
+		for (done = 0; done < all; done += len)
+			write_all(p.client, buf + done, len);
 		thread_join(reader);
+		pos += all;
 		info_of(p.client).sdpi_zcopy_sent > 0;
 	}));
 	CHECK(sdp_stat("DirectBytesOut") > 0);
