@@ -79,6 +79,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("AsyncBytesOut", SDP_MIB_ASYNCBYTESOUT),
 	/* of these, what went straight from its pages into messages, refused or not offered */
 	SNMP_MIB_ITEM("DirectBytesOut", SDP_MIB_DIRECTBYTESOUT),
+	/* payload bytes whose pages programs have mapped */
 	SNMP_MIB_ITEM("MappedBytesIn", SDP_MIB_MAPPEDBYTESIN),
 	/* writes that could have been such, but for the kind of memory */
 	SNMP_MIB_ITEM("GuardRefusals", SDP_MIB_GUARDREFUSALS),

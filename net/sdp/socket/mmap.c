@@ -44,14 +44,6 @@ int sdp_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* How much may be read now; the rest is a byte that is passed over. */
-static u32 sdp_mmap_unread(const struct sdp_stream *st)
-{
-	u32 hole = sdp_oob_hole(st);
-
-	return st->rx.bytes > hole ? st->rx.bytes - hole : 0;
-}
-
 /* The mapping that was made of a socket, any, at an address; NULL for others. */
 static struct vm_area_struct *sdp_mmap_find(unsigned long addr)
 {
@@ -91,7 +83,7 @@ static u32 sdp_mmap_fill(struct sdp_stream *st, struct vm_area_struct *vma,
 	u32 len;
 
 	room = min_t(unsigned long, room, vma->vm_end - addr);
-	while (room - done >= PAGE_SIZE && sdp_mmap_unread(st) >= PAGE_SIZE &&
+	while (room - done >= PAGE_SIZE && sdp_oob_unread(st) >= PAGE_SIZE &&
 	       !sdp_rx_unmappable(st) && !fatal_signal_pending(current)) {
 		len = sdp_rx_map(st, vma, addr + done, room - done);
 		if (!len)
@@ -131,7 +123,7 @@ static void sdp_mmap_move(struct sdp_sock *ssk, struct tcp_zerocopy_receive *zc,
 		sdp_recv_took(&ssk->sk, done);
 		sdp_rx_was_read(st);
 	}
-	zc->recv_skip_hint = min3(sdp_mmap_to_read(st, done < room), sdp_mmap_unread(st),
+	zc->recv_skip_hint = min3(sdp_mmap_to_read(st, done < room), sdp_oob_unread(st),
 				  zc->length);
 	zc->length = done;
 }
@@ -185,7 +177,7 @@ static int sdp_mmap_look(struct sock *sk, u32 *unread)
 	err = sdp_rdmacg_use(&ssk->conn.link);
 	if (!err)
 		sdp_tx_progress(&ssk->conn, SDP_FLUSH_CALL);
-	*unread = sdp_mmap_unread(&ssk->conn.stream);
+	*unread = sdp_oob_unread(&ssk->conn.stream);
 	if (!err && !*unread) {
 		sdp_zrecv_asked(&ssk->conn.zcopy);
 		sdp_tx_pause_here(&ssk->conn);

@@ -230,6 +230,7 @@ void sdp_recv_took(struct sock *sk, size_t len)
 	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
 }
 
+/* A read is over: one that only looked moves the peeking position alone. */
 static void sdp_recv_finish(struct sock *sk, const struct sdp_read *rd)
 {
 	if (!rd->done || sdp_recv_is_late(sk, rd))

@@ -67,12 +67,9 @@ bool sdp_rx_full(const struct sdp_stream *st)
  */
 bool sdp_rx_readable(const struct sdp_stream *st)
 {
-	u32 bytes = READ_ONCE(st->rx.bytes);
-	u32 hole = sdp_oob_hole(st);
+	u32 unread = sdp_oob_unread(st);
 
-	return bytes > hole &&
-	       (bytes - hole >= sock_rcvlowat(st->sk, 0, INT_MAX) ||
-		sdp_rx_full(st));
+	return unread && (unread >= sock_rcvlowat(st->sk, 0, INT_MAX) || sdp_rx_full(st));
 }
 
 /**

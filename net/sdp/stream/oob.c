@@ -54,6 +54,20 @@ u32 sdp_oob_hole(const struct sdp_stream *st)
 }
 
 /**
+ * sdp_oob_unread() - how many bytes may be read, also in several reads
+ * @st: stream of a socket, locked or not
+ *
+ * Return: bytes, without the one at the head of the queue that is passed over.
+ */
+u32 sdp_oob_unread(const struct sdp_stream *st)
+{
+	u32 bytes = READ_ONCE(st->rx.bytes);
+	u32 hole = sdp_oob_hole(st);
+
+	return bytes > hole ? bytes - hole : 0;
+}
+
+/**
  * sdp_oob_inq() - what SIOCINQ answers
  * @st: stream of a locked socket
  *

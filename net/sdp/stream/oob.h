@@ -29,6 +29,7 @@ struct sdp_oob {
 
 u32 sdp_oob_ahead(const struct sdp_stream *st, u32 pos);
 u32 sdp_oob_hole(const struct sdp_stream *st);
+u32 sdp_oob_unread(const struct sdp_stream *st);
 u32 sdp_oob_inq(const struct sdp_stream *st);
 bool sdp_oob_at_mark(const struct sdp_stream *st);
 bool sdp_oob_valid(const struct sdp_stream *st);
