@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send work requests: messages, writes into the peer's ring, probes; and their
- * completions, which give the send ring's room back.
+ * Messages as send work requests: sends, and writes into the peer's ring.
  */
 #include <linux/jiffies.h>
 
@@ -22,34 +21,6 @@ struct sdp_tx_how {
 	struct sdp_done *done;
 };
 
-static struct sdp_tx_wr *sdp_tx_wr(struct sdp_tx *tx, u32 count)
-{
-	return &tx->wr[count % SDP_TX_DEPTH];
-}
-
-/**
- * sdp_tx_idle() - whether memory may be registered now
- * @st: stream of a locked socket
- * @reading: the device reads memory of the peer
- *
- * With some devices a registration must not share the send queue with what may
- * have to be sent again (SDP_QUIRK_REG_ALONE).  Then nothing is in flight if this says
- * yes; if not, check again at a completion or at the end of the read.
- */
-bool sdp_tx_idle(struct sdp_stream *st, bool reading)
-{
-	sdp_owned(st->sk);
-	if (!(st->link->dev->quirks & SDP_QUIRK_REG_ALONE))
-		return true;
-	if (reading)
-		return false;
-	if (!sdp_tx_posted(&st->tx))
-		return true;
-	if (st->tx.since_signal)
-		sdp_tx_probe(st);
-	return false;
-}
-
 static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 {
 	const struct sdp_tx *tx = &st->tx;
@@ -69,24 +40,6 @@ static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 			sdp_tx_limit(st) / SDP_TX_SIGNAL_SHARE;
 }
 
-/* Adds a work request to the queue of outstanding ones. */
-static struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool signal)
-{
-	struct sdp_tx *tx = &st->tx;
-	struct sdp_tx_wr *twr = sdp_tx_wr(tx, tx->wr_head);
-
-	twr->done = NULL;
-	twr->data = len;
-	twr->signaled = signal;
-	twr->len = len;
-	twr->direct = 0;
-	tx->since_signal = signal ? 0 : tx->since_signal + 1;
-	tx->bytes_since_signal = signal ? 0 : tx->bytes_since_signal + len;
-	tx->signaled += signal;
-	tx->wr_head++;
-	return twr;
-}
-
 /* Takes the payload from where it is. */
 static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_how *how)
 {
@@ -103,32 +56,6 @@ static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_h
 	twr->direct = how->payload ? len : 0;
 	twr->done = done;
 	return true;
-}
-
-static void sdp_tx_trace(const struct sdp_stream *st, const struct ib_send_wr *wr)
-{
-	for (; wr; wr = wr->next)
-		trace_sdp_post(st->sk, wr);
-}
-
-static bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
-{
-	struct sdp_tx *tx = &st->tx;
-	int err;
-
-	if (tx->reg_first) {
-		tx->reg_last->next = wr;
-		wr = tx->reg_first;
-		tx->reg_first = NULL;
-	}
-	if (trace_sdp_post_enabled())
-		sdp_tx_trace(st, wr);
-	err = ib_post_send(st->link->qp, wr, NULL);
-	if (likely(!err))
-		return true;
-	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_POSTERRORS);
-	sdp_link_end(st->link, -ECONNRESET);
-	return false;
 }
 
 /*
@@ -375,223 +302,4 @@ bool sdp_tx_post_empty(struct sdp_stream *st)
 		msg.ring_tail = sdp_rx_ring_tell(st);
 	}
 	return sdp_tx_post_msg(st, &msg, false);
-}
-
-/*
- * Sends an empty message that the peer has to answer, which is Data (see
- * sdp_credit_is_probe()), and never RingSpace.  Credits that it does not
- * know of yet have to go first, or they would be taken for what the message is
- * about.  Without a credit to ask with there is no need to: then the peer has
- * to return one by itself.
- */
-static void sdp_tx_ask(struct sdp_stream *st)
-{
-	struct sdp_credit *credit = &st->credit;
-
-	if (credit->rx_posted != credit->rx_advertised &&
-	    st->ops->may_send(st->sk, SDP_MID_DATA, 0) &&
-	    !sdp_tx_post_empty(st))
-		return;
-	if (sdp_credit_may_probe(credit) && sdp_tx_room(&st->tx, 0) &&
-	    !sdp_tx_post(st, SDP_MID_DATA, 0, sdp_oob_flags(&st->tx, false)))
-		return;
-	sdp_alive_stalled(st);
-}
-
-/* A zero-byte RDMA write touches no memory and needs no credit. */
-static bool sdp_tx_post_probe(struct sdp_stream *st)
-{
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.wr_cqe = &st->tx_cqe,
-			.opcode = IB_WR_RDMA_WRITE,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-	};
-
-	sdp_tx_account(st, 0, true)->done = &st->probed;
-	return sdp_tx_submit(st, &wr.wr);
-}
-
-/**
- * sdp_tx_nudge() - have the device look at its send queue
- * @st: stream of a locked socket with a queue pair
- *
- * Posting anything does that, where a device needs it (SDP_QUIRK_LAZY_INV).
- */
-void sdp_tx_nudge(struct sdp_stream *st)
-{
-	sdp_owned(st->sk);
-	if (st->link->dev->quirks & SDP_QUIRK_LAZY_INV &&
-	    sdp_tx_room(&st->tx, 0) &&
-	    !test_bit(SDP_CONN_BROKEN, &st->link->flags))
-		sdp_tx_post_probe(st);
-}
-
-/**
- * sdp_tx_probe() - find out whether the peer's queue pair still answers
- * @st: stream of a locked socket
- *
- * If the peer or the wire is gone a zero-byte RDMA write completes in error
- * after the usual retries.  Standard SDP uses it for keepalive.  Its completion
- * also says that everything sent before has arrived.
- *
- * With iWARP a write completes when the local device has taken it, and a message is
- * sent instead.
- */
-void sdp_tx_probe(struct sdp_stream *st)
-{
-	struct sdp_tx *tx = &st->tx;
-
-	sdp_owned(st->sk);
-	if (tx->probing || !tx->wr || !sdp_tx_room(tx, 0) ||
-	    test_bit(SDP_CONN_BROKEN, &st->link->flags) ||
-	    sdp_in_state(st->sk, SDPF_CONNECTING))
-		return;
-	tx->probing = true;
-	st->stats.probes++;
-	tx->probe_at = jiffies;
-	if (!st->link->dev->acked_on_completion) {
-		sdp_tx_ask(st);
-		return;
-	}
-	if (sdp_tx_post_probe(st))
-		sdp_alive_stalled(st);
-}
-
-/**
- * sdp_tx_add_reg_mr() - register memory that the next message advertises
- * @st: stream of a locked socket, a work request is available beside the message's
- * @reg: to fill; it stays until the message is posted, with which it leaves
- * @mr: the memory
- * @access: IB_ACCESS_*
- */
-void sdp_tx_add_reg_mr(struct sdp_stream *st, struct ib_reg_wr *reg,
-		       struct ib_mr *mr, int access)
-{
-	struct sdp_tx *tx = &st->tx;
-
-	sdp_owned(st->sk);
-	*reg = (struct ib_reg_wr){
-		.wr.wr_cqe = &st->tx_cqe,
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = mr,
-		.key = mr->rkey,
-		.access = access,
-	};
-	if (tx->reg_first)
-		tx->reg_last->next = &reg->wr;
-	else
-		tx->reg_first = &reg->wr;
-	tx->reg_last = &reg->wr;
-	sdp_tx_account(st, 0, false);
-}
-
-/**
- * sdp_tx_post_local_inv() - take memory back from the peer
- * @st: stream of a locked socket, a work request is available
- * @mr: the memory
- * @done: what is to be done once the peer cannot use it any more
- *
- * Return: as sdp_tx_post_msg().
- */
-bool sdp_tx_post_local_inv(struct sdp_stream *st, struct ib_mr *mr, struct sdp_done *done)
-{
-	struct ib_send_wr wr = {
-		.wr_cqe = &st->tx_cqe,
-		.opcode = IB_WR_LOCAL_INV,
-		.send_flags = IB_SEND_SIGNALED,
-		.ex.invalidate_rkey = mr->rkey,
-	};
-
-	sdp_owned(st->sk);
-	sdp_tx_account(st, 0, true)->done = done;
-	return sdp_tx_submit(st, &wr);
-}
-
-/**
- * sdp_tx_done() - completion of a send work request
- * @cq: completion queue
- * @wc: work completion
- *
- * Context: softirq, without the socket lock.  Only counts; all else happens
- * in sdp_tx_reap().
- */
-void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct sdp_stream *st = container_of(wc->wr_cqe, struct sdp_stream, tx_cqe);
-
-	trace_sdp_completion(st->sk, wc, false);
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		sdp_link_wc_error(st->link, wc);
-		return;
-	}
-	/* Pairs with the acquire in sdp_tx_reap(). */
-	smp_store_release(&st->tx.signaled_done, st->tx.signaled_done + 1);
-	sdp_link_kick(st->link);
-}
-
-static void sdp_tx_complete(struct sdp_stream *st, const struct sdp_tx_wr *twr)
-{
-	if (twr->data)
-		st->tx.since = jiffies;
-	st->stats.bytes_acked += twr->len + twr->direct;
-	WRITE_ONCE(st->async_bytes, st->async_bytes - twr->direct);
-	st->direct_acked += twr->direct;
-	if (WARN_ON_ONCE(!sdp_ring_release(&st->tx.ring, twr->len)))
-		return;
-	if (twr->done)
-		twr->done->done(twr->done);
-}
-
-static void sdp_tx_probed(struct sdp_done *done)
-{
-	container_of(done, struct sdp_stream, probed)->tx.probing = false;
-}
-
-/**
- * sdp_tx_prepare() - prepare the send side of a new socket's stream
- * @st: stream, zeroed
- */
-void sdp_tx_prepare(struct sdp_stream *st)
-{
-	st->tx_cqe.done = sdp_tx_done;
-	st->probed.done = sdp_tx_probed;
-}
-
-/**
- * sdp_tx_reap() - release the room of messages that have arrived
- * @st: stream of a locked socket (by its owner or in softirq)
- *
- * A completion also stands for the unsignaled work requests before it.
- */
-void sdp_tx_reap(struct sdp_stream *st)
-{
-	struct sdp_tx *tx = &st->tx;
-	const struct sdp_tx_wr *twr;
-	/* Pairs with the release in sdp_tx_done(). */
-	u32 done = smp_load_acquire(&tx->signaled_done);
-
-	sdp_owned(st->sk);
-	if (tx->signaled_seen == done)
-		return;
-	/* As with TCP, what arrives releases what user space held back. */
-	if (tx->intent == SDP_INTENT_MORE)
-		tx->intent = SDP_INTENT_NONE;
-	st->stats.last_heard = jiffies;
-	while (tx->signaled_seen != done) {
-		do {
-			twr = sdp_tx_wr(tx, tx->wr_tail++);
-			sdp_tx_complete(st, twr);
-		} while (!twr->signaled);
-		tx->signaled_seen++;
-	}
-	/* Devices without DMA are the kernel's own code. */
-	if (tx->out.size && tx->signaled_seen == tx->signaled && !tx->bytes_since_signal)
-		sdp_burst_complete(&tx->burst, tx->waits_for == SDP_WAIT_BURST,
-				   !ib_uses_virt_dma(st->link->dev->ibdev));
-	if (tx->starved && !sdp_ring_used(&tx->ring))
-		WRITE_ONCE(tx->starved, false);
-	if (sdp_tx_writeable(st))
-		st->sk->sk_write_space(st->sk);
 }

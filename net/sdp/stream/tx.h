@@ -13,6 +13,7 @@
 struct ib_cq;
 struct ib_mr;
 struct ib_reg_wr;
+struct ib_send_wr;
 struct ib_sge;
 struct ib_wc;
 struct msghdr;
@@ -23,19 +24,26 @@ int sdp_tx_handle_chrcvbuf_ack(struct sdp_stream *st, u32 rcv_size);
 int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah);
 int sdp_tx_ring_space(struct sdp_stream *st, u32 tail);
 
-/* post.c */
+/* workreq.c */
 void sdp_tx_prepare(struct sdp_stream *st);
+struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool signal);
+bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr);
+void sdp_tx_add_reg_mr(struct sdp_stream *st, struct ib_reg_wr *reg,
+		       struct ib_mr *mr, int access);
+bool sdp_tx_post_local_inv(struct sdp_stream *st, struct ib_mr *mr, struct sdp_done *done);
 void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_stream *st);
-bool sdp_tx_idle(struct sdp_stream *st, bool reading);
+
+/* post.c */
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
 bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload);
 bool sdp_tx_post_empty(struct sdp_stream *st);
-void sdp_tx_add_reg_mr(struct sdp_stream *st, struct ib_reg_wr *reg,
-		       struct ib_mr *mr, int access);
-bool sdp_tx_post_local_inv(struct sdp_stream *st, struct ib_mr *mr, struct sdp_done *done);
+
+/* probe.c */
+bool sdp_tx_idle(struct sdp_stream *st, bool reading);
+void sdp_tx_probed(struct sdp_done *done);
 void sdp_tx_probe(struct sdp_stream *st);
 void sdp_tx_nudge(struct sdp_stream *st);
 
