@@ -3,6 +3,7 @@
  * The send queue: work requests on their way to the device, and their completions,
  * which give the send ring's room back.
  */
+#include <linux/bottom_half.h>
 #include <linux/jiffies.h>
 
 #include "stream.h"
@@ -49,6 +50,9 @@ static void sdp_tx_trace(const struct sdp_stream *st, const struct ib_send_wr *w
  * @st: stream of a locked socket
  * @wr: the requests, accounted for; what waits to leave with the next one goes ahead
  *
+ * A device that works in softirqs (Soft-RoCE up to Linux 6.3, iwarp) does so before this
+ * returns, as TCP's do on the way to the wire, where otherwise ksoftirqd would be woken.
+ *
  * Return: whether they were posted; if not, the connection is ending.
  */
 bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
@@ -64,7 +68,9 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
 	}
 	if (trace_sdp_post_enabled())
 		sdp_tx_trace(st, wr);
+	local_bh_disable();
 	err = ib_post_send(st->link->qp, wr, NULL);
+	local_bh_enable();
 	if (likely(!err))
 		return true;
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_POSTERRORS);

@@ -5,7 +5,7 @@
 
 TEST_GEN_PROGS += sdp_data sdp_flags sdp_oob sdp_splice sdp_stream sdp_unread \
 	sdp_memory sdp_scale sdp_stall sdp_join sdp_pieces sdp_rogue sdp_neighbour \
-	sdp_immediate sdp_frozen sdp_busy_poll
+	sdp_immediate sdp_frozen sdp_busy_poll sdp_answer
 WITH_VERBS += sdp_rogue sdp_neighbour sdp_immediate
 WITH_MPA += sdp_neighbour
 WITH_NEIGH += sdp_stall sdp_frozen

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that works in softirqs has sent what a program writes when the write returns:
+ * no thread has to run for it.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdp_test.h"
+
+#define SEED	71
+#define ROUNDS	200
+
+/* Soft-RoCE since Linux 6.4, and siw, work in threads. */
+static void need_softirqs(void)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "r");
+	bool found = false;
+	char line[512];
+
+	CHECK(symbols);
+	while (!found && fgets(line, sizeof(line), symbols))
+		found = strstr(line, " rxe_do_task");
+	fclose(symbols);
+	if (!found)
+		sdp_skip("the device works in threads");
+}
+
+static bool read_word(const char *path, char *word, size_t size)
+{
+	FILE *f = fopen(path, "r");
+	bool read;
+
+	if (!f)
+		return false;
+	read = fgets(word, size, f);
+	word[strcspn(word, "\n")] = 0;
+	fclose(f);
+	return read;
+}
+
+static long status_value(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "r");
+	char line[200];
+	long value = -1;
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, strlen(name)))
+			value = atol(line + strlen(name));
+	fclose(f);
+	return value;
+}
+
+/* How often the thread has slept that does what softirqs leave of this processor's. */
+static long thread_slept(void)
+{
+	char path[64], name[32], text[64];
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	long slept = -1;
+
+	CHECK(proc);
+	snprintf(name, sizeof(name), "ksoftirqd/%d", sched_getcpu());
+	while (slept < 0 && (entry = readdir(proc))) {
+		if (!atoi(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/comm", atoi(entry->d_name));
+		if (!read_word(path, text, sizeof(text)) || strcmp(text, name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/status", atoi(entry->d_name));
+		slept = status_value(path, "voluntary_ctxt_switches:");
+	}
+	closedir(proc);
+	CHECK(slept >= 0);
+	return slept;
+}
+
+static void needs_no_thread(void)
+{
+	struct pair p = new_nodelay_pair();
+	uint64_t pos = 0;
+	long before;
+
+	need_softirqs();
+	use_one_cpu();
+	before = thread_slept();
+	for (; pos < ROUNDS * KIB; pos += KIB) {
+		send_pattern(p.client, SEED, pos, KIB, KIB);
+		recv_pattern(p.server, SEED, pos, KIB, KIB);
+		send_pattern(p.server, SEED + 1, pos, KIB, KIB);
+		recv_pattern(p.client, SEED + 1, pos, KIB, KIB);
+	}
+	/* It has something to do from time to time. */
+	CHECK(thread_slept() < before + ROUNDS / 2);
+	close_pair(p);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(needs_no_thread, CASE_TCP),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}
