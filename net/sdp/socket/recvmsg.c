@@ -5,6 +5,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/sched/signal.h>
 #include <linux/splice.h>
+#include <linux/sched/stat.h>
 #include <net/busy_poll.h>
 
 #include "base/base.h"
@@ -119,6 +120,8 @@ int sdp_busy_poll(struct sock *sk, unsigned int tries)
 /*
  * SO_BUSY_POLL: as with TCP a read that finds nothing polls the device before it sleeps,
  * and one that must not sleep polls it once.  Others may use the socket meanwhile.
+ * Who else waits for this processor is preferred, for it may be the device's own thread
+ * (Soft-RoCE's work queue since Linux 6.4), which the reader would wait for in vain.
  */
 static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, u32 seen,
 				   bool wait)
@@ -131,7 +134,7 @@ static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, u
 		polled = sdp_busy_poll(sk, wait ? SDP_RECV_POLLS : 1);
 		cond_resched();
 	} while (wait && polled >= 0 && !sdp_recv_is_ready(sk, rd, seen) &&
-		 sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
+		 single_task_running() && sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
 	sdp_lock_sock(sk);
 }
 

@@ -170,6 +170,14 @@ static void poll_finds_data(void)
 	close_pair(p);
 }
 
+/* Somebody has wanted its processor. */
+static void poll_again(struct blocked *reader, struct pair p)
+{
+	send_text(p.server, "?", 0);
+	CHECK_EQ(block_join(reader), 1);
+	block_run(reader, op_recv, p.client);
+}
+
 static void wait_until_it_polls(struct blocked *reader, struct pair p)
 {
 	long before = sdp_stat("BusyPolls");
@@ -177,11 +185,12 @@ static void wait_until_it_polls(struct blocked *reader, struct pair p)
 
 	/* What it polls are the completions of what the same socket sends, too. */
 	do {
+		if (block_sleeps(reader))
+			poll_again(reader, p);
 		send_pattern(p.client, 5, pos, LEN, LEN);
 		recv_pattern(p.server, 5, pos, LEN, LEN);
 		pos += LEN;
 	} while (sdp_stat("BusyPolls") == before);
-	CHECK(!block_sleeps(reader));
 }
 
 /* A call that polls for long keeps nobody away from its socket. */
@@ -198,6 +207,23 @@ static void others_use_the_socket(void)
 	send_text(p.server, "!", 0);
 	CHECK_EQ(block_join(&reader), 1);
 	exchange(p.client, p.server, 1000);
+	close_pair(p);
+}
+
+/* It may be a thread of the device's, without which nothing ever comes. */
+static void gives_the_processor_away(void)
+{
+	struct pair p = new_pair();
+	struct blocked reader;
+
+	poll_for(p.client, FOR_EVER);
+	use_one_cpu();
+	block_run(&reader, op_recv, p.client);
+	/* This wants the processor all the time. */
+	while (!block_sleeps(&reader))
+		;
+	send_text(p.server, "!", 0);
+	CHECK_EQ(block_join(&reader), 1);
 	close_pair(p);
 }
 
@@ -263,6 +289,7 @@ static const struct sdp_case cases[] = {
 	CASE(without_waiting, CASE_TCP),
 	CASE(poll_finds_data, CASE_SDP_ONLY),
 	CASE(others_use_the_socket, CASE_SDP_ONLY),
+	CASE(gives_the_processor_away, CASE_SDP_ONLY),
 	CASE(ends_with_the_stream, CASE_SDP_ONLY),
 	CASE(ends_with_a_signal, CASE_SDP_ONLY),
 	CASE(ends_with_the_connection, CASE_SDP_ONLY),
