@@ -226,7 +226,8 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 			    READ_ONCE(conn->sk.sk_incoming_cpu), IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
-	WRITE_ONCE(conn->link.cq, cq);
+	conn->link.cq = cq;
+	sdp_busy_attach(&conn->link);
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	if (conn->zcopy.on) {
@@ -286,9 +287,10 @@ void sdp_conn_destroy_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 		sdp_device_unlink(&conn->link);
 	if (id->qp)
 		rdma_destroy_qp(id);
+	sdp_busy_detach(&conn->link);
 	if (conn->link.cq)
 		ib_cq_pool_put(conn->link.cq, sdp_conn_cqes(conn));
-	WRITE_ONCE(conn->link.cq, NULL);
+	conn->link.cq = NULL;
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "flow/flow.h"
+#include "busy.h"
 #include "device.h"
 #include "link.h"
 
@@ -236,6 +237,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	init_completion(&dev->released);
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->conns);
+	sdp_busy_init(dev);
 	INIT_IB_EVENT_HANDLER(&dev->events, ibdev, sdp_device_event);
 	ib_register_event_handler(&dev->events);
 	atomic_add(dev->tcp_ports, &sdp_device_nr_tcp_ports);
@@ -267,8 +269,7 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 
 	sdp_device_put(dev);
 	wait_for_completion(&dev->released);
-	/* A reader may still be in sdp_link_poll(), with a queue of the device's pool. */
-	synchronize_rcu();
+	sdp_busy_exit(dev);
 	kfree(dev);
 }
 

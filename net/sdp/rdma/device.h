@@ -8,11 +8,13 @@
 #include <linux/bits.h>
 #include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <net/iw_ulp.h>
 #include <rdma/ib_verbs.h>
 
+struct net_device;
 struct sdp_link;
 
 /* What a driver does that others do not, see sdp_device_drivers[]. */
@@ -43,6 +45,9 @@ struct sdp_link;
  * @conns: connections, by sdp_link::dev_node
  * @removed: no new connections are added
  * @events: notified of ports that go down
+ * @busy_lock: protects @busy
+ * @busy: completion queues that can be polled
+ * @busy_netdev: owner of their NAPI instances; NULL: none can be polled
  */
 struct sdp_device {
 	struct ib_device *ibdev;
@@ -65,6 +70,9 @@ struct sdp_device {
 	struct list_head conns;
 	bool removed;
 	struct ib_event_handler events;
+	struct mutex busy_lock; /* protects @busy */
+	struct list_head busy;
+	struct net_device *busy_netdev;
 };
 
 struct sdp_device *sdp_device_get(struct ib_device *ibdev);

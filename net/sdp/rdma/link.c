@@ -8,9 +8,6 @@
 #include "device.h"
 #include "link.h"
 
-/* Completions of others in the same queue are not to delay a caller for long. */
-#define SDP_POLL_BATCH		16
-
 /* Held until the teardown of a connection that is marked as broken is queued. */
 static DEFINE_SPINLOCK(sdp_link_end_lock);
 
@@ -129,50 +126,4 @@ void sdp_link_probe(struct sdp_link *link)
 		link->ops->probe(sk);
 	}
 	sdp_bh_unlock_sock(sk);
-}
-
-/**
- * sdp_link_poll() - process what has completed, without waiting for an interrupt
- * @link: RDMA side of a connection, which may be over
- * @tries: how often to look, if nothing has completed
- *
- * The completion queue is shared, and polled by its softirq (IB_POLL_SOFTIRQ), in order.
- * While IRQ_POLL_F_SCHED is ours irq_poll_sched() leaves it alone, as it does while the
- * softirq is at work.  So an interrupt may be lost, which the queue is asked for in the
- * end, as by the softirq; with softirqs disabled, so that nobody waits for a reader who
- * is preempted.
- *
- * The queue, which is the pool's, stays until sdp_device_remove() has waited for a grace
- * period of RCU.
- *
- * Context: process context, without the socket lock, which completions take.
- * Return: how many there were; -ENOTCONN if there is nothing to poll, or if softirqs are
- * threads, which do not keep others off this processor.
- */
-int sdp_link_poll(struct sdp_link *link, unsigned int tries)
-{
-	struct ib_cq *cq;
-	int done = 0;
-
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		return -ENOTCONN;
-	local_bh_disable();
-	rcu_read_lock();
-	cq = READ_ONCE(link->cq);
-	if (!cq) {
-		done = -ENOTCONN;
-	} else if (!test_and_set_bit_lock(IRQ_POLL_F_SCHED, &cq->iop.state)) {
-		while (tries-- && !done) {
-			done = ib_process_cq_direct(cq, SDP_POLL_BATCH);
-			cpu_relax();
-		}
-		clear_bit_unlock(IRQ_POLL_F_SCHED, &cq->iop.state);
-		/* Pairs with that of irq_poll_sched(): what it has left to us is missed. */
-		smp_mb__after_atomic();
-		if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
-			irq_poll_sched(&cq->iop);
-	}
-	rcu_read_unlock();
-	local_bh_enable();
-	return done;
 }

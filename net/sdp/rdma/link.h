@@ -81,6 +81,5 @@ void sdp_link_wc_error(struct sdp_link *link, const struct ib_wc *wc);
 int sdp_link_check_flushed(const struct sdp_link *link);
 void sdp_link_kick(struct sdp_link *link);
 void sdp_link_probe(struct sdp_link *link);
-int sdp_link_poll(struct sdp_link *link, unsigned int tries);
 
 #endif /* _SDP_LINK_H */

@@ -6,6 +6,7 @@
 #ifndef _SDP_RDMA_H
 #define _SDP_RDMA_H
 
+#include "busy.h"
 #include "device.h"
 #include "link.h"
 #include "rdmacg.h"

@@ -10,7 +10,6 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/sdp.h>
-#include <net/busy_poll.h>
 #include <net/route.h>
 
 #include "base/base.h"
@@ -474,16 +473,6 @@ static bool sdp_poll_in_vain(__poll_t mask, __poll_t asked, __poll_t events)
 	return asked & events && !(mask & asked & events);
 }
 
-/*
- * SO_BUSY_POLL: poll() and select() look again and again for as long as
- * net.core.busy_poll says, and ask each socket to look at its device.
- */
-static void sdp_poll_device(struct sock *sk, __poll_t asked)
-{
-	if (unlikely(sk_can_busy_loop(sk)) && asked & POLL_BUSY_LOOP)
-		sdp_busy_poll(sk, 1);
-}
-
 static __poll_t sdp_poll(struct file *file, struct socket *sock,
 			 struct poll_table_struct *wait)
 {
@@ -493,7 +482,6 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	__poll_t mask;
 
 	sock_poll_wait(file, sock, wait);
-	sdp_poll_device(sk, asked);
 	mask = sdp_poll_mask(sk, asked);
 	/* No answer is looked for by who wants anything else: select() adds EPOLLPRI. */
 	if (sdp_poll_in_vain(mask, asked, SDP_POLL_DATA))

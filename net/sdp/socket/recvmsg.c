@@ -16,9 +16,6 @@
 #include "conn/conn.h"
 #include "socket.h"
 
-/* How often a read looks before it lets others run on this processor. */
-#define SDP_RECV_POLLS		16
-
 /* Reads what the peer offers behind all that is there. */
 static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 			     int target)
@@ -101,40 +98,36 @@ static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd, 
 	       sdp_recv_is_late(sk, rd);
 }
 
-/**
- * sdp_busy_poll() - process and count what has completed, without an interrupt
- * @sk: socket, not locked
- * @tries: how often to look
- *
- * Context and return: those of sdp_link_poll().
- */
-int sdp_busy_poll(struct sock *sk, unsigned int tries)
-{
-	int polled = sdp_link_poll(&sdp_sk(sk)->conn.link, tries);
+/* A read that polls, and what it has seen (see sdp_recv_wait()). */
+struct sdp_recv_poll {
+	struct sock *sk;
+	const struct sdp_read *rd;
+	u32 seen;
+};
 
-	if (polled > 0)
-		SDP_SOCK_ADD_STATS(sk, SDP_MIB_BUSYPOLLS, polled);
-	return polled;
+/*
+ * Who else waits for this processor is preferred, for it may be the device's own thread
+ * (Soft-RoCE's work queue since Linux 6.4), which the reader would wait for in vain.
+ */
+static bool sdp_recv_poll_end(void *arg, unsigned long start)
+{
+	const struct sdp_recv_poll *poll = arg;
+
+	return sdp_recv_is_ready(poll->sk, poll->rd, poll->seen) || !single_task_running() ||
+	       !sk_can_busy_loop(poll->sk) || sk_busy_loop_timeout(poll->sk, start);
 }
 
 /*
  * SO_BUSY_POLL: as with TCP a read that finds nothing polls the device before it sleeps,
  * and one that must not sleep polls it once.  Others may use the socket meanwhile.
- * Who else waits for this processor is preferred, for it may be the device's own thread
- * (Soft-RoCE's work queue since Linux 6.4), which the reader would wait for in vain.
  */
 static noinline void sdp_recv_poll(struct sock *sk, const struct sdp_read *rd, u32 seen,
 				   bool wait)
 {
-	unsigned long start = busy_loop_current_time();
-	int polled;
+	struct sdp_recv_poll poll = { .sk = sk, .rd = rd, .seen = seen };
 
 	sdp_release_sock(sk);
-	do {
-		polled = sdp_busy_poll(sk, wait ? SDP_RECV_POLLS : 1);
-		cond_resched();
-	} while (wait && polled >= 0 && !sdp_recv_is_ready(sk, rd, seen) &&
-		 single_task_running() && sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
+	sdp_busy_loop(sk, wait ? sdp_recv_poll_end : NULL, &poll);
 	sdp_lock_sock(sk);
 }
 

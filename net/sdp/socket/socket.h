@@ -213,7 +213,6 @@ int sdp_mmap_getsockopt(struct socket *sock, int len, char __user *optval,
 			int __user *optlen);
 
 /* recvmsg.c */
-int sdp_busy_poll(struct sock *sk, unsigned int tries);
 void sdp_recv_took(struct sock *sk, size_t len);
 int sdp_recv_inq(const struct sock *sk);
 int sdp_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,

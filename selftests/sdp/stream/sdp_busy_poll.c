@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "sdp_engine.h"
@@ -130,10 +131,33 @@ static void without_waiting(void)
 	close_pair(p);
 }
 
-/* Polls are asked for by the one who waits, and only if the administrator lets them. */
-static void answers_by_poll(struct pair p, long *polled)
+static void wait_by_poll(int fd)
 {
-	struct pollfd pfd = { .fd = p.client, .events = POLLIN };
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	CHECK_EQ(poll(&pfd, 1, -1), 1);
+	CHECK_EQ(pfd.revents, POLLIN);
+}
+
+/* It polls for the socket that it has had an event of last. */
+static void wait_by_epoll(int fd)
+{
+	static int ep = -1, of = -1;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (of != fd) {
+		ep = epoll_create1(0);
+		CHECK_OK(ep);
+		CHECK_OK(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &event));
+		of = fd;
+	}
+	CHECK_EQ(epoll_wait(ep, &event, 1, -1), 1);
+	CHECK_EQ(event.events, EPOLLIN);
+}
+
+/* Polls are asked for by the one who waits, and only if the administrator lets them. */
+static void answers_by(void (*wait)(int fd), struct pair p, long *polled)
+{
 	long before = sdp_stat("BusyPolls");
 	pthread_t echo;
 	unsigned int i;
@@ -141,15 +165,14 @@ static void answers_by_poll(struct pair p, long *polled)
 	thread_start(&echo, echo_thread, &p);
 	for (i = 0; i < 200; i++) {
 		send_pattern(p.client, 1, i * LEN, LEN, LEN);
-		CHECK_EQ(poll(&pfd, 1, -1), 1);
-		CHECK_EQ(pfd.revents, POLLIN);
+		wait(p.client);
 		*polled = sdp_stat("BusyPolls") - before;
 		recv_pattern(p.client, 2, i * LEN, LEN, LEN);
 	}
 	thread_join(echo);
 }
 
-static void poll_finds_data(void)
+static void finds_data_by(void (*wait)(int fd))
 {
 	const char *sysctl = "/proc/sys/net/core/busy_poll";
 	struct pair p = new_pair();
@@ -159,15 +182,25 @@ static void poll_finds_data(void)
 	poll_for(p.client, 1);
 	read_sysctl(sysctl, saved, sizeof(saved));
 	CHECK_EQ(write_sysctl(sysctl, "0"), 0);
-	answers_by_poll(p, &polled);
+	answers_by(wait, p, &polled);
 	CHECK_EQ(polled, 0);
 	CHECK_EQ(write_sysctl(sysctl, "1000"), 0);
 	/* An interrupt may be quicker. */
 	do
-		answers_by_poll(p, &polled);
+		answers_by(wait, p, &polled);
 	while (!polled);
 	CHECK_EQ(write_sysctl(sysctl, saved), 0);
 	close_pair(p);
+}
+
+static void poll_finds_data(void)
+{
+	finds_data_by(wait_by_poll);
+}
+
+static void epoll_finds_data(void)
+{
+	finds_data_by(wait_by_epoll);
 }
 
 /* Somebody has wanted its processor. */
@@ -288,6 +321,7 @@ static const struct sdp_case cases[] = {
 	CASE(others_are_served, CASE_TCP),
 	CASE(without_waiting, CASE_TCP),
 	CASE(poll_finds_data, CASE_SDP_ONLY),
+	CASE(epoll_finds_data, CASE_SDP_ONLY),
 	CASE(others_use_the_socket, CASE_SDP_ONLY),
 	CASE(gives_the_processor_away, CASE_SDP_ONLY),
 	CASE(ends_with_the_stream, CASE_SDP_ONLY),
