@@ -222,6 +222,7 @@ void sdp_recv_took(struct sock *sk, size_t len)
 {
 	sdp_owned(sk);
 	sk_peek_offset_bwd(sk, len);
+	sdp_conn(sk)->stream.tx.answers = true;
 	SDP_SOCK_ADD_STATS(sk, SDP_MIB_BYTESIN, len);
 	sdp_tx_update(sdp_conn(sk), SDP_FLUSH_CALL);
 }

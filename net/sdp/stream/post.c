@@ -13,11 +13,13 @@
  * struct sdp_tx_how - how a message is posted
  * @payload: where its payload is, NULL = in the send ring
  * @signal: a completion is needed
+ * @now: somebody is likely to wait for it
  * @done: what is to be done then, unless @payload says
  */
 struct sdp_tx_how {
 	struct sdp_payload *payload;
 	bool signal;
+	bool now;
 	struct sdp_done *done;
 };
 
@@ -130,7 +132,7 @@ static void sdp_tx_build_write(struct sdp_stream *st, const struct sdp_msg *msg,
  */
 static bool sdp_tx_submit_ring_data(struct sdp_stream *st,
 				    const struct sdp_msg *msg,
-				    struct ib_rdma_wr *write)
+				    struct ib_rdma_wr *write, bool now)
 {
 	struct sdp_msg tell = {
 		.bsdh = msg->bsdh,
@@ -148,7 +150,7 @@ static bool sdp_tx_submit_ring_data(struct sdp_stream *st,
 	sdp_tx_account(st, 0, true);
 	write->wr.send_flags &= ~IB_SEND_SOLICITED;
 	write->wr.next = &wr.wr;
-	return sdp_tx_submit(st, &write->wr);
+	return sdp_tx_submit(st, &write->wr, now);
 }
 
 static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
@@ -186,6 +188,10 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
 	if (!st->flow->tells_space)
 		sdp_rx_ring_tell(st);
+	if (len) {
+		how.now = tx->answers;
+		tx->answers = false;
+	}
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
 		tx->last_seq = msg->bsdh.mseq;
 		if (!st->link->dev->acked_on_completion)
@@ -201,8 +207,8 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		return false;
 	sdp_tx_count(&st->stats, len);
 	if (wr.wr.opcode == IB_WR_RDMA_WRITE)
-		return sdp_tx_submit_ring_data(st, msg, &wr);
-	return sdp_tx_submit(st, &wr.wr);
+		return sdp_tx_submit_ring_data(st, msg, &wr, how.now);
+	return sdp_tx_submit(st, &wr.wr, how.now);
 }
 
 /**

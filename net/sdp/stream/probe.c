@@ -62,7 +62,7 @@ static bool sdp_tx_post_probe(struct sdp_stream *st)
 	};
 
 	sdp_tx_account(st, 0, true)->done = &st->probed;
-	return sdp_tx_submit(st, &wr.wr);
+	return sdp_tx_submit(st, &wr.wr, false);
 }
 
 /**

@@ -276,6 +276,7 @@ enum sdp_tx_intent {
  * @waits_for: why what is first in line waits
  * @intent: what user space has said about what it writes next
  * @pushing: sdp_output() is at work
+ * @answers: the program has read since the last message with payload was sent
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @packet: how much of it fits into a packet; 0 = its header is never immediate
@@ -321,6 +322,7 @@ struct sdp_tx {
 	enum sdp_tx_wait waits_for;
 	enum sdp_tx_intent intent;
 	bool pushing;
+	bool answers;
 	unsigned long ask_again;
 	u32 max_payload;
 	u32 packet;

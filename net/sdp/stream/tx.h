@@ -27,7 +27,7 @@ int sdp_tx_ring_space(struct sdp_stream *st, u32 tail);
 /* workreq.c */
 void sdp_tx_prepare(struct sdp_stream *st);
 struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool signal);
-bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr);
+bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now);
 void sdp_tx_add_reg_mr(struct sdp_stream *st, struct ib_reg_wr *reg,
 		       struct ib_mr *mr, int access);
 bool sdp_tx_post_local_inv(struct sdp_stream *st, struct ib_mr *mr, struct sdp_done *done);

@@ -45,17 +45,30 @@ static void sdp_tx_trace(const struct sdp_stream *st, const struct ib_send_wr *w
 		trace_sdp_post(st->sk, wr);
 }
 
+/*
+ * A device that works in softirqs (Soft-RoCE up to Linux 6.3, iwarp) does so before this
+ * returns, as what is below TCP does, and ksoftirqd is not woken.
+ */
+static int sdp_tx_post_now(struct sdp_stream *st, struct ib_send_wr *wr)
+{
+	int err;
+
+	local_bh_disable();
+	err = ib_post_send(st->link->qp, wr, NULL);
+	local_bh_enable();
+	return err;
+}
+
 /**
  * sdp_tx_submit() - give work requests to the device
  * @st: stream of a locked socket
  * @wr: the requests, accounted for; what waits to leave with the next one goes ahead
- *
- * A device that works in softirqs (Soft-RoCE up to Linux 6.3, iwarp) does so before this
- * returns, as TCP's do on the way to the wire, where otherwise ksoftirqd would be woken.
+ * @now: somebody is likely to wait for this one.  In a stream what is written while the
+ *	device is at work is coalesced, for which it must not be done at once.
  *
  * Return: whether they were posted; if not, the connection is ending.
  */
-bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
+bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 {
 	struct sdp_tx *tx = &st->tx;
 	int err;
@@ -68,9 +81,7 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr)
 	}
 	if (trace_sdp_post_enabled())
 		sdp_tx_trace(st, wr);
-	local_bh_disable();
-	err = ib_post_send(st->link->qp, wr, NULL);
-	local_bh_enable();
+	err = now ? sdp_tx_post_now(st, wr) : ib_post_send(st->link->qp, wr, NULL);
 	if (likely(!err))
 		return true;
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_POSTERRORS);
@@ -125,7 +136,7 @@ bool sdp_tx_post_local_inv(struct sdp_stream *st, struct ib_mr *mr, struct sdp_d
 
 	sdp_owned(st->sk);
 	sdp_tx_account(st, 0, true)->done = done;
-	return sdp_tx_submit(st, &wr);
+	return sdp_tx_submit(st, &wr, false);
 }
 
 /**
