@@ -13,13 +13,11 @@
  * struct sdp_tx_how - how a message is posted
  * @payload: where its payload is, NULL = in the send ring
  * @signal: a completion is needed
- * @now: somebody is likely to wait for it
  * @done: what is to be done then, unless @payload says
  */
 struct sdp_tx_how {
 	struct sdp_payload *payload;
 	bool signal;
-	bool now;
 	struct sdp_done *done;
 };
 
@@ -168,6 +166,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 {
 	struct sdp_tx *tx = &st->tx;
 	u32 len = msg->payload_len;
+	bool answers = len && tx->answers;
 	struct ib_sge sge[SDP_TX_DIRECT_SGE];
 	struct ib_rdma_wr wr = {
 		.wr.wr_cqe = &st->tx_cqe,
@@ -188,10 +187,6 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
 	if (!st->flow->tells_space)
 		sdp_rx_ring_tell(st);
-	if (len) {
-		how.now = tx->answers;
-		tx->answers = false;
-	}
 	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
 		tx->last_seq = msg->bsdh.mseq;
 		if (!st->link->dev->acked_on_completion)
@@ -206,9 +201,10 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 	if (!sdp_tx_consume(st, len, &how))
 		return false;
 	sdp_tx_count(&st->stats, len);
+	tx->answers &= !len;
 	if (wr.wr.opcode == IB_WR_RDMA_WRITE)
-		return sdp_tx_submit_ring_data(st, msg, &wr, how.now);
-	return sdp_tx_submit(st, &wr.wr, how.now);
+		return sdp_tx_submit_ring_data(st, msg, &wr, answers);
+	return sdp_tx_submit(st, &wr.wr, answers);
 }
 
 /**
