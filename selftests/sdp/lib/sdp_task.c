@@ -178,3 +178,9 @@ void use_one_cpu(void)
 	CPU_SET(sched_getcpu(), &cpus);
 	CHECK_OK(sched_setaffinity(0, sizeof(cpus), &cpus));
 }
+
+void need_cpus(int nr)
+{
+	if (sysconf(_SC_NPROCESSORS_ONLN) < nr)
+		sdp_skip("needs %d processors", nr);
+}

@@ -295,6 +295,8 @@ long op_dissolve(int fd);
 void run_idly(void);
 /* This thread, and those that it starts, share a processor. */
 void use_one_cpu(void);
+/* Skips where there are fewer processors. */
+void need_cpus(int nr);
 
 void thread_start(pthread_t *t, void *(*fn)(void *), void *arg);
 void thread_join(pthread_t t);

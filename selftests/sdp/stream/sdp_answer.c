@@ -29,52 +29,38 @@ static void need_softirqs(void)
 		sdp_skip("the device works in threads");
 }
 
-static bool read_word(const char *path, char *word, size_t size)
+/* How often a process has slept; -1 if it has another name, or is gone. */
+static long process_slept(const char *pid, const char *name)
 {
-	FILE *f = fopen(path, "r");
-	bool read;
+	char path[300], line[200], found[64] = "";
+	long slept = -1;
+	FILE *f;
 
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	f = fopen(path, "r");
 	if (!f)
-		return false;
-	read = fgets(word, size, f);
-	word[strcspn(word, "\n")] = 0;
-	fclose(f);
-	return read;
-}
-
-static long status_value(const char *path, const char *name)
-{
-	FILE *f = fopen(path, "r");
-	char line[200];
-	long value = -1;
-
-	CHECK(f);
+		return -1;
 	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)))
-			value = atol(line + strlen(name));
+		if (sscanf(line, "Name: %63s", found) != 1 &&
+		    sscanf(line, "voluntary_ctxt_switches: %ld", &slept) == 1)
+			break;
 	fclose(f);
-	return value;
+	return strcmp(found, name) ? -1 : slept;
 }
 
-/* How often the thread has slept that does what softirqs leave of this processor's. */
+/* The thread that does what softirqs leave of this processor's. */
 static long thread_slept(void)
 {
-	char path[64], name[32], text[64];
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 	long slept = -1;
+	char name[32];
 
 	CHECK(proc);
 	snprintf(name, sizeof(name), "ksoftirqd/%d", sched_getcpu());
-	while (slept < 0 && (entry = readdir(proc))) {
-		if (!atoi(entry->d_name))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/comm", atoi(entry->d_name));
-		if (!read_word(path, text, sizeof(text)) || strcmp(text, name))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/status", atoi(entry->d_name));
-		slept = status_value(path, "voluntary_ctxt_switches:");
-	}
+	while (slept < 0 && (entry = readdir(proc)))
+		if (atoi(entry->d_name))
+			slept = process_slept(entry->d_name, name);
 	closedir(proc);
 	CHECK(slept >= 0);
 	return slept;

@@ -436,8 +436,7 @@ static void run_scene(void)
 
 static void run_plan(struct plan plan)
 {
-	if (sysconf(_SC_NPROCESSORS_ONLN) < CPUS)
-		sdp_skip("needs %d processors", CPUS);
+	need_cpus(CPUS);
 	scene.plan = plan;
 	choose_kind(plan.kind);
 	change(SYSCTL_FAULT_LIMIT, "100");
