@@ -10,3 +10,4 @@ TEST_POWER_OFF += sdp_power_off_two_node.sh
 TEST_GEN_FILES += sdp_peer sdp_freeze sdp_peer_static sdp_converted
 WITH_OWNERS += sdp_freeze
 WITH_EVENTS += sdp_trace sdp_trace_wait
+WITH_DELAY += sdp_trace_wait
