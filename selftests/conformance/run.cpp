@@ -112,7 +112,13 @@ Addr Run::loopback(std::uint16_t port) const
 
 Addr Run::dead()
 {
-	return bound().local();
+	for (;;) {
+		const Addr addr = bound().local();
+
+		// A peer that is gone has given its number back, but its socket still names it.
+		if (std::count(bound_.begin(), bound_.end(), addr.port()) == 1)
+			return addr;
+	}
 }
 
 // ---- what the trace shows ----
@@ -318,6 +324,7 @@ Sock Run::bound(const char *name)
 	const Addr addr = server();
 
 	require(::bind(sock.fd(), addr.get(), addr.length) == 0, "bind()");
+	bound_.push_back(sock.local().port());
 	return sock;
 }
 

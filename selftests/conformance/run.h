@@ -116,7 +116,7 @@ public:
 	{
 		return options_.server[0];
 	}
-	/** An address of the server's where nobody listens. */
+	/** An address of the server's where nobody listens, nor has listened. */
 	Addr dead();
 
 	// ---- what is written down ----
@@ -165,6 +165,7 @@ private:
 	const Options &options_;
 	Trace &trace_;
 	std::vector<std::uint16_t> ports_;
+	std::vector<std::uint16_t> bound_;
 };
 
 /** -1 and the errno's name, or the number. */
