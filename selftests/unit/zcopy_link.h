@@ -16,6 +16,7 @@
 
 extern "C" {
 #include "flow/credit.h"
+#include "zcopy/sinkavail.h"
 #include "zcopy/state.h"
 }
 
@@ -351,8 +352,10 @@ private:
 	/** Whether a message without payload may be sent. */
 	[[nodiscard]] bool may_tell(int i) const
 	{
-		return sdp_zsource_may_send(&sides_.at(i).source, &sides_.at(i).credit,
-					    SDP_MID_SENDSM, 0);
+		const sdp_sinkadvert none = {};
+
+		return sdp_zcopy_may_send(&sides_.at(i).source, &none, &sides_.at(i).credit,
+					  SDP_MID_SENDSM, 0);
 	}
 
 	void push(int i)

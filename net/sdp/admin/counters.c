@@ -81,6 +81,13 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("DirectBytesOut", SDP_MIB_DIRECTBYTESOUT),
 	/* payload bytes whose pages programs have mapped */
 	SNMP_MIB_ITEM("MappedBytesIn", SDP_MIB_MAPPEDBYTESIN),
+	/* reads that let the peer write to their memory */
+	SNMP_MIB_ITEM("SinkAdverts", SDP_MIB_SINKADVERTS),
+	/* of these, those that could not wait for it to do so */
+	SNMP_MIB_ITEM("SinkCancels", SDP_MIB_SINKCANCELS),
+	/* payload bytes that peers wrote there, and that were written to peers' memory */
+	SNMP_MIB_ITEM("SinkBytesIn", SDP_MIB_SINKBYTESIN),
+	SNMP_MIB_ITEM("SinkBytesOut", SDP_MIB_SINKBYTESOUT),
 	/* writes that could have been such, but for the kind of memory */
 	SNMP_MIB_ITEM("GuardRefusals", SDP_MIB_GUARDREFUSALS),
 	/* pages that user space wrote to while they were in flight */

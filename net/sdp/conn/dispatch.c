@@ -23,6 +23,33 @@ static int sdp_rx_take_data(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 	return 0;
 }
 
+/* Nothing of the stream comes behind its end, or overtakes what is offered. */
+static bool sdp_rx_out_of_place(const struct sdp_conn *conn)
+{
+	return conn->stream.fin_received || sdp_zsink_busy(&conn->zcopy.sink);
+}
+
+/* Data that is the next of the stream, if a message has any. */
+static int sdp_rx_stream_data(struct sdp_conn *conn, struct sdp_rx_buf *buf,
+			      const struct sdp_msg *msg)
+{
+	if (msg->payload_len) {
+		if (sdp_rx_out_of_place(conn))
+			return -EPROTO;
+		sdp_sink_passed(&conn->zcopy);
+	}
+	return sdp_rx_take_data(conn, buf, msg);
+}
+
+/* Memory of the peer that may be written to; the message's payload goes the other way. */
+static int sdp_rx_sink_avail(struct sdp_conn *conn, struct sdp_rx_buf *buf,
+			     const struct sdp_msg *msg)
+{
+	int err = sdp_sink_heard(&conn->zcopy, msg);
+
+	return err ? err : sdp_rx_stream_data(conn, buf, msg);
+}
+
 /* Memory of the peer, which belongs behind the message's payload. */
 static int sdp_rx_src_avail(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 			    const struct sdp_msg *msg)
@@ -36,16 +63,11 @@ static int sdp_rx_src_avail(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 		return 0;
 	}
 	if (ret) {
+		sdp_sink_passed(&conn->zcopy);
 		sdp_rx_first_data(conn);
 		sdp_zrecv_offered(&conn->zcopy);
 	}
 	return sdp_rx_take_data(conn, buf, msg);
-}
-
-/* Nothing of the stream comes behind its end, or overtakes what is offered. */
-static bool sdp_rx_out_of_place(const struct sdp_conn *conn)
-{
-	return conn->stream.fin_received || sdp_zsink_busy(&conn->zcopy.sink);
 }
 
 /* Acts on one well-formed message. */
@@ -54,9 +76,17 @@ static int sdp_rx_dispatch(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 {
 	switch (msg->bsdh.mid) {
 	case SDP_MID_DATA:
-		if (msg->payload_len && sdp_rx_out_of_place(conn))
+		return sdp_rx_stream_data(conn, buf, msg);
+	case SDP_MID_SINKAVAIL:
+		return sdp_rx_sink_avail(conn, buf, msg);
+	case SDP_MID_RDMAWRCOMPL:
+		if (sdp_rx_out_of_place(conn))
 			return -EPROTO;
-		return sdp_rx_take_data(conn, buf, msg);
+		fallthrough;
+	case SDP_MID_SINKAVAILCANCEL:
+	case SDP_MID_SINKCANCELACK:
+		sdp_rx_repost(&conn->stream, buf);
+		return sdp_sink_heard(&conn->zcopy, msg);
 	case SDP_MID_SRCAVAIL:
 		if (conn->stream.fin_received)
 			return -EPROTO;
@@ -69,6 +99,7 @@ static int sdp_rx_dispatch(struct sdp_conn *conn, struct sdp_rx_buf *buf,
 	case SDP_MID_DISCONN:
 		if (sdp_rx_out_of_place(conn))
 			return -EPROTO;
+		sdp_sink_passed(&conn->zcopy);
 		sdp_rx_repost(&conn->stream, buf);
 		conn->ops->fin_received(conn);
 		return 0;
@@ -111,8 +142,10 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf, bool *n
 	err = sdp_rx_begin(st, buf, &msg);
 	if (!err) {
 		sdp_zsink_heard(&conn->zcopy.sink, msg.bsdh.mseq_ack);
-		if (buf->ends_key)
+		if (buf->ends_key) {
 			sdp_zsend_key_ended(&conn->zcopy, buf->ended_key);
+			sdp_sink_key_ended(&conn->zcopy, buf->ended_key);
+		}
 		err = sdp_rx_dispatch(conn, buf, &msg);
 	}
 	if (!err && sdp_rx_look_after(st, &msg, full))

@@ -28,13 +28,21 @@ static bool sdp_tx_push_data(struct sdp_conn *conn, enum sdp_flush cause)
 	return sdp_tx_send(&conn->stream, cause, sdp_zsend_waited_for(&conn->zcopy));
 }
 
-/* Sends what the peer refused to read of a program's pages. */
+/*
+ * Sends a program's pages that are not advertised, or that the peer refused to read: into
+ * memory of its reader's, or as messages.
+ */
 static bool sdp_tx_push_direct(struct sdp_conn *conn, enum sdp_flush cause)
 {
 	struct sdp_stream *st = &conn->stream;
 	u32 left, len;
 
 	while ((left = sdp_zdirect_left(&conn->zcopy))) {
+		if (unlikely(sdp_zwrite_possible(&conn->zcopy, conn->zcopy.next))) {
+			if (!sdp_zwrite_post(&conn->zcopy))
+				return false;
+			continue;
+		}
 		len = sdp_zdirect_fit(&conn->zcopy, min(left, st->tx.max_payload));
 		len = sdp_tx_ready(st, len, cause);
 		if (!len)
@@ -47,6 +55,7 @@ static bool sdp_tx_push_direct(struct sdp_conn *conn, enum sdp_flush cause)
 
 static bool sdp_tx_push_fin(struct sdp_conn *conn)
 {
+	struct sdp_msg msg = { .bsdh.mid = SDP_MID_DISCONN };
 	struct sdp_tx *tx = &conn->stream.tx;
 
 	if (!conn->stream.fin_queued || conn->stream.fin_sent ||
@@ -57,7 +66,7 @@ static bool sdp_tx_push_fin(struct sdp_conn *conn)
 		return true;
 	}
 	conn->stream.fin_sent = true;
-	return sdp_tx_post_disconn(&conn->stream, &conn->disconn_sent);
+	return sdp_tx_post_done(&conn->stream, &msg, &conn->disconn_sent);
 }
 
 /* A message of no bytes, for what its header says. */
@@ -149,7 +158,8 @@ static bool sdp_tx_want_update(struct sdp_conn *conn)
 	enum sdp_update update = SDP_UPDATE_NONE;
 
 	if (sdp_credit_want_update(&conn->stream.credit) ||
-	    sdp_zsource_want_answer(&conn->zcopy.source, &conn->stream.credit))
+	    sdp_zsource_want_answer(&conn->zcopy.source, &conn->stream.credit) ||
+	    sdp_sinkadvert_want_answer(&conn->zcopy.sinkadvert, &conn->stream.credit))
 		return true;
 	if (in->size)
 		update = conn->stream.flow->want_update(&conn->stream.credit, in);
@@ -174,8 +184,8 @@ bool sdp_tx_may_send(const struct sdp_conn *conn, enum sdp_mid mid,
 		     u32 payload_len)
 {
 	sdp_owned(&conn->sk);
-	return sdp_zsource_may_send(&conn->zcopy.source, &conn->stream.credit,
-				    mid, payload_len);
+	return sdp_zcopy_may_send(&conn->zcopy.source, &conn->zcopy.sinkadvert,
+				  &conn->stream.credit, mid, payload_len);
 }
 
 /*
@@ -194,6 +204,8 @@ static void sdp_tx_push_all(struct sdp_conn *conn, enum sdp_flush cause)
 		return;
 	sdp_tx_push_sizes(conn);
 	if (unlikely(sdp_zsink_owes(&z->sink)) && !sdp_zrecv_push(z))
+		return;
+	if (unlikely(sdp_sink_owes(z)) && !sdp_sink_push(z))
 		return;
 	if (unlikely(sends) && !sdp_zsend_revoke(z))
 		return;

@@ -16,6 +16,15 @@
 #include "conn/conn.h"
 #include "socket.h"
 
+/* What a read has got otherwise than by copy. */
+static void sdp_recv_got(struct sdp_sock *ssk, struct sdp_read *rd, u32 len)
+{
+	rd->stamp = sdp_timestamp_now(&ssk->sk);
+	rd->left -= len;
+	rd->done += len;
+	rd->pos += len;
+}
+
 /* Reads what the peer offers behind all that is there. */
 static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 			     int target)
@@ -28,10 +37,7 @@ static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 	read = sdp_zrecv(&ssk->conn.zcopy, &rd->msg->msg_iter, rd->zcopy, want);
 	if (!read)
 		return;
-	rd->stamp = sdp_timestamp_now(&ssk->sk);
-	rd->left -= read;
-	rd->done += read;
-	rd->pos += read;
+	sdp_recv_got(ssk, rd, read);
 }
 
 /*
@@ -94,6 +100,7 @@ static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd, 
 {
 	return READ_ONCE(sdp_sk(sk)->conn.stream.rx.bytes) > seen || sk->sk_err ||
 	       sdp_zrecv_ready(&sdp_sk(sk)->conn.zcopy) ||
+	       (rd->sink && sdp_sink_is_over(&sdp_sk(sk)->conn.zcopy, rd->sink)) ||
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE ||
 	       sdp_recv_is_late(sk, rd);
 }
@@ -153,6 +160,45 @@ static void sdp_recv_wait(struct sock *sk, const struct sdp_read *rd,
 	z->takers -= !rd->peek;
 }
 
+/*
+ * Waits with the memory of the read open to the peer; returns how much that has written.
+ * Others who use the socket wake all that sleep, and to ask again would have its price.
+ */
+static u32 sdp_recv_wait_open(struct sock *sk, struct sdp_read *rd, long *timeo)
+{
+	long time = min_t(long, *timeo, SDP_SINK_HOLD);
+	long left = time;
+	u32 len;
+
+	while (left && !signal_pending(current) && !sdp_recv_is_ready(sk, rd, 0))
+		sdp_recv_wait(sk, rd, &left);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo -= time - left;
+	len = sdp_sink_withdraw(&sdp_sk(sk)->conn.zcopy, rd->sink, rd->epoch);
+	rd->sink = NULL;
+	return len;
+}
+
+/* Waits, with the memory of the read open to the peer if that is of use. */
+static void sdp_recv_sink(struct sock *sk, struct sdp_read *rd, long *timeo)
+{
+	struct sdp_zcopy *z = &sdp_sk(sk)->conn.zcopy;
+	u32 len = 0;
+
+	if (rd->zcopy)
+		rd->sink = sdp_sink_offer(z, &rd->msg->msg_iter, rd->epoch);
+	/* Returned credits must not wait while we do, nor the rest. */
+	sdp_tx_pause_here(sdp_conn(sk));
+	if (rd->sink)
+		len = sdp_recv_wait_open(sk, rd, timeo);
+	else
+		sdp_recv_wait(sk, rd, timeo);
+	if (!len)
+		return;
+	iov_iter_advance(&rd->msg->msg_iter, len);
+	sdp_recv_got(sdp_sk(sk), rd, len);
+}
+
 /* A program that has sent from the memory that it reads to would take page faults. */
 static void sdp_recv_unshare(struct sdp_sock *ssk, const struct sdp_read *rd)
 {
@@ -204,9 +250,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			if (ret <= 0)
 				return ret;
 		}
-		/* Returned credits must not wait while we do, nor the rest. */
-		sdp_tx_pause_here(sdp_conn(sk));
-		sdp_recv_wait(sk, rd, &timeo);
+		sdp_recv_sink(sk, rd, &timeo);
 		if (!want)
 			return 0;
 	}

@@ -187,7 +187,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
 	if (!st->flow->tells_space)
 		sdp_rx_ring_tell(st);
-	if (len || msg->bsdh.mid == SDP_MID_DISCONN) {
+	if (len || msg->bsdh.mid == SDP_MID_DISCONN || msg->bsdh.mid == SDP_MID_RDMAWRCOMPL) {
 		tx->last_seq = msg->bsdh.mseq;
 		if (!st->link->dev->acked_on_completion)
 			sdp_alive_stalled(st);
@@ -244,18 +244,17 @@ bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags)
 }
 
 /**
- * sdp_tx_post_disconn() - send the message that ends the stream
+ * sdp_tx_post_done() - send a message behind which something is done
  * @st: stream of a locked socket, credits and a work request are available
- * @done: what is to be done once the device has sent it
+ * @msg: the message without sequence numbers and payload
+ * @done: what is to be done once the device has sent it, NULL = nothing
  *
  * Return: as sdp_tx_post_msg().
  */
-bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done)
+bool sdp_tx_post_done(struct sdp_stream *st, struct sdp_msg *msg, struct sdp_done *done)
 {
-	struct sdp_msg msg = { .bsdh.mid = SDP_MID_DISCONN };
-
 	sdp_owned(st->sk);
-	return sdp_tx_post_how(st, &msg, (struct sdp_tx_how){ .signal = true, .done = done });
+	return sdp_tx_post_how(st, msg, (struct sdp_tx_how){ .signal = true, .done = done });
 }
 
 /**

@@ -98,6 +98,7 @@ void sdp_rx_ring_purge(struct sdp_stream *st);
  * @peek: leave the data in the queue
  * @discard: count the data, but copy none (MSG_TRUNC)
  * @zcopy: it may be read without a copy: it waits, and takes what it reads
+ * @sink: its memory, while the peer may write to it; NULL if it may not
  */
 struct sdp_read {
 	u32 epoch;
@@ -111,6 +112,7 @@ struct sdp_read {
 	bool peek;
 	bool discard;
 	bool zcopy;
+	struct sdp_zpages *sink;
 };
 
 int sdp_recv_queue(struct sdp_stream *st, struct sdp_read *rd);

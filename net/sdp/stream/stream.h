@@ -30,7 +30,7 @@
  * they round up.
  */
 #define SDP_TX_WRS		62
-/* The longest header that we send, that of RingAvail. */
+/* The longest header that we send, that of RingAvail, and of SinkAvail. */
 #define SDP_TX_HDR_LEN		(SDP_BSDH_LEN + SDP_RAVAH_LEN)
 /* One piece for the header, the others for ranges of the send ring. */
 #define SDP_TX_MAX_SGE		6
@@ -287,7 +287,7 @@ enum sdp_tx_intent {
  * @bytes_since_signal: bytes posted since the last signaled work request
  * @empty_due: the peer waits for a message, be it an empty one
  * @last_seq: sequence number of the last message that has to arrive: one with
- *	payload, or DisConn
+ *	payload, RdmaWrCompl or DisConn
  * @probing: a probe is in flight, see sdp_tx_probe()
  * @probe_at: jiffies when it was posted
  * @since: jiffies when the oldest byte in @ring was written, or @ring's tail

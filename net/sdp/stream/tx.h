@@ -36,7 +36,7 @@ void sdp_tx_reap(struct sdp_stream *st);
 
 /* post.c */
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
-bool sdp_tx_post_disconn(struct sdp_stream *st, struct sdp_done *done);
+bool sdp_tx_post_done(struct sdp_stream *st, struct sdp_msg *msg, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
 bool sdp_tx_post_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload);
 bool sdp_tx_post_empty(struct sdp_stream *st);

@@ -96,6 +96,7 @@ enum sdp_mid {
 #define SDP_FEAT_MULTI_ADVERT	0x0008	/* several SrcAvail at once */
 #define SDP_FEAT_IMMEDIATE	0x0010	/* headers as immediate data */
 #define SDP_FEAT_IW_IMMEDIATE	0x0020	/* the same with iWARP, but for writes */
+#define SDP_FEAT_SINK		0x0040	/* memory to be written to (SinkAvail) */
 
 /* Why a connection was rejected, in our block in REJ. */
 enum sdp_reject_reason {
@@ -142,7 +143,7 @@ struct sdp_srcah {
  * @size: bytes
  * @rkey: key for the RDMA write
  * @vaddr: remote address of the first byte
- * @non_disc: count of non-discardable messages received
+ * @non_disc: count of messages with payload received, wraps
  */
 struct sdp_sinkah {
 	u32 size;

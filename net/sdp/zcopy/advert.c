@@ -10,14 +10,19 @@
 /* Work requests for all that may be advertised, and for revoking it. */
 #define SDP_ZSEND_WRS		(3 * SDP_ZCOPY_ADVERTS)
 
-static u32 sdp_zsend_max_pages(const struct sdp_zcopy *z)
+/**
+ * sdp_zcopy_max_pages() - how many pages a key may be for
+ * @z: zero copy of a locked socket with a device
+ */
+u32 sdp_zcopy_max_pages(const struct sdp_zcopy *z)
 {
+	sdp_owned(z->st->sk);
 	return min_t(u32, SDP_ZCOPY_PAGES,
 		     z->st->link->dev->ibdev->attrs.max_fast_reg_page_list_len);
 }
 
 /**
- * sdp_zsend_fit() - how much of user memory may be sent at once
+ * sdp_zsend_fit() - how much of user memory may be sent, or written to, at once
  * @z: zero copy of a locked socket with a device
  * @addr: where it begins
  * @len: bytes
@@ -26,7 +31,7 @@ static u32 sdp_zsend_max_pages(const struct sdp_zcopy *z)
  */
 u32 sdp_zsend_fit(const struct sdp_zcopy *z, unsigned long addr, u32 len)
 {
-	u32 pages = sdp_zsend_max_pages(z);
+	u32 pages = sdp_zcopy_max_pages(z);
 
 	sdp_owned(z->st->sk);
 	return pages ? min3(len, (u32)SDP_ZCOPY_BYTES,
@@ -42,7 +47,7 @@ static bool sdp_zsend_map_mr(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	if (WARN_ON_ONCE(z->adverts >= SDP_ZCOPY_ADVERTS))
 		return false;
 	if (!*mr)
-		*mr = sdp_region_alloc(z->st->link, sdp_zsend_max_pages(z));
+		*mr = sdp_region_alloc(z->st->link, sdp_zcopy_max_pages(z));
 	if (!*mr || !sdp_region_map(*mr, zp->sgt.sgl, zp->nents, zp->len))
 		return false;
 	zp->mr = *mr;
@@ -102,7 +107,7 @@ bool sdp_zsend_may_add(const struct sdp_zcopy *z, bool straight)
  * @z: zero copy of a locked socket with a queue pair; sdp_zsend_may_add() said yes
  * @zp: the pages, which belong to the connection now if they are asynchronous;
  *	otherwise no others are sent
- * @straight: they are not advertised, but sent as messages at once
+ * @straight: they are not advertised, but sent as messages at once, or written
  *
  * Return: whether that is possible.
  */
@@ -115,7 +120,8 @@ bool sdp_zsend_add(struct sdp_zcopy *z, struct sdp_zpages *zp, bool straight)
 	zp->state = straight ? SDP_ZSEND_DIRECT : SDP_ZSEND_READY;
 	zp->since = jiffies;
 	if (straight) {
-		sdp_tx_want(z->st, zp->len);
+		if (sdp_zwrite_size(z) < zp->len)
+			sdp_tx_want(z->st, zp->len);
 		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes + zp->len);
 	} else {
 		WRITE_ONCE(z->adverts, z->adverts + 1);
@@ -185,7 +191,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 	sdp_owned(z->st->sk);
 	/* Its key ends before memory is released. */
 	WARN_ON_ONCE(zp->keyed);
-	if (zp->done == zp->len)
+	if (zp->done == zp->len && !zp->straight)
 		sdp_zpace_learn(&z->pace, jiffies - zp->since);
 	sdp_zsend_count(&z->st->stats, zp->done);
 	sdp_zsend_unmap(z, zp);
@@ -238,6 +244,8 @@ static bool sdp_zsend_tell(struct sdp_zcopy *z, struct sdp_zpages *zp)
 			     z->st->link->dev->acked_on_completion))
 		return false;
 	sdp_zsource_advertise(&z->source, z->st->credit.tx_mseq, zp->len);
+	/* What is written to the peer would overtake it. */
+	sdp_sinktarget_drop(&z->sinktarget);
 	return true;
 }
 
@@ -282,8 +290,10 @@ static bool sdp_zsend_may_offer(struct sdp_zcopy *z, const struct sdp_zpages *zp
 /* How many adverts may be sent one after the other if one may be sent. */
 static u32 sdp_zsend_batch(const struct sdp_zcopy *z)
 {
-	return min(sdp_credit_data(&z->st->credit),
-		   sdp_zsource_room(&z->source));
+	u32 kept = sdp_sinkadvert_reserves(&z->sinkadvert);
+	u32 credits = sdp_credit_data(&z->st->credit);
+
+	return min(credits - min(credits, kept), sdp_zsource_room(&z->source));
 }
 
 /*
@@ -478,7 +488,12 @@ static void sdp_zsend_revoked(struct sdp_done *done)
 static void sdp_zsend_finished(struct sdp_done *done)
 {
 	struct sdp_zcopy *z = container_of(done, struct sdp_zcopy, finished);
+	struct sdp_zpages *zp = sdp_zsend_oldest(z);
 
+	/* Messages are counted as such. */
+	zp->done += zp->written;
+	z->st->direct_acked += zp->written;
+	z->st->tx.since = jiffies;
 	sdp_zsend_finish(z);
 }
 
@@ -492,6 +507,7 @@ void sdp_zsend_prepare(struct sdp_zcopy *z)
 	z->revoked.done = sdp_zsend_revoked;
 	z->finished.done = sdp_zsend_finished;
 	sdp_zdirect_prepare(z);
+	sdp_sink_prepare(z);
 }
 
 /**

@@ -72,6 +72,8 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 	u32 tail = offset_in_page(end);
 	u32 whole = (zp->len - head - tail) >> PAGE_SHIFT;
 
+	if (WARN_ON_ONCE(zp->len < SDP_ZASYNC_LEAST))
+		return false;
 	if (head && !sdp_zasync_copy(zp, alloc_page(SDP_GFP_TABLE), addr, head))
 		return false;
 	zp->first = zp->nr;
@@ -189,35 +191,41 @@ static void sdp_zasync_begin(struct sdp_zcopy *z, u32 len)
  * Long writes leave in pieces, so that one is protected while another is on its way, and
  * the first pages are free before the last are sent.  None is shorter than that.
  */
-static u32 sdp_zasync_piece(const struct sdp_zcopy *z)
+static u32 sdp_zasync_piece(const struct sdp_zcopy *z, u32 len)
 {
-	return max_t(u32, sdp_tx_limit(z->st) / 4, SZ_64K);
+	u32 piece = max_t(u32, sdp_tx_limit(z->st) / 4, SZ_64K);
+
+	return len / 2 >= piece ? piece : len;
 }
 
-/**
- * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
- * @z: zero copy of a locked socket, connected; the lock may be given up meanwhile
- * @msg: what user space writes; advanced by what is sent
- * @zm: whether that is with MSG_ZEROCOPY
- * @timeo: how long to wait for room; less by what it took
- *
- * Return: bytes; 0 if they are to take another path.
- */
-u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
-		    struct sdp_zmsg *zm, long *timeo)
+/* The least that a write sends in such a way. */
+static u32 sdp_zasync_least(const struct sdp_zcopy *z)
 {
-	u32 least = max_t(u32, sdp_zcopy_thresh(z), SDP_ZASYNC_LEAST);
+	return max_t(u32, sdp_zcopy_thresh(z), SDP_ZASYNC_LEAST);
+}
+
+/* Whether a reader has memory for that much. */
+static bool sdp_zasync_fits(const struct sdp_zcopy *z)
+{
+	return sdp_zwrite_room(z) >= sdp_zasync_least(z);
+}
+
+/* Sends the next bytes, see sdp_zasync_send(). */
+static u32 sdp_zasync_send_some(struct sdp_zcopy *z, struct msghdr *msg,
+				struct sdp_zmsg *zm, long *timeo)
+{
+	u32 least = sdp_zasync_least(z);
 	struct sdp_zpages *zp;
 	unsigned long addr;
 	u32 len;
 
-	sdp_owned(z->st->sk);
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
 	if (len < least || !sdp_zasync_ready(z, zm, timeo))
 		return 0;
 	len = sdp_zsend_fit(z, addr, len);
-	if (zm->straight && len / 2 >= sdp_zasync_piece(z))
-		len = sdp_zasync_piece(z);
+	/* What a reader has memory for is written there in one go. */
+	if (zm->straight)
+		len = sdp_zasync_fits(z) ? min(len, sdp_zwrite_room(z)) : sdp_zasync_piece(z, len);
 	if (!len)
 		return 0;
 	zp = zm->uarg ? sdp_zmsg_pin(zm, z, addr, len) :
@@ -236,6 +244,29 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 	sdp_zasync_begin(z, len);
 	z->st->ops->push(z->st->sk);
 	return len;
+}
+
+/**
+ * sdp_zasync_send() - send the next bytes of a write without a copy or a wait
+ * @z: zero copy of a locked socket, connected; the lock may be given up meanwhile
+ * @msg: what user space writes; advanced by what is sent
+ * @zm: whether that is with MSG_ZEROCOPY
+ * @timeo: how long to wait for room; less by what it took
+ *
+ * Return: bytes; 0 if they are to take another path.
+ */
+u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
+		    struct sdp_zmsg *zm, long *timeo)
+{
+	bool straight = zm->straight;
+	u32 sent;
+
+	sdp_owned(z->st->sk);
+	/* What is written to a reader's memory is not advertised; what is left may be. */
+	zm->straight = straight || sdp_zasync_fits(z);
+	sent = sdp_zasync_send_some(z, msg, zm, timeo);
+	zm->straight = straight;
+	return sent;
 }
 
 /* Gives up what is advertised, or was to be. */

@@ -107,16 +107,39 @@ static int sdp_zdirect_map(struct sdp_payload *payload, u32 off, u32 len, struct
 	return n;
 }
 
+/* The bytes are posted, or are about to be. */
+static void sdp_zdirect_sent(struct sdp_zcopy *z, struct sdp_zpages *zp, u32 len)
+{
+	zp->sent += len;
+	zp->at = sdp_zdirect_skip(zp->at, len, &zp->at_off);
+	if (zp->straight)
+		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes - len);
+}
+
+/**
+ * sdp_zdirect_take() - describe the next bytes, which a request is about to take
+ * @z: zero copy of a locked socket
+ * @len: bytes, not more than sdp_zdirect_fit() said
+ * @sge: scatter elements to fill, as many as a send request may have
+ *
+ * Return: elements filled.
+ */
+int sdp_zdirect_take(struct sdp_zcopy *z, u32 len, struct ib_sge *sge)
+{
+	int n = sdp_zdirect_map(&z->direct_payload, 0, len, sge);
+
+	sdp_owned(z->st->sk);
+	sdp_zdirect_sent(z, sdp_zdirect_pages(z), len);
+	return n;
+}
+
 /* The bytes are posted; behind the last one of their pages these are free. */
 static struct sdp_done *sdp_zdirect_consume(struct sdp_payload *payload, u32 len)
 {
 	struct sdp_zcopy *z = container_of(payload, struct sdp_zcopy, direct_payload);
 	struct sdp_zpages *zp = sdp_zdirect_pages(z);
 
-	zp->sent += len;
-	zp->at = sdp_zdirect_skip(zp->at, len, &zp->at_off);
-	if (zp->straight)
-		WRITE_ONCE(z->unsent_bytes, z->unsent_bytes - len);
+	sdp_zdirect_sent(z, zp, len);
 	SDP_SOCK_ADD_STATS(z->st->sk, SDP_MIB_DIRECTBYTESOUT, len);
 	if (zp->sent != zp->len)
 		return NULL;

@@ -63,14 +63,25 @@ static void sdp_zrecv_end(struct sdp_zcopy *z)
 	complete_all(&read->zp->over);
 }
 
-/* The next bytes of the stream are in user memory. */
-static void sdp_zrecv_took(struct sdp_zcopy *z, u32 len)
+/**
+ * sdp_zrecv_count() - the next bytes of the stream are in user memory
+ * @z: zero copy of a locked socket (by its owner or in softirq)
+ * @len: bytes
+ */
+void sdp_zrecv_count(struct sdp_zcopy *z, u32 len)
 {
+	sdp_owned(z->st->sk);
 	WRITE_ONCE(z->st->rx.copied, z->st->rx.copied + len);
 	sdp_oob_passed(z->st);
 	z->st->stats.bytes_in += len;
 	z->st->stats.zcopy_in += len;
 	z->st->stats.last_in = jiffies;
+}
+
+/* They were read from what the peer advertises. */
+static void sdp_zrecv_took(struct sdp_zcopy *z, u32 len)
+{
+	sdp_zrecv_count(z, len);
 	sdp_zsink_read_done(&z->sink, len);
 }
 
@@ -315,18 +326,28 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 	sdp_zrecv_took(call->z, read);
 	call->begun += read;
 	call->done += read;
+	/* Which takes less than to be written to by the peer would. */
+	sdp_backoff_learn(&z->unwritten, false);
 	return true;
 }
 
-/*
- * Memory that was sent from stays protected until it is written to, so that a write,
- * ours or the device's, would take a page fault for each page.  Memory without such
- * pages is skipped for a while: a look at a page takes a tenth of a fault.
+/**
+ * sdp_zrecv_unshare() - memory is about to be written to, by us or by the device
+ * @z: zero copy of a locked socket
+ * @addr: where it begins
+ * @len: bytes
+ *
+ * If it was sent from it stays protected until then, so that a page fault would be taken
+ * for each page.  Memory without such pages is skipped for a while: a look at a page takes
+ * a tenth of a fault.
+ *
+ * Context: process context.
  */
-static void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len)
+void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len)
 {
 	u32 nr;
 
+	sdp_owned(z->st->sk);
 	if (!z->async || sdp_backoff_skips(&z->unsent))
 		return;
 	nr = sdp_guard_unshare(addr, len);

@@ -82,7 +82,7 @@ void sdp_zcopy_begin(struct sdp_zcopy *z)
 	if (mode != SDP_ZCOPY_OFF && !z->on)
 		sdp_dbg(z->st->sk, "no zero copy: the device cannot do it");
 	if (z->on)
-		z->st->features |= SDP_FEAT_MULTI_ADVERT;
+		z->st->features |= SDP_FEAT_MULTI_ADVERT | SDP_FEAT_SINK;
 }
 
 /**
@@ -306,7 +306,7 @@ static bool sdp_zpages_get(struct sdp_zpages *zp, unsigned long addr)
 struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use)
 {
-	/* Of readers only one at a time comes here, see sdp_zrecv_ready(). */
+	/* Readers find out later whether another one was quicker. */
 	unsigned int *turn = use == SDP_ZPAGES_RECV ? NULL : &z->st->write_turn;
 	struct sdp_zpages *zp;
 	bool got;
@@ -362,6 +362,7 @@ void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 		wait_for_completion_timeout(&zp->over, SDP_ZPAGES_NAP);
 		sdp_lock_sock(z->st->sk);
 		sdp_zsend_nudge(z);
+		sdp_sink_nudge(z);
 	}
 	if (completion_done(&zp->over))
 		return;
@@ -416,6 +417,7 @@ void sdp_zcopy_free(struct sdp_zcopy *z)
 	sdp_owned(z->st->sk);
 	sdp_zsend_free(z);
 	sdp_zrecv_free(z);
+	sdp_sink_free(z);
 	/* What the peer advertised cannot be read any more. */
 	sdp_zsink_init(&z->sink, 0);
 	z->on = false;

@@ -192,26 +192,6 @@ void sdp_zsource_cancel_sent(struct sdp_zsource *z)
 }
 
 /**
- * sdp_zsource_may_send() - whether the credits allow a message
- * @z: source
- * @credit: credits of its connection
- * @mid: kind of message
- * @payload_len: bytes of payload
- *
- * As long as memory is outstanding, what SrcAvailCancel needs is reserved: the memory
- * must come back even if no application reads, at either end, and returns credits.
- */
-bool sdp_zsource_may_send(const struct sdp_zsource *z,
-			  const struct sdp_credit *credit, enum sdp_mid mid,
-			  u32 payload_len)
-{
-	if (sdp_zsource_busy(z) && !z->cancelled &&
-	    mid != SDP_MID_SRCAVAILCANCEL)
-		mid = SDP_MID_SRCAVAIL;
-	return sdp_credit_may_send(credit, mid, payload_len);
-}
-
-/**
  * sdp_zsink_init() - start when the connection is set up
  * @z: sink
  * @max: advertisements that the peer may have outstanding

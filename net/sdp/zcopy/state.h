@@ -100,6 +100,12 @@ static inline bool sdp_zsource_busy(const struct sdp_zsource *z)
 	return z->fifo.head != z->fifo.tail;
 }
 
+/* Whether SrcAvailCancel may have to be sent yet, for which credits are kept. */
+static inline bool sdp_zsource_reserves(const struct sdp_zsource *z)
+{
+	return sdp_zsource_busy(z) && !z->cancelled;
+}
+
 /* Whether there is something to read, or to refuse. */
 static inline bool sdp_zsink_busy(const struct sdp_zsink *z)
 {
@@ -158,9 +164,6 @@ int sdp_zsource_read(struct sdp_zsource *z, u32 mseq_ack, u32 len);
 int sdp_zsource_refused(struct sdp_zsource *z, u32 mseq_ack);
 void sdp_zsource_cancel(struct sdp_zsource *z);
 void sdp_zsource_cancel_sent(struct sdp_zsource *z);
-bool sdp_zsource_may_send(const struct sdp_zsource *z,
-			  const struct sdp_credit *credit, enum sdp_mid mid,
-			  u32 payload_len);
 
 void sdp_zsink_init(struct sdp_zsink *z, u32 max);
 int sdp_zsink_advertised(struct sdp_zsink *z, const struct sdp_msg *msg);

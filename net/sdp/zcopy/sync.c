@@ -25,6 +25,17 @@ static bool sdp_zsync_may_add(const struct sdp_zcopy *z,
 	       sdp_zsend_may_add(z, false) && sdp_zsend_open(z);
 }
 
+/* Writes pages to memory of a reader's that has room for them, or advertises them. */
+static bool sdp_zsync_add(struct sdp_zcopy *z, struct sdp_zpages *zp)
+{
+	if (sdp_zwrite_room(z) < zp->len || !sdp_zwrite_possible(z, zp))
+		return sdp_zsend_add(z, zp, false);
+	if (!sdp_zsend_add(z, zp, true))
+		return false;
+	sdp_zwrite_post(z);
+	return true;
+}
+
 static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
 					    const struct msghdr *msg,
 					    const struct sdp_zmsg *zm)
@@ -36,11 +47,14 @@ static struct sdp_zpages *sdp_zsync_prepare(struct sdp_zcopy *z,
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
 	if (len < sdp_zcopy_thresh(z) || !sdp_zsync_may_add(z, zm))
 		return NULL;
+	z->st->ops->flush(z->st->sk);
+	if (sdp_zwrite_room(z) >= sdp_zcopy_thresh(z))
+		len = min(len, sdp_zwrite_room(z));
 	len = sdp_zsend_fit(z, addr, len);
 	if (!len)
 		return NULL;
 	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_SEND);
-	if (zp && !(sdp_zsync_may_add(z, zm) && sdp_zsend_add(z, zp, false))) {
+	if (zp && !(sdp_zsync_may_add(z, zm) && sdp_zsync_add(z, zp))) {
 		sdp_zpages_free(zp);
 		return NULL;
 	}
@@ -134,7 +148,7 @@ u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg,
 	if (!sdp_zsync_wait_read(z, zp, timeo))
 		sdp_zsync_take_back(z, zp);
 	done = zp->done;
-	if (sdp_stream_is(z->st, zm->epoch)) {
+	if (!zp->straight && sdp_stream_is(z->st, zm->epoch)) {
 		sdp_backoff_learn(&z->unread, done == zp->len);
 		sdp_zcopy_tell(z, "the peer has not read it", &z->unread);
 	}

@@ -21,6 +21,7 @@
 #include <rdma/rw.h>
 
 #include "stream/stream.h"
+#include "sinkavail.h"
 #include "state.h"
 
 struct iov_iter;
@@ -94,6 +95,12 @@ do {									\
 		sdp_dbg((z)->st->sk, "no zero copy for %u writes: %s", __skip, why);	\
 } while (0)
 
+/*
+ * How long a read that waits has its memory pinned for the peer to write to; then it waits
+ * on without.
+ */
+#define SDP_SINK_HOLD		(5 * HZ)
+
 /* What pages are for. */
 enum sdp_zpages_use {
 	SDP_ZPAGES_SEND,	/* the peer reads them */
@@ -106,7 +113,7 @@ enum sdp_zsend_state {
 	SDP_ZSEND_READY,	/* to be advertised */
 	SDP_ZSEND_OUT,		/* the peer may read them */
 	SDP_ZSEND_REVOKED,	/* it may not any more, as soon as that is done */
-	SDP_ZSEND_DIRECT,	/* the rest is sent as messages */
+	SDP_ZSEND_DIRECT,	/* the rest is sent as messages, or written */
 };
 
 /**
@@ -115,7 +122,8 @@ enum sdp_zsend_state {
  *	has pinned them waits for it, and frees them; not if they are @async
  * @len: bytes
  * @done: bytes that were transferred, valid once it is over
- * @sent: bytes that were read, or sent as messages
+ * @sent: bytes that were read, sent as messages, or written to a reader's memory
+ * @written: of these, those that were written
  * @write: the device writes to them
  * @async: no call waits for them: the connection frees them
  * @msg: of MSG_ZEROCOPY, whose end notifies user space; NULL for others, which are
@@ -130,12 +138,12 @@ enum sdp_zsend_state {
  * @nents: elements that are mapped, 0 = none
  * @node: place among those that are sent
  * @state: how far these have come
- * @straight: they are not advertised, but sent as messages at once
+ * @straight: they are not advertised, but sent as messages at once, or written
  * @keyed: the peer's key is registered, and not known to have ended
  * @start: value of the source's counter before their first byte
- * @mr: lets the peer read them
+ * @mr: lets the peer read them, or write to them
  * @since: when user space has written them, jiffies
- * @at: element of @sgt that has the next byte to be sent as a message
+ * @at: element of @sgt that has the next byte to be sent as a message, or written
  * @at_off: where in it that is
  * @nr: number of pages
  * @pages: the pages, pinned, or with a reference to each
@@ -145,6 +153,7 @@ struct sdp_zpages {
 	u32 len;
 	u32 done;
 	u32 sent;
+	u32 written;
 	bool write;
 	bool async;
 	struct sk_buff *msg;
@@ -183,8 +192,9 @@ struct sdp_zread {
  * struct sdp_zcopy - zero copy of a connection (socket lock)
  * @st: the connection's stream
  * @direct_payload: pages that are sent as messages, or what the peer has refused to read
- * @finished: the last message of these has left
+ * @finished: the last message of these has left, or that says they were written
  * @revoked: a key has been invalidated
+ * @writable_ended: likewise, that of @writable
  * @sends: pages that are sent, in the order of the stream.  Either all of them are
  *	asynchronous, or there is one for which a call waits.
  * @readers: calls that sleep and could read without a copy; theirs, whatever
@@ -217,12 +227,21 @@ struct sdp_zread {
  * @touched: those that are copied, because user space has written to its
  *	memory before it was sent
  * @unsent: reads to memory that is not looked at, because it was not sent before
+ * @sinkadvert: memory of a call that reads, which the peer may write to
+ * @sinktarget: likewise at the peer
+ * @writable: that memory of ours, the call's; NULL if there is none
+ * @writable_mr: its key; allocated when first used
+ * @writable_ending: the key is being invalidated
+ * @turn_out: what had been sent when it was the peer's turn to send
+ * @turn_start: and received; and @turn_len, in its turn before
+ * @unwritten: calls that do not advertise theirs, because the peer did not write to it
  */
 struct sdp_zcopy {
 	struct sdp_stream *st;
 	struct sdp_payload direct_payload;
 	struct sdp_done finished;
 	struct sdp_done revoked;
+	struct sdp_done writable_ended;
 	struct list_head sends;
 	u32 readers;
 	u32 takers;
@@ -252,6 +271,15 @@ struct sdp_zcopy {
 	unsigned long watched_at;
 	struct sdp_backoff touched;
 	struct sdp_backoff unsent;
+	struct sdp_sinkadvert sinkadvert;
+	struct sdp_sinktarget sinktarget;
+	struct sdp_zpages *writable;
+	struct ib_mr *writable_mr;
+	bool writable_ending;
+	u64 turn_out;
+	u64 turn_start;
+	u64 turn_len;
+	struct sdp_backoff unwritten;
 };
 
 /* Whether there are pages that are being read into. */
@@ -265,6 +293,19 @@ static inline bool sdp_zrecv_ready(const struct sdp_zcopy *z)
 {
 	return !z->reading && !sdp_zrecv_busy(z) &&
 	       sdp_zsink_readable(&z->sink);
+}
+
+/* Whether there is something to say of memory that either end lets the other write to. */
+static inline bool sdp_sink_owes(const struct sdp_zcopy *z)
+{
+	return z->writable || z->sinkadvert.cancel_due || z->sinktarget.ack_due;
+}
+
+/* Whether the peer writes no more to a call's memory; without the lock a hint. */
+static inline bool sdp_sink_is_over(const struct sdp_zcopy *z, const struct sdp_zpages *zp)
+{
+	return READ_ONCE(z->writable) != zp ||
+	       READ_ONCE(z->sinkadvert.state) == SDP_SINKADVERT_OVER;
 }
 
 /* Whether there are pages that are sent. */
@@ -382,11 +423,22 @@ static inline bool sdp_zasync_possible(const struct sdp_zcopy *z,
 	return !sdp_zsend_waited_for(z) && (zm->uarg || z->async);
 }
 
-/* Whether the peer reads what is advertised to it, and this write is worth a try. */
+u32 sdp_zwrite_size(const struct sdp_zcopy *z);
+
+/* How much memory of a reader's a new write may go to, which is behind all others. */
+static inline u32 sdp_zwrite_room(const struct sdp_zcopy *z)
+{
+	return z->next ? 0 : sdp_zwrite_size(z);
+}
+
+/*
+ * Whether a reader waits for it with memory of its own, or the peer reads what is
+ * advertised to it, and this write is worth a try.
+ */
 static inline bool sdp_zsend_offers(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
-	return z->source.max && !sdp_backoff_skips(&z->unread);
+	return sdp_zwrite_room(z) || (z->source.max && !sdp_backoff_skips(&z->unread));
 }
 
 /* Shorter writes are always sent straight from their pages; 0 = none is. */
@@ -434,6 +486,7 @@ void sdp_zpages_free(struct sdp_zpages *zp);
 void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp);
 
 /* advert.c */
+u32 sdp_zcopy_max_pages(const struct sdp_zcopy *z);
 void sdp_zsend_prepare(struct sdp_zcopy *z);
 void sdp_zsend_advance(struct sdp_zcopy *z);
 void sdp_zsend_refuse(struct sdp_zcopy *z, struct sdp_zpages *zp, enum sdp_zsend_state state);
@@ -453,7 +506,23 @@ void sdp_zsend_free(struct sdp_zcopy *z);
 bool sdp_zdirect_suits(struct sdp_zcopy *z, u32 len);
 u32 sdp_zdirect_left(const struct sdp_zcopy *z);
 u32 sdp_zdirect_fit(const struct sdp_zcopy *z, u32 len);
+int sdp_zdirect_take(struct sdp_zcopy *z, u32 len, struct ib_sge *sge);
 void sdp_zdirect_prepare(struct sdp_zcopy *z);
+
+/* write.c */
+bool sdp_zwrite_possible(const struct sdp_zcopy *z, const struct sdp_zpages *zp);
+bool sdp_zwrite_post(struct sdp_zcopy *z);
+
+/* sink.c */
+void sdp_sink_prepare(struct sdp_zcopy *z);
+struct sdp_zpages *sdp_sink_offer(struct sdp_zcopy *z, const struct iov_iter *iter, u32 epoch);
+u32 sdp_sink_withdraw(struct sdp_zcopy *z, struct sdp_zpages *zp, u32 epoch);
+bool sdp_sink_push(struct sdp_zcopy *z);
+void sdp_sink_key_ended(struct sdp_zcopy *z, u32 key);
+void sdp_sink_passed(struct sdp_zcopy *z);
+int sdp_sink_heard(struct sdp_zcopy *z, const struct sdp_msg *msg);
+void sdp_sink_nudge(struct sdp_zcopy *z);
+void sdp_sink_free(struct sdp_zcopy *z);
 
 /* sync.c */
 u32 sdp_zsync_send(struct sdp_zcopy *z, struct msghdr *msg,
@@ -484,6 +553,8 @@ void sdp_zrecv_asked(struct sdp_zcopy *z);
 void sdp_zrecv_answer(struct sdp_zcopy *z);
 u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want);
 bool sdp_zrecv_push(struct sdp_zcopy *z);
+void sdp_zrecv_count(struct sdp_zcopy *z, u32 len);
+void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len);
 void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter, u32 len);
 
 #endif /* _SDP_ZCOPY_H */
