@@ -146,6 +146,23 @@ int zcopy_main(const char *wanted, int argc, char **argv,
 	return ret;
 }
 
+int set_zcopy(int fd, const char *name)
+{
+	return setsockopt(fd, SOL_SDP, SDP_ZCOPY, name, strlen(name));
+}
+
+int zcopy_listener(const char *mode)
+{
+	struct addr addr = server_addr(0);
+	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM, test_protocol()));
+
+	if (mode && !opts.tcp)
+		CHECK_OK(set_zcopy(listener, mode));
+	CHECK_OK(bind(listener, &addr.sa, addr.len));
+	CHECK_OK(listen(listener, 1));
+	return listener;
+}
+
 bool writes_are_offered(void)
 {
 	char direct[16];

@@ -29,6 +29,11 @@ struct pair pair_wanting(const char *engine);
 /* Two ends that want an engine each, and so many bytes of receive buffer. */
 struct pair engine_pair(const char *client, const char *server, int ring);
 
+/* Ask for a mode of zero copy by its name; as setsockopt(). */
+int set_zcopy(int fd, const char *name);
+/* One whose connections have that mode, NULL for what the sysctl says. */
+int zcopy_listener(const char *mode);
+
 /* ---- connections with rings ---- */
 
 #define FLOW_UP		11

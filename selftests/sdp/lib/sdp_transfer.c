@@ -148,23 +148,12 @@ void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos)
 	read_all(p.server, pos, len);
 }
 
-int set_zcopy(int fd, const char *name)
-{
-	return setsockopt(fd, SOL_SDP, SDP_ZCOPY, name, strlen(name));
-}
-
 struct pair zcopy_pair(const char *client, const char *server)
 {
-	struct addr addr = server_addr(0);
-	int listener = CHECK_OK(socket(test_family(false), SOCK_STREAM,
-				       test_protocol()));
+	int listener = zcopy_listener(server);
+	struct addr addr = local_addr(listener);
 	struct pair p;
 
-	if (server && !opts.tcp)
-		CHECK_OK(set_zcopy(listener, server));
-	CHECK_OK(bind(listener, &addr.sa, addr.len));
-	CHECK_OK(listen(listener, 1));
-	addr = local_addr(listener);
 	p.client = new_client(0);
 	if (client && !opts.tcp)
 		CHECK_OK(set_zcopy(p.client, client));

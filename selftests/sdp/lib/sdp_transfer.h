@@ -3,7 +3,7 @@
 #ifndef SDP_TRANSFER_H
 #define SDP_TRANSFER_H
 
-#include "sdp_test.h"
+#include "sdp_engine.h"
 
 #define THRESH		(64 * KIB)
 #define SEED_UP		31
@@ -50,8 +50,6 @@ uint64_t fill_and_overwrite(int fd, unsigned char *buf, size_t len);
 /* One write whose memory is overwritten before it is read. */
 void overwritten(struct pair p, unsigned char *buf, size_t len, uint64_t pos);
 
-/* Ask for a mode of zero copy by its name; as setsockopt(). */
-int set_zcopy(int fd, const char *name);
 /* Two ends that want a mode each, NULL for what the sysctl says. */
 struct pair zcopy_pair(const char *client, const char *server);
 /* How many pages all transfers together may use, net.sdp.zcopy_mem. */

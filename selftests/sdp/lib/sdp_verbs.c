@@ -11,6 +11,7 @@
 
 #define RAVAH_LEN	20
 #define SRCAH_LEN	16
+#define SINKAH_LEN	20
 /* Of a work request, that it is one for receiving, or an access to memory. */
 #define WR_RECV		0x8000
 #define WR_ACCESS	0x4000
@@ -489,6 +490,25 @@ void verbs_send_source(struct verbs_end *v, const struct verbs_source *source,
 	verbs_send(v, MID_SRCAVAIL, body, SRCAH_LEN + head_len);
 }
 
+void verbs_send_sink(struct verbs_end *v, const struct verbs_sink *sink)
+{
+	unsigned char body[SINKAH_LEN];
+
+	put32(body, sink->size);
+	put32(body + 4, sink->rkey);
+	put64(body + 8, sink->vaddr);
+	put32(body + 16, sink->count);
+	verbs_send(v, MID_SINKAVAIL, body, sizeof(body));
+}
+
+static void verbs_note_sink(struct verbs_end *v, const unsigned char *body)
+{
+	v->sink.size = get32(body);
+	v->sink.rkey = get32(body + 4);
+	v->sink.vaddr = get64(body + 8);
+	v->sink.count = get32(body + 16);
+}
+
 static void verbs_note_source(struct verbs_end *v, const unsigned char *body)
 {
 	v->source.len = get32(body);
@@ -534,6 +554,8 @@ struct verbs_msg verbs_next(struct verbs_end *v)
 		verbs_note_ring(v, msg + BSDH_LEN);
 	if (msg[0] == MID_SRCAVAIL)
 		verbs_note_source(v, msg + BSDH_LEN);
+	if (msg[0] == MID_SINKAVAIL)
+		verbs_note_sink(v, msg + BSDH_LEN);
 	return (struct verbs_msg){
 		.mid = msg[0],
 		.len = wc.byte_len - BSDH_LEN,

@@ -17,13 +17,18 @@
 #define FEAT_ALL	0x0007
 #define FEAT_ADVERTS	0x0008
 #define FEAT_IMMEDIATE	0x0010
+#define FEAT_SINK	0x0040
 /* A capability there: who has read invalidates the key. */
 #define CAP_INVALIDATE	0x1
 #define MID_DISCONN	0x02
 #define MID_SENDSM	0x04
+#define MID_RDMAWRCOMPL	0x05
 #define MID_RDMARDCOMPL	0x06
 #define MID_SRCAVAILCANCEL	0x08
+#define MID_SINKAVAILCANCEL	0x09
+#define MID_SINKCANCELACK	0x0a
 #define MID_CHRCVBUF	0x0b
+#define MID_SINKAVAIL	0xfd
 #define MID_SRCAVAIL	0xfe
 
 #define BSDH_LEN	16
@@ -48,6 +53,14 @@ struct verbs_offer {
 struct verbs_source {
 	uint32_t len, rkey;
 	uint64_t vaddr;
+};
+
+/* Memory that is to be written to, as SinkAvail describes it. */
+struct verbs_sink {
+	uint32_t size, rkey;
+	uint64_t vaddr;
+	/* How many messages with payload have come. */
+	uint32_t count;
 };
 
 /* The peer's ring, as RingAvail describes it. */
@@ -78,6 +91,7 @@ struct verbs_end {
 	struct verbs_ring peer;
 	/* What the peer offered last. */
 	struct verbs_source source;
+	struct verbs_sink sink;
 	/* Receive completions that came while another one was waited for. */
 	struct ibv_wc early[VERBS_SLOTS];
 	unsigned int early_head, early_tail;
@@ -135,6 +149,8 @@ void verbs_send_source(struct verbs_end *v, const struct verbs_source *source,
 /* Our own memory, so many bytes of pattern in it. */
 struct verbs_source verbs_own_source(struct verbs_end *v, uint64_t seed,
 				     uint64_t pos, uint32_t len);
+/* Let the peer write to memory. */
+void verbs_send_sink(struct verbs_end *v, const struct verbs_sink *sink);
 /*
  * Read the peer's memory into @ring, write to it from there, or have an atomic
  * operation done on it; the status of the completion.
@@ -148,8 +164,8 @@ void verbs_send_read(struct verbs_end *v, uint32_t len);
 /* How the next request completes that does not go well. */
 enum ibv_wc_status verbs_failure(struct verbs_end *v);
 /*
- * The next message that comes; RingAvail and SrcAvail are noted in @peer and
- * @source as well.
+ * The next message that comes; RingAvail, SrcAvail and SinkAvail are noted in @peer,
+ * @source and @sink as well.
  */
 struct verbs_msg verbs_next(struct verbs_end *v);
 /* The next message of this kind, of which empty Data is not the first. */

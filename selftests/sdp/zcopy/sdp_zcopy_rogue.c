@@ -6,9 +6,11 @@
  */
 #define _GNU_SOURCE
 #include <endian.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "sdp_engine.h"
@@ -141,6 +143,33 @@ static void read_in_part_and_refused(void)
 	}
 	CHECK_EQ(block_join(&b), OFFER);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, 1234);
+	rogue_close(&r);
+}
+
+/* All is accounted for when all has arrived, whatever way it took. */
+static void read_in_part_of_a_write_that_has_returned(void)
+{
+	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4, 0 };
+	struct rogue r = rogue_accepted(zcopy_listener("async"), BUFS, 3 * BUFS, offer);
+	uint32_t pos = 4096;
+	struct verbs_msg msg;
+
+	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH);
+	pattern_fill(out, sizeof(out), SEED, 0);
+	CHECK_EQ(op_send_offer(r.fd), OFFER);
+	verbs_expect(&r.peer, MID_SRCAVAIL);
+	read_offer(&r, 0, pos);
+	verbs_send_read(&r.peer, pos);
+	verbs_send(&r.peer, MID_SENDSM, NULL, 0);
+	while (pos < OFFER) {
+		msg = verbs_next(&r.peer);
+		if (msg.mid != MID_DATA)
+			continue;
+		pattern_verify(msg.payload, msg.len, SEED, pos);
+		pos += msg.len;
+	}
+	WAIT_FOR(ioctl_int(r.fd, SIOCOUTQ) == 0);
+	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, 4096);
 	rogue_close(&r);
 }
 
@@ -513,6 +542,7 @@ static void overtaken_by_the_end(void)
 static const struct sdp_case cases[] = {
 	CASE(read_in_pieces, CASE_SDP_ONLY),
 	CASE(read_in_part_and_refused, CASE_SDP_ONLY),
+	CASE(read_in_part_of_a_write_that_has_returned, CASE_SDP_ONLY),
 	CASE(read_after_the_write, CASE_SDP_ONLY),
 	CASE(key_ended_with_the_report, CASE_SDP_ONLY),
 	CASE(key_ended_too_early, CASE_SDP_ONLY),
