@@ -287,12 +287,16 @@ static void urgent_data(void)
 /* The program does not sleep in a read, nor in poll(): what is offered comes by copy. */
 static void offers_are_refused(void)
 {
-	struct pair p = zcopy_pair("sync", "sync");
-	unsigned char *room = room_of(p.server, ROOM);
-	struct pattern_task t = sender(p.client, 0, ROOM);
+	struct pattern_task t;
+	unsigned char *room;
 	size_t mapped = 0;
 	uint64_t pos = 0;
+	struct pair p;
 
+	skip_where_copied();
+	p = zcopy_pair("sync", "sync");
+	room = room_of(p.server, ROOM);
+	t = sender(p.client, 0, ROOM);
 	pattern_task_start(&t);
 	while (pos < ROOM)
 		pos += map_or_read(p.server, room, ROOM, pos, &mapped);
