@@ -179,8 +179,11 @@ static u32 sdp_recv_wait_open(struct sock *sk, struct sdp_read *rd, long *timeo)
 	return len;
 }
 
-/* Waits, with the memory of the read open to the peer if that is of use. */
-static void sdp_recv_sink(struct sock *sk, struct sdp_read *rd, long *timeo)
+/*
+ * Waits, with the memory of the read open to the peer if that is of use; returns whether
+ * that has written to it.
+ */
+static bool sdp_recv_sink(struct sock *sk, struct sdp_read *rd, long *timeo)
 {
 	struct sdp_zcopy *z = &sdp_sk(sk)->conn.zcopy;
 	u32 len = 0;
@@ -194,9 +197,10 @@ static void sdp_recv_sink(struct sock *sk, struct sdp_read *rd, long *timeo)
 	else
 		sdp_recv_wait(sk, rd, timeo);
 	if (!len)
-		return;
+		return false;
 	iov_iter_advance(&rd->msg->msg_iter, len);
 	sdp_recv_got(sdp_sk(sk), rd, len);
+	return true;
 }
 
 /* A program that has sent from the memory that it reads to would take page faults. */
@@ -250,7 +254,9 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			if (ret <= 0)
 				return ret;
 		}
-		sdp_recv_sink(sk, rd, &timeo);
+		/* Another reader may have what comes behind that by now. */
+		if (sdp_recv_sink(sk, rd, &timeo) && sdp_recv_enough(sk, rd, target, timeo))
+			return 0;
 		if (!want)
 			return 0;
 	}
