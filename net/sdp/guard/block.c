@@ -239,7 +239,7 @@ static struct sdp_guard *sdp_block_begin(unsigned long addr, u32 nr)
 }
 
 static struct sdp_guard *sdp_block_protect(unsigned long addr, u32 nr,
-					   struct page **pages)
+					   struct page **pages, u32 *changed)
 {
 	struct sdp_guard *guard, *shared;
 
@@ -249,7 +249,7 @@ static struct sdp_guard *sdp_block_protect(unsigned long addr, u32 nr,
 	guard = sdp_block_begin(addr, nr);
 	if (IS_ERR(guard))
 		return guard;
-	shared = sdp_guard_cow.protect(addr, nr, pages);
+	shared = sdp_guard_cow.protect(addr, nr, pages, changed);
 	if (IS_ERR(shared)) {
 		sdp_block_end(guard);
 		return shared;

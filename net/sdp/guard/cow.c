@@ -34,6 +34,7 @@
  * @pages: its pages, each with a reference; NULL for what is to be copied
  * @nr: how many there are so far
  * @used: how many of them are to be copied, because they have other users
+ * @entries: how many entries have changed
  * @pmdp: entry of the current page table
  * @next: address of the next page
  * @end: behind the last page within this table
@@ -51,6 +52,7 @@ struct sdp_cow_walk {
 	unsigned long end;
 	u32 nr;
 	u32 used;
+	u32 entries;
 	bool changed;
 	bool drained;
 	struct folio *large;
@@ -122,6 +124,7 @@ static bool sdp_cow_exclusive(struct sdp_cow_walk *walk, pte_t *ptep,
 	if (shared)
 		pte = pte_wrprotect(pte);
 	walk->changed |= shared;
+	walk->entries += shared;
 	set_pte_at(walk->mm, addr, ptep, pte);
 	return shared;
 }
@@ -189,6 +192,7 @@ static bool sdp_cow_huge_exclusive(struct sdp_cow_walk *walk,
 	if (shared)
 		pmd = pmd_wrprotect(pmd);
 	walk->changed |= shared;
+	walk->entries += shared;
 	set_pmd_at(walk->mm, addr, pmdp, pmd);
 	return shared;
 }
@@ -335,7 +339,7 @@ static int sdp_cow_try(struct sdp_cow_walk *walk, unsigned long addr,
  * does not stay in memory.
  */
 static struct sdp_guard *sdp_cow_protect(unsigned long addr, u32 nr,
-					 struct page **pages)
+					 struct page **pages, u32 *changed)
 {
 	struct sdp_cow_walk walk = { .mm = current->mm, .pages = pages };
 	size_t len = (size_t)nr << PAGE_SHIFT;
@@ -350,6 +354,7 @@ static struct sdp_guard *sdp_cow_protect(unsigned long addr, u32 nr,
 		if (err != -EAGAIN)
 			break;
 	}
+	*changed = walk.entries;
 	return ERR_PTR(err);
 }
 

@@ -32,16 +32,18 @@ struct sdp_guard_count {
  * struct sdp_guard_ops - what happens to a write to memory in flight
  * @name: of net.sdp.zcopy_fault and SDP_ZCOPY_FAULT
  * @protect: protects so many pages, from an address at the start of a page on, and
- *	sets @pages to them, each with a reference; in process context, may sleep;
- *	returns what is to be handed to the others, NULL or not, or ERR_PTR() if
- *	memory of this kind, or in this state, cannot be protected
+ *	sets @pages to them, each with a reference, and @changed to how many entries of
+ *	page tables allowed writing before, each of which is a page fault if user space
+ *	writes there again; in process context, may sleep; returns what is to be handed
+ *	to the others, NULL or not, or ERR_PTR() if memory of this kind, or in this
+ *	state, cannot be protected
  * @release: unprotects them, and drops the references; any context
  * @count: what has happened so far, to be called before @release; any context
  */
 struct sdp_guard_ops {
 	const char *name;
 	struct sdp_guard *(*protect)(unsigned long addr, u32 nr,
-				     struct page **pages);
+				     struct page **pages, u32 *changed);
 	void (*release)(struct sdp_guard *guard, struct page **pages, u32 nr);
 	struct sdp_guard_count (*count)(struct sdp_guard *guard,
 					struct page **pages, u32 nr);

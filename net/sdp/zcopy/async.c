@@ -28,15 +28,15 @@
  * @zm: whether that is with MSG_ZEROCOPY
  *
  * An application that wrote to its memory too early is likely to do so again, and gets
- * copies of it in any case, each by a page fault.  And of little memory there may be
- * no whole page to protect.
+ * copies of it in any case, each by a page fault.  One that writes to it later takes the
+ * page faults.  And of little memory there may be no whole page to protect.
  */
 bool sdp_zasync_should_copy(struct sdp_zcopy *z, u32 len, const struct sdp_zmsg *zm)
 {
 	sdp_owned(z->st->sk);
 	if (len < SDP_ZASYNC_LEAST)
 		return true;
-	return !zm->uarg && sdp_backoff_skips(&z->touched);
+	return !zm->uarg && (sdp_backoff_skips(&z->touched) || sdp_zrefill_should_copy(z));
 }
 
 /* Adds a page with a copy of what does not fill one. */
@@ -77,8 +77,8 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 	if (head && !sdp_zasync_copy(zp, alloc_page(SDP_GFP_TABLE), addr, head))
 		return false;
 	zp->first = zp->nr;
-	zp->guard = zp->guard_ops->protect(addr + head, whole,
-					   zp->pages + zp->first);
+	zp->guard = zp->guard_ops->protect(addr + head, whole, zp->pages + zp->first,
+					   &zp->changed);
 	if (IS_ERR(zp->guard))
 		return false;
 	zp->guarded = whole;
@@ -89,7 +89,7 @@ static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
 }
 
 /* The lock is released meanwhile. */
-static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z,
+static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z, struct sdp_zmsg *zm,
 					     unsigned long addr, u32 len)
 {
 	struct sdp_zpages *zp = sdp_zpages_alloc(z, addr, len);
@@ -103,8 +103,10 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z,
 		sdp_turn_leave(z->st->sk, &z->st->write_turn);
 		got = sdp_zasync_get(zp, addr);
 		sdp_turn_enter(z->st->sk, &z->st->write_turn);
-		if (got && sdp_zpages_list(z, zp, addr))
+		if (got && sdp_zpages_list(z, zp, addr)) {
+			sdp_zrefill_count(z, zm, zp, PAGE_ALIGN(addr));
 			return zp;
+		}
 	}
 	sdp_zpages_free(zp);
 	return NULL;
@@ -229,7 +231,7 @@ static u32 sdp_zasync_send_some(struct sdp_zcopy *z, struct msghdr *msg,
 	if (!len)
 		return 0;
 	zp = zm->uarg ? sdp_zmsg_pin(zm, z, addr, len) :
-			sdp_zasync_protect(z, addr, len);
+			sdp_zasync_protect(z, zm, addr, len);
 	if (!zp || !sdp_zasync_may_add(z, zm) || !sdp_zsend_add(z, zp, zm->straight)) {
 		if (zp)
 			sdp_zpages_free(zp);
@@ -339,6 +341,8 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 			       touched * 100 <= zp->nr * READ_ONCE(sn->zcopy_fault_limit),
 			       SDP_ZASYNC_TOUCHED);
 	sdp_zcopy_tell(z, "the program writes to it too early", &z->touched);
+	if (z->touched.skip)
+		sdp_zrefill_forget(z);
 }
 
 /**

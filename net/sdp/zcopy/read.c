@@ -351,6 +351,7 @@ void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len)
 	if (!z->async || sdp_backoff_skips(&z->unsent))
 		return;
 	nr = sdp_guard_unshare(addr, len);
+	z->unshared += nr;
 	sdp_backoff_learn(&z->unsent,
 			  nr && nr * SDP_ZRECV_GIVEN >= len >> PAGE_SHIFT);
 }

@@ -8,6 +8,7 @@
 #ifndef _SDP_ZCOPY_H
 #define _SDP_ZCOPY_H
 
+#include <linux/bits.h>
 #include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
@@ -62,6 +63,10 @@ struct sdp_backoff {
 	u32 skip;
 	u32 step;
 };
+
+/* Pieces of memory whose reuse is noticed. */
+#define SDP_ZSENT_BITS		4
+#define SDP_ZSENT		BIT(SDP_ZSENT_BITS)
 
 /* After a failure one chance is passed over, then two, and so on up to this. */
 #define SDP_BACKOFF_STEP_MAX	256U
@@ -132,6 +137,7 @@ enum sdp_zsend_state {
  * @guard: what it needs for that
  * @first: how many are before them, which are copies
  * @guarded: how many they are
+ * @changed: entries of page tables that allowed writing to them
  * @mmp: for RLIMIT_MEMLOCK
  * @charged: pages, for net.sdp.zcopy_mem
  * @sgt: the pages as the device sees them
@@ -161,6 +167,7 @@ struct sdp_zpages {
 	struct sdp_guard *guard;
 	u32 first;
 	u32 guarded;
+	u32 changed;
 	struct mmpin mmp;
 	u32 charged;
 	struct sg_table sgt;
@@ -226,6 +233,12 @@ struct sdp_zread {
  * @watched_at: when they were first seen there, jiffies
  * @touched: those that are copied, because user space has written to its
  *	memory before it was sent
+ * @refilled: those that are copied, because user space writes to its memory again after
+ *	it was sent
+ * @sent: memory that was sent, see zcopy/refill.c
+ * @sender: thread that has sent it last, and @sender_faults, its page faults until then
+ * @unshared: pages that reads have made writable since then
+ * @refills: writes, one after the other, that were dearer than copies
  * @unsent: reads to memory that is not looked at, because it was not sent before
  * @sinkadvert: memory of a call that reads, which the peer may write to
  * @sinktarget: likewise at the peer
@@ -270,6 +283,12 @@ struct sdp_zcopy {
 	u32 watched;
 	unsigned long watched_at;
 	struct sdp_backoff touched;
+	struct sdp_backoff refilled;
+	u32 sent[SDP_ZSENT];
+	pid_t sender;
+	u32 sender_faults;
+	u32 unshared;
+	u32 refills;
 	struct sdp_backoff unsent;
 	struct sdp_sinkadvert sinkadvert;
 	struct sdp_sinktarget sinktarget;
@@ -365,6 +384,10 @@ static inline struct sdp_zpages *sdp_zsend_oldest(const struct sdp_zcopy *z)
  * @uarg: notifies user space when its memory is free; NULL if it is none
  * @borrowed: that is the caller's
  * @straight: what is sent without a copy is not advertised, see sdp_zdirect_suits()
+ * @again: its memory was sent before, see zcopy/refill.c
+ * @guarded: how many pages of it are protected
+ * @changed: entries of page tables that allowed writing to them
+ * @faults: page faults that the thread had since it has last sent something
  * @sent: bytes that were sent without a copy
  */
 struct sdp_zmsg {
@@ -372,6 +395,10 @@ struct sdp_zmsg {
 	struct ubuf_info *uarg;
 	bool borrowed;
 	bool straight;
+	bool again;
+	u32 guarded;
+	u32 changed;
+	u32 faults;
 	size_t sent;
 };
 
@@ -534,6 +561,13 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 		    struct sdp_zmsg *zm, long *timeo);
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_watch(struct sdp_zcopy *z);
+
+/* refill.c */
+bool sdp_zrefill_should_copy(struct sdp_zcopy *z);
+void sdp_zrefill_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp,
+		       unsigned long addr);
+void sdp_zrefill_learn(struct sdp_zcopy *z, const struct sdp_zmsg *zm);
+void sdp_zrefill_forget(struct sdp_zcopy *z);
 
 /* msg.c */
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,

@@ -20,9 +20,12 @@
 
 #define LEN	(4 * THRESH)
 #define PAGES	(LEN / 4096)
+#define HUGE	(2 * MIB)
 #define ROUNDS	16
 /* In a round; each page has one where none is given back. */
 #define FEW_FAULTS	4
+/* Of which the first few show what the program does. */
+#define WRITES		150
 
 /* Memory of small pages, which is protected page by page. */
 static unsigned char *small_pages(void)
@@ -167,6 +170,64 @@ static void no_faults_when_passed_on(void)
 	CHECK(least <= FEW_FAULTS);
 	close_pair(in);
 	close_pair(out);
+}
+
+/* ---- filled again ---- */
+
+/* How many of these writes, of the same memory each, were not copied. */
+static uint64_t sent_without_a_copy(unsigned char *buf, size_t len, bool filled)
+{
+	struct job job = { .seed = SEED_UP, .len = len, .chunk = len };
+	struct pair p;
+	pthread_t reader;
+	uint64_t sent;
+	int i;
+
+	use_one_cpu();
+	p = new_pair();
+	job.fd = p.server;
+	pattern_fill(buf, len, SEED_UP, 0);
+	for (i = 0; i < WRITES; i++) {
+		thread_start(&reader, read_job, &job);
+		write_all(p.client, buf, len);
+		thread_join(reader);
+		WAIT_FOR(ioctl_int(p.client, SIOCOUTQ) == 0);
+		job.pos += filled ? len : 0;
+		if (filled)
+			pattern_fill(buf, len, SEED_UP, job.pos);
+	}
+	sent = info_of(p.client).sdpi_async_sent / len;
+	close_pair(p);
+	return sent;
+}
+
+/* Each page would take a page fault, which is dearer than its copy. */
+static void filled_again(void)
+{
+	CHECK(sent_without_a_copy(small_pages(), LEN, true) <= WRITES / 8);
+}
+
+/* In several pieces, which are protected one after the other. */
+static void filled_again_long(void)
+{
+	CHECK(sent_without_a_copy(advised(MIB, MADV_NOHUGEPAGE), MIB, true) <= WRITES / 8);
+}
+
+/* Where a test is so slow that a write was given up, some more are copied. */
+static void sent_again(void)
+{
+	CHECK(sent_without_a_copy(small_pages(), LEN, false) >= WRITES / 2);
+}
+
+/* One page fault for all of it. */
+static void filled_again_huge(void)
+{
+	unsigned char *buf = advised(HUGE, MADV_HUGEPAGE);
+
+	memset(buf, 0, HUGE);
+	if (file_has("/proc/self/smaps_rollup", "AnonHugePages:         0 kB"))
+		sdp_skip("no huge page");
+	CHECK(sent_without_a_copy(buf, LEN, true) >= WRITES / 2);
 }
 
 /* ---- somebody else has the pages, too ---- */
@@ -400,6 +461,10 @@ static const struct sdp_case cases[] = {
 	CASE(no_faults_with_copies, CASE_SDP_ONLY),
 	CASE(no_faults_with_waits, CASE_SDP_ONLY),
 	CASE(no_faults_when_passed_on, CASE_SDP_ONLY),
+	CASE(filled_again, CASE_SDP_ONLY),
+	CASE(filled_again_long, CASE_SDP_ONLY),
+	CASE(sent_again, CASE_SDP_ONLY),
+	CASE(filled_again_huge, CASE_SDP_ONLY),
 	CASE(child_keeps_what_it_has, CASE_SDP_ONLY),
 	CASE(parent_keeps_what_it_has, CASE_SDP_ONLY),
 	CASE(sent_elsewhere_with_copies, CASE_SDP_ONLY),

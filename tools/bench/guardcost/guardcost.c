@@ -59,10 +59,11 @@ static int guardcost_protect(struct guardcost_file *file,
 			     struct guardcost *step)
 {
 	const struct sdp_guard_ops *ops = guardcost_find(step->guard);
+	u32 changed;
 
 	if (!ops || file->ops)
 		return -EINVAL;
-	file->guard = ops->protect(step->addr, GUARDCOST_PAGES, file->pages);
+	file->guard = ops->protect(step->addr, GUARDCOST_PAGES, file->pages, &changed);
 	if (IS_ERR(file->guard))
 		return PTR_ERR(file->guard);
 	file->ops = ops;
