@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "sdp_memory.h"
 #include "sdp_verbs.h"
 
 #define RAVAH_LEN	20
@@ -597,4 +598,11 @@ void rogue_close(struct rogue *r)
 	set_linger(r->fd, 1, 0);
 	CHECK_OK(close(r->fd));
 	verbs_close(&r->peer);
+}
+
+void rogue_expect_broken(struct rogue *r, long before)
+{
+	WAIT_FOR(sdp_stat("ProtocolErrors") == before + 1);
+	CHECK_EQ(recv_until_end(r->fd), EPROTO);
+	rogue_close(r);
 }

@@ -44,13 +44,6 @@ static struct rogue rogue_connect(void)
 	return rogue_connect_with(FEAT_SINK);
 }
 
-static void expect_broken(struct rogue *r, long before)
-{
-	WAIT_FOR(sdp_stat("ProtocolErrors") == before + 1);
-	CHECK_EQ(recv_until_end(r->fd), EPROTO);
-	rogue_close(r);
-}
-
 /* ---- the module reads ---- */
 
 static unsigned char in[LEN];
@@ -118,6 +111,21 @@ static void report(struct rogue *r, uint32_t len)
 	verbs_send(&r->peer, MID_RDMAWRCOMPL, &len, sizeof(len));
 }
 
+/* Data for a read, in place of a write; so many bytes of the pattern. */
+static void send_data(struct rogue *r, uint32_t len)
+{
+	pattern_fill(r->peer.ring, len, SEED, 0);
+	verbs_send(&r->peer, MID_DATA, r->peer.ring, len);
+}
+
+/* The read gets so many bytes of the pattern, and no other is written to. */
+static void expect_read(struct blocked *b, uint32_t len)
+{
+	CHECK_EQ(block_join(b), len);
+	pattern_verify(in, len, SEED, 0);
+	expect_mark(len);
+}
+
 /* iWARP ends the connection, and tells the other end why. */
 static enum ibv_wc_status no_access(void)
 {
@@ -143,9 +151,7 @@ static void written_in_pieces(void)
 	CHECK_EQ(write_at(&r, 0, 1000), IBV_WC_SUCCESS);
 	CHECK_EQ(write_at(&r, 1000, VERBS_RING), IBV_WC_SUCCESS);
 	report(&r, 1000 + VERBS_RING);
-	CHECK_EQ(block_join(&b), 1000 + VERBS_RING);
-	pattern_verify(in, 1000 + VERBS_RING, SEED, 0);
-	expect_mark(1000 + VERBS_RING);
+	expect_read(&b, 1000 + VERBS_RING);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_received, 1000 + VERBS_RING);
 	rogue_close(&r);
 }
@@ -203,11 +209,8 @@ static void written_after_data(void)
 	struct blocked b;
 	struct rogue r = rogue_reading(&b);
 
-	pattern_fill(r.peer.ring, 100, SEED, 0);
-	verbs_send(&r.peer, MID_DATA, r.peer.ring, 100);
-	CHECK_EQ(block_join(&b), 100);
-	pattern_verify(in, 100, SEED, 0);
-	expect_mark(100);
+	send_data(&r, 100);
+	expect_read(&b, 100);
 	memset(in, MARK, sizeof(in));
 	write_refused(&r, 0, 1000);
 	expect_mark(0);
@@ -246,7 +249,7 @@ static void reported_unasked(void)
 	long before = sdp_stat("ProtocolErrors");
 
 	report(&r, 1);
-	expect_broken(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void reported_twice(void)
@@ -258,9 +261,8 @@ static void reported_twice(void)
 	CHECK_EQ(write_at(&r, 0, 1000), IBV_WC_SUCCESS);
 	report(&r, 1000);
 	report(&r, 1000);
-	CHECK_EQ(block_join(&b), 1000);
-	pattern_verify(in, 1000, SEED, 0);
-	expect_broken(&r, before);
+	expect_read(&b, 1000);
+	rogue_expect_broken(&r, before);
 }
 
 static void answered_unasked(void)
@@ -269,7 +271,7 @@ static void answered_unasked(void)
 	struct rogue r = rogue_connect();
 
 	verbs_send(&r.peer, MID_SINKCANCELACK, NULL, 0);
-	expect_broken(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 /* A read that waits no longer asks for its memory, and has it when that is answered. */
@@ -309,11 +311,8 @@ static void cancelled_too_late(void)
 	CHECK_EQ(write_at(&r, 0, 1000), IBV_WC_SUCCESS);
 	report(&r, 1000);
 	verbs_send(&r.peer, MID_SINKCANCELACK, NULL, 0);
-	CHECK_EQ(block_join(&b), 1000);
-	pattern_verify(in, 1000, SEED, 0);
-	expect_mark(1000);
-	pattern_fill(r.peer.ring, 100, SEED, 0);
-	verbs_send(&r.peer, MID_DATA, r.peer.ring, 100);
+	expect_read(&b, 1000);
+	send_data(&r, 100);
 	recv_pattern(r.fd, SEED, 0, 100, 100);
 	rogue_close(&r);
 }
@@ -343,10 +342,8 @@ static void next_read_before_the_answer(void)
 	expect_again(&b);
 	set_timeout(r.fd, SO_RCVTIMEO, 0);
 	block_start(&b, op_recv_all, r.fd);
-	pattern_fill(r.peer.ring, 100, SEED, 0);
-	verbs_send(&r.peer, MID_DATA, r.peer.ring, 100);
-	CHECK_EQ(block_join(&b), 100);
-	pattern_verify(in, 100, SEED, 0);
+	send_data(&r, 100);
+	expect_read(&b, 100);
 	CHECK_EQ(sdp_stat("SinkAdverts"), before + 1);
 	rogue_close(&r);
 }
@@ -375,9 +372,7 @@ static void offer_that_crosses_a_refusal(void)
 	r.peer.bufs -= 2;
 	CHECK_EQ(write_at(&r, 0, 1000), IBV_WC_SUCCESS);
 	report(&r, 1000);
-	CHECK_EQ(block_join(&b), 1000);
-	pattern_verify(in, 1000, SEED, 0);
-	expect_mark(1000);
+	expect_read(&b, 1000);
 	rogue_close(&r);
 }
 
@@ -518,7 +513,7 @@ static void two_sinks(void)
 
 	verbs_send_sink(&r.peer, &sink);
 	verbs_send_sink(&r.peer, &sink);
-	expect_broken(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void sink_of_nothing(void)
@@ -529,7 +524,7 @@ static void sink_of_nothing(void)
 
 	sink.size = 0;
 	verbs_send_sink(&r.peer, &sink);
-	expect_broken(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void sink_of_one_who_has_offered_none(void)
@@ -539,7 +534,7 @@ static void sink_of_one_who_has_offered_none(void)
 	struct verbs_sink sink = own_sink(&r);
 
 	verbs_send_sink(&r.peer, &sink);
-	expect_broken(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 /* That is for the device to find out, and the writer is told. */

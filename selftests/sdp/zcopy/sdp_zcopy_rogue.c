@@ -40,14 +40,6 @@ static struct rogue rogue_connect(void)
 	return rogue_connect_as(0);
 }
 
-/* One who breaks a rule is disconnected, and counted. */
-static void expect_end(struct rogue *r, long before)
-{
-	WAIT_FOR(sdp_stat("ProtocolErrors") == before + 1);
-	CHECK_EQ(recv_until_end(r->fd), EPROTO);
-	rogue_close(r);
-}
-
 /* ---- the module writes ---- */
 
 static unsigned char out[OFFER];
@@ -88,6 +80,20 @@ static void read_offer(struct rogue *r, uint32_t pos, uint32_t len)
 	CHECK_EQ(verbs_read(&r->peer, source->rkey, source->vaddr + pos, len),
 		 IBV_WC_SUCCESS);
 	pattern_verify(r->peer.ring, len, SEED, pos);
+}
+
+/* The rest of the offer comes as messages, among others. */
+static void expect_copies(struct rogue *r, uint32_t pos)
+{
+	struct verbs_msg msg;
+
+	while (pos < OFFER) {
+		msg = verbs_next(&r->peer);
+		if (msg.mid != MID_DATA)
+			continue;
+		pattern_verify(msg.payload, msg.len, SEED, pos);
+		pos += msg.len;
+	}
 }
 
 /* Ends a key with this message, if a process can have that done. */
@@ -151,23 +157,15 @@ static void read_in_part_of_a_write_that_has_returned(void)
 {
 	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4, 0 };
 	struct rogue r = rogue_accepted(zcopy_listener("async"), BUFS, 3 * BUFS, offer);
-	uint32_t pos = 4096;
-	struct verbs_msg msg;
 
 	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH);
 	pattern_fill(out, sizeof(out), SEED, 0);
 	CHECK_EQ(op_send_offer(r.fd), OFFER);
 	verbs_expect(&r.peer, MID_SRCAVAIL);
-	read_offer(&r, 0, pos);
-	verbs_send_read(&r.peer, pos);
+	read_offer(&r, 0, 4096);
+	verbs_send_read(&r.peer, 4096);
 	verbs_send(&r.peer, MID_SENDSM, NULL, 0);
-	while (pos < OFFER) {
-		msg = verbs_next(&r.peer);
-		if (msg.mid != MID_DATA)
-			continue;
-		pattern_verify(msg.payload, msg.len, SEED, pos);
-		pos += msg.len;
-	}
+	expect_copies(&r, 4096);
 	WAIT_FOR(ioctl_int(r.fd, SIOCOUTQ) == 0);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, 4096);
 	rogue_close(&r);
@@ -209,17 +207,9 @@ static void key_ended_too_early(void)
 	long before = pinned_pages();
 	struct blocked b;
 	struct rogue r = rogue_offered(&b);
-	struct verbs_msg msg;
-	uint32_t pos = 0;
 
 	send_ending(&r, MID_SENDSM, NULL, 0, r.peer.source.rkey);
-	while (pos < OFFER) {
-		msg = verbs_next(&r.peer);
-		if (msg.mid != MID_DATA)
-			continue;
-		pattern_verify(msg.payload, msg.len, SEED, pos);
-		pos += msg.len;
-	}
+	expect_copies(&r, 0);
 	CHECK_EQ(block_join(&b), OFFER);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, 0);
 	rogue_close(&r);
@@ -268,7 +258,7 @@ static void reported_unoffered(void)
 	long before = sdp_stat("ProtocolErrors");
 
 	verbs_send_read(&r.peer, 1);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void reported_twice(void)
@@ -280,7 +270,7 @@ static void reported_twice(void)
 	verbs_send_read(&r.peer, OFFER);
 	CHECK_EQ(block_join(&b), OFFER);
 	verbs_send_read(&r.peer, OFFER);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void reported_unseen(void)
@@ -301,7 +291,7 @@ static void refused_unoffered(void)
 	long before = sdp_stat("ProtocolErrors");
 
 	verbs_send(&r.peer, MID_SENDSM, NULL, 0);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 /* Says nothing at all when it is asked for an end. */
@@ -490,7 +480,7 @@ static void offer_of_nothing(void)
 	long before = sdp_stat("ProtocolErrors");
 
 	verbs_send_source(&r.peer, &source, NULL, 0);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 /* All of it is in the message, so that nothing is left to read. */
@@ -501,7 +491,7 @@ static void offer_of_its_head(void)
 	long before = sdp_stat("ProtocolErrors");
 
 	verbs_send_source(&r.peer, &source, r.peer.ring, 100);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void too_many_offers(void)
@@ -514,7 +504,7 @@ static void too_many_offers(void)
 
 	for (i = 0; i < 5; i++)
 		verbs_send_source(&r.peer, &source, NULL, 0);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void overtaken(uint8_t mid, uint32_t len)
@@ -526,7 +516,7 @@ static void overtaken(uint8_t mid, uint32_t len)
 
 	verbs_send_source(&r.peer, &source, NULL, 0);
 	verbs_send(&r.peer, mid, r.peer.ring, len);
-	expect_end(&r, before);
+	rogue_expect_broken(&r, before);
 }
 
 static void overtaken_by_data(void)
