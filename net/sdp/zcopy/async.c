@@ -36,7 +36,7 @@ bool sdp_zasync_should_copy(struct sdp_zcopy *z, u32 len, const struct sdp_zmsg 
 	sdp_owned(z->st->sk);
 	if (len < SDP_ZASYNC_LEAST)
 		return true;
-	return !zm->uarg && (sdp_backoff_skips(&z->touched) || sdp_zrefill_should_copy(z));
+	return !zm->uarg && (sdp_backoff_skips(&z->touched) || sdp_backoff_skips(&z->refilled));
 }
 
 /* Adds a page with a copy of what does not fill one. */

@@ -29,16 +29,6 @@
 #define SDP_ZREFILL_TIMES	2
 
 /**
- * sdp_zrefill_should_copy() - whether a write is one of those that are copied
- * @z: zero copy of a locked socket
- */
-bool sdp_zrefill_should_copy(struct sdp_zcopy *z)
-{
-	sdp_owned(z->st->sk);
-	return sdp_backoff_skips(&z->refilled);
-}
-
-/**
  * sdp_zrefill_forget() - what is sent next says nothing about what was sent before
  * @z: zero copy of a locked socket (by its owner or in softirq)
  */

@@ -563,7 +563,6 @@ void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_watch(struct sdp_zcopy *z);
 
 /* refill.c */
-bool sdp_zrefill_should_copy(struct sdp_zcopy *z);
 void sdp_zrefill_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp,
 		       unsigned long addr);
 void sdp_zrefill_learn(struct sdp_zcopy *z, const struct sdp_zmsg *zm);
