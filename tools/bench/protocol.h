@@ -92,16 +92,22 @@ struct Range {
 
 /**
  * Call @p action(message, offset) for each message in @p range of the pass that
- * @p request describes, with the part of @p buffer that holds the message.
+ * @p request describes, with the part of @p buffer that holds the message; one of several if
+ * it has room for more.
  */
 template <typename Action>
 void for_each_message(const Request &request, Range range, std::vector<std::byte> &buffer,
 		      Action action)
 {
+	const std::uint64_t room = std::max<std::uint64_t>(buffer.size() / request.message, 1);
+
 	for (std::uint64_t offset = range.begin; offset < range.end; offset += request.message) {
 		const std::uint64_t size = std::min(request.message, range.end - offset);
+		const std::uint64_t place = offset / request.message % room * request.message;
 
-		action(std::span(buffer).first(static_cast<std::size_t>(size)), offset);
+		action(std::span(buffer).subspan(static_cast<std::size_t>(place),
+						 static_cast<std::size_t>(size)),
+		       offset);
 	}
 }
 

@@ -20,6 +20,15 @@ namespace sdpbench
 namespace
 {
 
+// A program works on what it has read while it reads more, as far as that is little memory.
+std::uint64_t messages_at_once(const Request &request)
+{
+	constexpr std::uint64_t most = 4;
+	constexpr std::uint64_t memory = 1 << 20;
+
+	return std::clamp<std::uint64_t>(memory / request.message, 1, most);
+}
+
 void note_wrong(Verdict &verdict, std::span<const std::byte> message, std::uint64_t offset)
 {
 	if (!verdict.wrong)
@@ -73,7 +82,8 @@ struct Served {
 		verdict = {};
 		unread = {};
 		stream.set_nodelay(request.nodelay);
-		buffer.resize(static_cast<std::size_t>(request.message));
+		buffer.resize(
+			static_cast<std::size_t>(request.message * messages_at_once(request)));
 		return true;
 	}
 

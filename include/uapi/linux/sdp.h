@@ -46,6 +46,7 @@
 #define SDP_ZCOPY		5	/* "off", "sync" or "async"; string */
 #define SDP_ZEROCOPY		6	/* SO_ZEROCOPY on any kernel; int */
 #define SDP_ZCOPY_FAULT		7	/* "copy" or "block"; string */
+#define SDP_ZCOPY_RECV		8	/* "sync" or "async"; string */
 
 /* Values of SDP_TCP_FALLBACK. */
 #define SDP_FALLBACK_OFF	0	/* nothing: RDMA or an error */

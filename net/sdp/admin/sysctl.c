@@ -96,24 +96,36 @@ static int sdp_sysctl_flows(const struct ctl_table *ctl, int write, void *buf,
 	return proc_dostring(&table, write, buf, len, pos);
 }
 
-/* A name of sdp_zcopy_mode_find(), stored as its number. */
-static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
-			    size_t *len, loff_t *pos)
+/* The name of a mode of zero copy, stored as its number. */
+static int sdp_sysctl_mode(const struct ctl_table *ctl, int write, void *buf, size_t *len,
+			   loff_t *pos, int (*find)(const char *name))
 {
-	unsigned int *zcopy = ctl->data;
+	unsigned int *mode = ctl->data;
 	char name[SDP_NAME_MAX];
 	int found;
 	int err;
 
-	err = sdp_sysctl_name(name, sdp_zcopy_mode_name(READ_ONCE(*zcopy)),
+	err = sdp_sysctl_name(name, sdp_zcopy_mode_name(READ_ONCE(*mode)),
 			      write, buf, len, pos);
 	if (err || !write)
 		return err;
-	found = sdp_zcopy_mode_find(name);
+	found = find(name);
 	if (found < 0)
 		return found;
-	WRITE_ONCE(*zcopy, found);
+	WRITE_ONCE(*mode, found);
 	return 0;
+}
+
+static int sdp_sysctl_zcopy(const struct ctl_table *ctl, int write, void *buf,
+			    size_t *len, loff_t *pos)
+{
+	return sdp_sysctl_mode(ctl, write, buf, len, pos, sdp_zcopy_mode_find);
+}
+
+static int sdp_sysctl_zcopy_recv(const struct ctl_table *ctl, int write, void *buf,
+				 size_t *len, loff_t *pos)
+{
+	return sdp_sysctl_mode(ctl, write, buf, len, pos, sdp_zcopy_recv_find);
 }
 
 /* A name of sdp_guard_find(). */
@@ -166,6 +178,12 @@ static const struct ctl_table sdp_sysctls[] = {
 		.proc_handler = PROC_HANDLER(sdp_sysctl_zcopy),
 	},
 	{
+		.procname = "zcopy_recv",
+		.data = (void *)offsetof(struct sdp_net, zcopy_recv),
+		.mode = 0644,
+		.proc_handler = PROC_HANDLER(sdp_sysctl_zcopy_recv),
+	},
+	{
 		.procname = "zcopy_fault",
 		.data = (void *)offsetof(struct sdp_net, zcopy_fault),
 		.mode = 0644,
@@ -205,6 +223,7 @@ int sdp_sysctl_init(struct net *net)
 
 	sn->flow_control = sdp_flow_default;
 	sn->zcopy = SDP_ZCOPY_OFF;
+	sn->zcopy_recv = SDP_ZCOPY_SYNC;
 	sn->zcopy_fault = sdp_guard_default;
 	sn->zcopy_threshold = SDP_DEFAULT_ZCOPY_THRESHOLD;
 	sn->zcopy_direct = SDP_DEFAULT_ZCOPY_DIRECT;

@@ -91,6 +91,7 @@ struct sdp_mib;
  * struct sdp_net - one namespace
  * @flow_control: sysctl, engine of flow control that sockets want
  * @zcopy: sysctl, enum sdp_zcopy_mode
+ * @zcopy_recv: sysctl, SDP_ZCOPY_SYNC or SDP_ZCOPY_ASYNC
  * @zcopy_fault: sysctl, what protects memory that is being sent
  * @zcopy_threshold: sysctl, bytes
  * @zcopy_direct: sysctl, bytes
@@ -124,6 +125,7 @@ struct sdp_net {
 	const struct sdp_flow_ops *flow_control;
 	const struct sdp_guard_ops *zcopy_fault;
 	unsigned int zcopy;
+	unsigned int zcopy_recv;
 	unsigned int zcopy_threshold;
 	unsigned int zcopy_direct;
 	unsigned int zcopy_fault_limit;

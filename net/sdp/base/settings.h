@@ -54,6 +54,7 @@ enum sdp_ip_option {
  * @notsent_lowat: TCP_NOTSENT_LOWAT, bytes, 0 = none
  * @zcopy_thresh: SDP_ZCOPY_THRESH, bytes, -1 = by default
  * @zcopy: SDP_ZCOPY, enum sdp_zcopy_mode, -1 = by the sysctl
+ * @zcopy_recv: SDP_ZCOPY_RECV, likewise
  * @guard: SDP_ZCOPY_FAULT, NULL = by the sysctl
  * @flow: SDP_FLOW_CONTROL, NULL = by the sysctl
  * @ip: options of IP and IPv6
@@ -77,6 +78,7 @@ struct sdp_options {
 	u32 notsent_lowat;
 	int zcopy_thresh;
 	s8 zcopy;
+	s8 zcopy_recv;
 	const struct sdp_guard_ops *guard;
 	const struct sdp_flow_ops *flow;
 	s16 ip[__SDP_IP_OPTION_MAX];

@@ -247,6 +247,14 @@ static inline unsigned int sdp_option_zcopy(const struct sock *sk)
 	return opt->zcopy >= 0 ? opt->zcopy : READ_ONCE(sdp_net(sock_net(sk))->zcopy);
 }
 
+/* How reads take what is advertised: SDP_ZCOPY_SYNC or SDP_ZCOPY_ASYNC. */
+static inline unsigned int sdp_option_zcopy_recv(const struct sock *sk)
+{
+	int mode = READ_ONCE(sdp_base(sk)->opt.zcopy_recv);
+
+	return mode >= 0 ? mode : READ_ONCE(sdp_net(sock_net(sk))->zcopy_recv);
+}
+
 /* Whether anybody sleeps in a call, or waits for events. */
 static inline bool sdp_has_sleeper(const struct sock *sk)
 {

@@ -31,6 +31,7 @@ enum sdp_timer {
 	SDP_TIMER_GREETING,	/* give up a peer that has to speak first, or speak again */
 	SDP_TIMER_LINGER_END,	/* stop to wait for the peer's answer to the end */
 	SDP_TIMER_ASYNC,	/* check pages of asynchronous zero copy */
+	SDP_TIMER_READ,		/* likewise, those that are read into */
 	SDP_TIMER_SHARE,	/* a shared port has gone with its device */
 	__SDP_TIMER_MAX
 };

@@ -26,6 +26,11 @@ static void sdp_conn_timer_async(struct sdp_conn *conn)
 	sdp_zasync_watch(&conn->zcopy);
 }
 
+static void sdp_conn_timer_read(struct sdp_conn *conn)
+{
+	sdp_zasync_read_watch(&conn->zcopy);
+}
+
 static void sdp_conn_timer_update(struct sdp_conn *conn)
 {
 	sdp_tx_update(conn, SDP_FLUSH_INTERRUPT);
@@ -49,6 +54,7 @@ static void (*const sdp_conn_timers[__SDP_TIMER_MAX])(struct sdp_conn *conn) = {
 	[SDP_TIMER_GREETING] = sdp_conn_timer_greeting,
 	[SDP_TIMER_LINGER_END] = sdp_conn_linger_end,
 	[SDP_TIMER_ASYNC] = sdp_conn_timer_async,
+	[SDP_TIMER_READ] = sdp_conn_timer_read,
 };
 
 /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Page protection for asynchronous zero copy (AZ-SDP): user space may write to
- * memory that is in flight, and the peer reads what was there before.
+ * memory that is in flight, and the peer reads what was there before; and it may use
+ * memory that is being read into, and waits for what comes.
  * Documentation/protocol/zero-copy.rst explains it.
  */
 #ifndef _SDP_GUARD_H
@@ -37,7 +38,8 @@ struct sdp_guard_count {
  *	writes there again; in process context, may sleep; returns what is to be handed
  *	to the others, NULL or not, or ERR_PTR() if memory of this kind, or in this
  *	state, cannot be protected
- * @release: unprotects them, and drops the references; any context
+ * @release: unprotects them, and drops the references; any context, but for memory that
+ *	is read into: that may sleep
  * @count: what has happened so far, to be called before @release; any context
  */
 struct sdp_guard_ops {
@@ -76,6 +78,11 @@ extern const struct sdp_guard_ops sdp_guard_cow;
 
 /* block.c */
 extern const struct sdp_guard_ops sdp_guard_block;
+
+/* access.c: for memory that is read into; released in process context only */
+extern const struct sdp_guard_ops sdp_guard_access;
+
+bool sdp_guard_access_works(void);
 
 #ifdef CONFIG_MMU_NOTIFIER
 void sdp_guard_open(unsigned long addr, size_t len);

@@ -12,12 +12,16 @@
 
 #include "walk.h"
 
-/*
- * New pages, and such as have begun to be in use, are in per-CPU lists first, which
- * have a reference to each.  do_wp_page() drains those of its own processor, too;
- * the function for that is not exported, but this one begins with it.
+/**
+ * sdp_guard_drain() - empty the per-CPU lists of this processor
+ *
+ * New pages, and such as have begun to be in use, are there first, with a reference to
+ * each.  do_wp_page() drains those of its own processor, too; the function for that is
+ * not exported, but this one begins with it.
+ *
+ * Context: any in which folios may be released.
  */
-static void sdp_guard_drain(void)
+void sdp_guard_drain(void)
 {
 	struct folio_batch none;
 

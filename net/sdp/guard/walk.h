@@ -42,6 +42,7 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
 
 /* users.c */
+void sdp_guard_drain(void);
 void sdp_guard_drain_for(struct folio *folio, bool *drained);
 int sdp_guard_mappings(pte_t *ptep, unsigned long addr, struct page *page);
 bool sdp_guard_is_used(struct folio *folio, int mappings);

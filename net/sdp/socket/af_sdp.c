@@ -452,7 +452,8 @@ static __poll_t sdp_poll_mask(struct sock *sk, __poll_t asked)
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	if (!sdp_in_state(sk, SDPF_CONNECTING)) {
-		if (asked & SDP_POLL_DATA && sdp_rx_readable(st))
+		if (asked & SDP_POLL_DATA &&
+		    (sdp_rx_readable(st) || sdp_zasync_read_pollable(&sdp_conn(sk)->zcopy)))
 			mask |= SDP_POLL_DATA;
 		if (asked & SDP_POLL_ROOM)
 			mask |= sdp_poll_write(sk);

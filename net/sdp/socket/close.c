@@ -218,6 +218,7 @@ void sdp_sock_close(struct sock *sk)
 	bool connecting, idle;
 
 	sdp_lock_sock(sk);
+	sdp_zasync_read_settle(&ssk->conn.zcopy);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	/* Between two attempts to connect there is nothing to tear down. */
 	if (sk->sk_state == TCP_LISTEN) {
@@ -307,9 +308,11 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 void sdp_sock_disconnect(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	bool reset = sdp_sock_needs_reset(sk);
+	bool reset;
 
 	sdp_owned(sk);
+	sdp_zasync_read_settle(&sdp_sk(sk)->conn.zcopy);
+	reset = sdp_sock_needs_reset(sk);
 	if (sk->sk_state != TCP_CLOSE)
 		sdp_sock_stop(sdp_sk(sk));
 	/* Another thread may have begun something new. */
@@ -333,6 +336,8 @@ static int sdp_shutdown_locked(struct socket *sock, int how)
 	}
 	if (sk->sk_state == TCP_LISTEN)
 		return 0;
+	if (how & RCV_SHUTDOWN)
+		sdp_zasync_read_settle(&sdp_sk(sk)->conn.zcopy);
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	if (how & SEND_SHUTDOWN)
 		sdp_sock_queue_fin(sdp_sk(sk));

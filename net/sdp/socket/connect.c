@@ -184,6 +184,9 @@ static void sdp_sock_count_end(const struct sdp_sock *ssk, int reason)
 /* The errno that user space sees, which is the one that TCP would give. */
 static int sdp_sock_end_errno(const struct sdp_sock *ssk, int reason)
 {
+	/* Bytes that were said to be read are not there, whatever else was. */
+	if (reason == -EIO)
+		return EIO;
 	if (ssk->conn.stream.fin_sent && ssk->conn.stream.fin_received)
 		return 0;
 	if (reason == -ECONNRESET && ssk->sk.sk_state == TCP_CLOSE_WAIT)

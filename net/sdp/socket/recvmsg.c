@@ -27,14 +27,14 @@ static void sdp_recv_got(struct sdp_sock *ssk, struct sdp_read *rd, u32 len)
 
 /* Reads what the peer offers behind all that is there. */
 static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
-			     int target)
+			     int target, bool wait)
 {
 	u32 want = max_t(ssize_t, target - rd->done, 1);
 	u32 read;
 
 	if (!rd->left || (ssk->conn.stream.rx.bytes && !rd->peek))
 		return;
-	read = sdp_zrecv(&ssk->conn.zcopy, &rd->msg->msg_iter, rd->zcopy, want);
+	read = sdp_zrecv(&ssk->conn.zcopy, &rd->msg->msg_iter, rd->zcopy, wait, want);
 	if (!read)
 		return;
 	sdp_recv_got(ssk, rd, read);
@@ -55,6 +55,9 @@ static int sdp_recv_end(struct sock *sk, const struct sdp_read *rd, long timeo)
 	/* As TCP says. */
 	if (sdp_recv_is_late(sk, rd))
 		return -EPIPE;
+	/* As often as it is asked: another call may have been told first. */
+	if (sdp_sk(sk)->conn.zcopy.lost)
+		return sock_error(sk) ?: -EIO;
 	if (sdp_sk(sk)->conn.stream.done)
 		return 0;
 	if (sk->sk_err)
@@ -240,7 +243,7 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			continue;
 		if (ret <= 0)
 			return ret;
-		sdp_recv_offered(sdp_sk(sk), rd, target);
+		sdp_recv_offered(sdp_sk(sk), rd, target, timeo);
 		/* Even a read of nothing waits, once, for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.stream.rx.bytes))
 			return 0;
@@ -324,7 +327,8 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	int err;
 
-	rd.zcopy = timeo && !rd.peek && !rd.discard;
+	rd.zcopy = (timeo || sdp_zasync_read_wanted(&sdp_conn(sk)->zcopy)) &&
+		   !rd.peek && !rd.discard;
 
 	sdp_tx_progress(sdp_conn(sk), SDP_FLUSH_CALL);
 	if (unlikely(!timeo && sk_can_busy_loop(sk)) && !sdp_recv_is_ready(sk, &rd, 0))

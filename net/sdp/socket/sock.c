@@ -120,6 +120,7 @@ static void sdp_options_init(struct sdp_options *opt)
 	opt->quickack = true;
 	opt->zcopy_thresh = -1;
 	opt->zcopy = -1;
+	opt->zcopy_recv = -1;
 	opt->ip[SDP_IP_TTL] = -1;
 	opt->ip[SDP_IP_MTU_DISCOVER] = IP_PMTUDISC_WANT;
 	opt->ip[SDP_IPV6_UNICAST_HOPS] = -1;

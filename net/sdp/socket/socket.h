@@ -285,5 +285,8 @@ int sdp_guard_setsockopt(struct sock *sk, sockptr_t optval,
 			 unsigned int optlen);
 int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 			 int __user *optlen);
+int sdp_zcopy_recv_setsockopt(struct sock *sk, sockptr_t optval, unsigned int optlen);
+int sdp_zcopy_recv_getsockopt(struct sock *sk, int len, char __user *optval,
+			      int __user *optlen);
 
 #endif /* _SDP_SOCKET_H */

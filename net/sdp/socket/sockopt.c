@@ -168,6 +168,8 @@ int sdp_setsockopt(struct socket *sock, int level, int optname,
 		return sdp_zcopy_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_ZCOPY_FAULT)
 		return sdp_guard_setsockopt(sk, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_ZCOPY_RECV)
+		return sdp_zcopy_recv_setsockopt(sk, optval, optlen);
 	if (level == SOL_SDP)
 		return sdp_fallback_setsockopt(sdp_fallback(sk), optname,
 					       optval, optlen);
@@ -242,6 +244,8 @@ int sdp_getsockopt(struct socket *sock, int level, int optname,
 		return sdp_zcopy_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_SDP && optname == SDP_ZCOPY_FAULT)
 		return sdp_guard_getsockopt(sk, len, optval, optlen);
+	if (level == SOL_SDP && optname == SDP_ZCOPY_RECV)
+		return sdp_zcopy_recv_getsockopt(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return sdp_tcp_info(sk, len, optval, optlen);
 	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
@@ -333,7 +337,8 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		err = -EINVAL;
 	switch (cmd) {
 	case SIOCINQ:
-		answer = sdp_oob_inq(&sdp_sk(sk)->conn.stream);
+		answer = sdp_oob_inq(&sdp_sk(sk)->conn.stream) ?:
+			 sdp_zasync_read_inq(&sdp_sk(sk)->conn.zcopy);
 		if (!answer)
 			sdp_zrecv_asked(&sdp_sk(sk)->conn.zcopy);
 		break;

@@ -163,3 +163,44 @@ int sdp_guard_getsockopt(struct sock *sk, int len, char __user *optval,
 	return sdp_name_put(sdp_option_guard(sk)->name, len, optval,
 			    optlen);
 }
+
+/**
+ * sdp_zcopy_recv_setsockopt() - set SDP_ZCOPY_RECV
+ * @sk: socket, not locked
+ * @optval: the mode's name, which need not end in a zero
+ * @optlen: its length
+ *
+ * It concerns the reads that follow.
+ *
+ * Return: 0; -EINVAL if there is no such mode; -EOPNOTSUPP if this kernel cannot do it;
+ * -EFAULT.
+ */
+int sdp_zcopy_recv_setsockopt(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	char name[SDP_NAME_MAX];
+	int mode = sdp_name_get(name, optval, optlen);
+
+	if (mode)
+		return mode;
+	mode = sdp_zcopy_recv_find(name);
+	if (mode < 0)
+		return mode;
+	WRITE_ONCE(sdp_sk(sk)->base.opt.zcopy_recv, mode);
+	return 0;
+}
+
+/**
+ * sdp_zcopy_recv_getsockopt() - read SDP_ZCOPY_RECV
+ * @sk: socket, not locked
+ * @len: room for the answer, not negative
+ * @optval: where to put the name
+ * @optlen: set to what was written
+ *
+ * Return: 0 or -EFAULT.
+ */
+int sdp_zcopy_recv_getsockopt(struct sock *sk, int len, char __user *optval,
+			      int __user *optlen)
+{
+	return sdp_name_put(sdp_zcopy_mode_name(sdp_option_zcopy_recv(sk)), len, optval,
+			    optlen);
+}

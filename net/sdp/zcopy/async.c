@@ -64,8 +64,9 @@ static struct page *sdp_zasync_tail_page(struct sdp_zpages *zp, u32 head_room,
  * Gets the pages of a range: copies of the partial ones at its ends, and the others
  * protected.  Returns whether it has them all.
  */
-static bool sdp_zasync_get(struct sdp_zpages *zp, unsigned long addr)
+static bool sdp_zasync_get(struct sdp_zpages *zp)
 {
+	unsigned long addr = zp->addr;
 	u32 head_room = offset_in_page(addr);
 	unsigned long end = addr + zp->len;
 	u32 head = head_room ? PAGE_SIZE - head_room : 0;
@@ -93,20 +94,15 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z, struct sdp_zms
 					     unsigned long addr, u32 len)
 {
 	struct sdp_zpages *zp = sdp_zpages_alloc(z, addr, len);
-	bool got;
 
 	if (!zp)
 		return NULL;
 	zp->async = true;
 	zp->guard_ops = sdp_option_guard(z->st->sk);
-	if (!mm_account_pinned_pages(&zp->mmp, len)) {
-		sdp_turn_leave(z->st->sk, &z->st->write_turn);
-		got = sdp_zasync_get(zp, addr);
-		sdp_turn_enter(z->st->sk, &z->st->write_turn);
-		if (got && sdp_zpages_list(z, zp, addr)) {
-			sdp_zrefill_count(z, zm, zp, PAGE_ALIGN(addr));
-			return zp;
-		}
+	if (!mm_account_pinned_pages(&zp->mmp, len) &&
+	    sdp_zpages_fill(z, zp, &z->st->write_turn, sdp_zasync_get)) {
+		sdp_zrefill_count(z, zm, zp, PAGE_ALIGN(addr));
+		return zp;
 	}
 	sdp_zpages_free(zp);
 	return NULL;

@@ -54,13 +54,15 @@ static void sdp_zrecv_unmap(struct sdp_zcopy *z, struct sdp_zread *read,
 			    zp->sgt.orig_nents, DMA_FROM_DEVICE);
 }
 
-/* Takes the first pages from the device; their reader may free them soon. */
-static void sdp_zrecv_end(struct sdp_zcopy *z)
+/* The device does not use the first pages any more; their reader may free them soon. */
+static void sdp_zrecv_release(struct sdp_zcopy *z)
 {
-	struct sdp_zread *read = &z->reads[z->read_tail++ % SDP_ZCOPY_READS];
+	struct sdp_zpages *zp = z->reads[z->read_tail++ % SDP_ZCOPY_READS].zp;
 
-	sdp_zrecv_unmap(z, read, read->zp);
-	complete_all(&read->zp->over);
+	if (zp->async)
+		sdp_zasync_read_over(z, zp);
+	else
+		complete_all(&zp->over);
 }
 
 /**
@@ -88,11 +90,16 @@ static void sdp_zrecv_took(struct sdp_zcopy *z, u32 len)
 /* What the first read was for has arrived. */
 static void sdp_zrecv_arrived(struct sdp_zcopy *z)
 {
-	struct sdp_zpages *zp = z->reads[z->read_tail % SDP_ZCOPY_READS].zp;
+	struct sdp_zread *read = &z->reads[z->read_tail % SDP_ZCOPY_READS];
+	struct sdp_zpages *zp = read->zp;
 
 	zp->done = zp->len;
-	sdp_zrecv_took(z, zp->len);
-	sdp_zrecv_end(z);
+	if (zp->async)
+		sdp_zsink_read_done(&z->sink, zp->len);
+	else
+		sdp_zrecv_took(z, zp->len);
+	sdp_zrecv_unmap(z, read, zp);
+	sdp_zrecv_release(z);
 }
 
 /**
@@ -145,8 +152,7 @@ void sdp_zrecv_free(struct sdp_zcopy *z)
 	/* The keys end before memory is released. */
 	WARN_ON_ONCE(sdp_zrecv_busy(z) && z->st->link->id->qp);
 	while (sdp_zrecv_busy(z))
-		complete_all(&z->reads[z->read_tail++ %
-				       SDP_ZCOPY_READS].zp->over);
+		sdp_zrecv_release(z);
 }
 
 static void sdp_zrecv_refuse(struct sdp_zcopy *z, enum sdp_trace_refusal why)
@@ -178,18 +184,28 @@ static bool sdp_zrecv_is_served(const struct sdp_zcopy *z)
 	return alone;
 }
 
+/* Whether a program that sleeps does so in poll(), and can read when that returns. */
+static bool sdp_zrecv_may_be_polled(const struct sdp_zcopy *z)
+{
+	const struct socket *sock = z->st->sk->sk_socket;
+
+	return sdp_zasync_read_wanted(z) && !sdp_zsend_waited_for(z) && !z->writers && sock &&
+	       !test_bit(SOCK_NOSPACE, &sock->flags);
+}
+
 /**
  * sdp_zrecv_offered() - the peer lets us read its pages
  * @z: zero copy of a locked socket (by its owner or in softirq)
  *
  * A reader that sleeps takes them.  Other sleepers, in poll() or in a write, would wait
  * for bytes that only a read brings; and if this end has advertised pages itself it
- * waits for a peer that may do the same.  Otherwise user space may come and read.
+ * waits for a peer that may do the same.  Otherwise user space may come and read; so may
+ * who sleeps in poll(), if its reads need not wait.
  */
 void sdp_zrecv_offered(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
-	if (z->on && z->readers)
+	if (z->on && (z->readers || sdp_zrecv_may_be_polled(z)))
 		z->st->sk->sk_data_ready(z->st->sk);
 	else if (!z->on || sdp_zsend_waited_for(z) ||
 		 sock_flag(z->st->sk, SOCK_FASYNC) ||
@@ -225,7 +241,8 @@ void sdp_zrecv_asked(struct sdp_zcopy *z)
 void sdp_zrecv_answer(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
-	if (!z->readers)
+	/* Reads that are in flight for calls that have returned make room when they are over. */
+	if (!z->readers && !(sdp_zasync_read_wanted(z) && !sdp_zrecv_has_room(z)))
 		sdp_zrecv_refuse(z, SDP_REFUSAL_POLL);
 }
 
@@ -260,10 +277,11 @@ static bool sdp_zrecv_post(struct sdp_zcopy *z, struct sdp_zpages *zp)
  * @reads: pages that are being read into
  * @since: when each of them began, jiffies
  * @epoch: the connection that it reads from, sdp_stream::epoch
- * @head: how many have begun
+ * @wait: it may wait for what it reads
+ * @head: how many have begun that it has to wait for
  * @tail: how many of them it has waited for
  * @begun: bytes of all reads
- * @done: those that have arrived
+ * @done: those that have arrived, or are behind a guard until they do
  */
 struct sdp_zrecv_call {
 	struct sdp_zcopy *z;
@@ -271,11 +289,20 @@ struct sdp_zrecv_call {
 	struct sdp_zpages *reads[SDP_ZCOPY_READS];
 	unsigned long since[SDP_ZCOPY_READS];
 	u32 epoch;
+	bool wait;
 	u32 head;
 	u32 tail;
 	u32 begun;
 	u32 done;
 };
+
+/* Pieces end with a page, for the next one may have to wait for it. */
+static u32 sdp_zrecv_piece(unsigned long addr, u32 len)
+{
+	if (len <= SDP_ZCOPY_READ_BYTES)
+		return len;
+	return SDP_ZCOPY_READ_BYTES - offset_in_page(addr + SDP_ZCOPY_READ_BYTES);
+}
 
 /* How much of what comes next may be read to where; 0 if it may not. */
 static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
@@ -292,8 +319,8 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 	    !sdp_rx_may_post(z->st))
 		return 0;
 	*addr = 0;
-	len = min3(sdp_zcopy_segment(call->iter, addr), avail,
-		   (u32)SDP_ZCOPY_READ_BYTES);
+	len = min(sdp_zcopy_segment(call->iter, addr), avail);
+	len = sdp_zrecv_piece(*addr, len);
 	return len < min(avail, sdp_zcopy_thresh(z)) ? 0 : len;
 }
 
@@ -357,6 +384,36 @@ void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len)
 }
 
 /*
+ * Memory for a call that need not wait for what it reads, or for one that does; once it
+ * waits it does for all that follows, so that what it has got is contiguous.
+ */
+static struct sdp_zpages *sdp_zrecv_get(struct sdp_zrecv_call *call, unsigned long addr,
+					u32 len)
+{
+	struct sdp_zpages *zp = NULL;
+
+	if (call->head == call->tail)
+		zp = sdp_zasync_read_protect(call->z, addr, len);
+	if (zp || !call->wait)
+		return zp;
+	return sdp_zpages_pin(call->z, addr, len, SDP_ZPAGES_RECV);
+}
+
+/* Reads are posted. */
+static void sdp_zrecv_begun(struct sdp_zrecv_call *call, struct sdp_zpages *zp)
+{
+	call->begun += zp->len;
+	iov_iter_advance(call->iter, zp->len);
+	if (zp->async) {
+		call->done += zp->len;
+		sdp_zasync_read_begun(call->z, zp);
+		return;
+	}
+	call->since[call->head % SDP_ZCOPY_READS] = jiffies;
+	call->reads[call->head++ % SDP_ZCOPY_READS] = zp;
+}
+
+/*
  * Begins another read; returns whether there was one to begin.  The lock is given
  * up to get user memory.
  */
@@ -367,15 +424,19 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 	unsigned long addr;
 	u32 len;
 
-	if (call->head - call->tail == SDP_ZCOPY_READS)
+	/* Those that are there and not waited for yet count for the call alone. */
+	if (!sdp_zrecv_has_room(z) || call->head - call->tail == SDP_ZCOPY_READS)
 		return false;
 	len = sdp_zrecv_fit(call, &addr);
 	if (!len)
 		return false;
+	/* A call that has got something returns with it; after that it has to look again. */
+	if (sdp_zasync_read_await(z, addr, len))
+		return !call->begun && !fatal_signal_pending(current);
 	sdp_zrecv_unshare(z, addr, len);
 	if (sdp_zrecv_at_once(call, len))
 		return true;
-	zp = sdp_zpages_pin(z, addr, len, SDP_ZPAGES_RECV);
+	zp = sdp_zrecv_get(call, addr, len);
 	if (!zp)
 		return false;
 	/* Another reader may have come, or the connection be another one. */
@@ -383,10 +444,7 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 		sdp_zpages_drop(z, zp);
 		return false;
 	}
-	call->since[call->head % SDP_ZCOPY_READS] = jiffies;
-	call->reads[call->head++ % SDP_ZCOPY_READS] = zp;
-	call->begun += len;
-	iov_iter_advance(call->iter, len);
+	sdp_zrecv_begun(call, zp);
 	return true;
 }
 
@@ -429,18 +487,20 @@ static void sdp_zrecv_run(struct sdp_zrecv_call *call, u32 want)
  * @z: zero copy of a locked socket without unread data; the lock is released meanwhile
  * @iter: where to; advanced by what was read
  * @may: the call is one that can do so
+ * @wait: and may wait for it
  * @want: how many bytes it waits for
  *
  * What cannot be read this way is refused, and comes by copy.
  *
  * Return: bytes.
  */
-u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want)
+u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, bool wait, u32 want)
 {
 	struct sdp_zrecv_call call = {
 		.z = z,
 		.iter = iter,
 		.epoch = z->st->epoch,
+		.wait = wait,
 	};
 
 	sdp_owned(z->st->sk);

@@ -9,10 +9,8 @@
 #define _SDP_ZCOPY_H
 
 #include <linux/bits.h>
-#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
-#include <linux/scatterlist.h>
 #include <linux/sdp.h>
 #include <linux/sizes.h>
 #include <linux/skbuff.h>
@@ -22,14 +20,12 @@
 #include <rdma/rw.h>
 
 #include "stream/stream.h"
+#include "pages.h"
 #include "sinkavail.h"
 #include "state.h"
 
 struct iov_iter;
-struct sdp_guard;
-struct sdp_guard_ops;
 struct msghdr;
-struct seq_file;
 struct sock;
 struct ubuf_info;
 
@@ -106,85 +102,6 @@ do {									\
  */
 #define SDP_SINK_HOLD		(5 * HZ)
 
-/* What pages are for. */
-enum sdp_zpages_use {
-	SDP_ZPAGES_SEND,	/* the peer reads them */
-	SDP_ZPAGES_MSG,		/* likewise, and others charge the user */
-	SDP_ZPAGES_RECV,	/* the device writes to them */
-};
-
-/* How far pages that are sent have come. */
-enum sdp_zsend_state {
-	SDP_ZSEND_READY,	/* to be advertised */
-	SDP_ZSEND_OUT,		/* the peer may read them */
-	SDP_ZSEND_REVOKED,	/* it may not any more, as soon as that is done */
-	SDP_ZSEND_DIRECT,	/* the rest is sent as messages, or written */
-};
-
-/**
- * struct sdp_zpages - user pages that a transfer uses
- * @over: completed when the device does not use them any more; the call that
- *	has pinned them waits for it, and frees them; not if they are @async
- * @len: bytes
- * @done: bytes that were transferred, valid once it is over
- * @sent: bytes that were read, sent as messages, or written to a reader's memory
- * @written: of these, those that were written
- * @write: the device writes to them
- * @async: no call waits for them: the connection frees them
- * @msg: of MSG_ZEROCOPY, whose end notifies user space; NULL for others, which are
- *	protected and not pinned if they are @async
- * @guard_ops: what protects those pages of @pages that are protected
- * @guard: what it needs for that
- * @first: how many are before them, which are copies
- * @guarded: how many they are
- * @changed: entries of page tables that allowed writing to them
- * @mmp: for RLIMIT_MEMLOCK
- * @charged: pages, for net.sdp.zcopy_mem
- * @sgt: the pages as the device sees them
- * @nents: elements that are mapped, 0 = none
- * @node: place among those that are sent
- * @state: how far these have come
- * @straight: they are not advertised, but sent as messages at once, or written
- * @keyed: the peer's key is registered, and not known to have ended
- * @start: value of the source's counter before their first byte
- * @mr: lets the peer read them, or write to them
- * @since: when user space has written them, jiffies
- * @at: element of @sgt that has the next byte to be sent as a message, or written
- * @at_off: where in it that is
- * @nr: number of pages
- * @pages: the pages, pinned, or with a reference to each
- */
-struct sdp_zpages {
-	struct completion over;
-	u32 len;
-	u32 done;
-	u32 sent;
-	u32 written;
-	bool write;
-	bool async;
-	struct sk_buff *msg;
-	const struct sdp_guard_ops *guard_ops;
-	struct sdp_guard *guard;
-	u32 first;
-	u32 guarded;
-	u32 changed;
-	struct mmpin mmp;
-	u32 charged;
-	struct sg_table sgt;
-	u32 nents;
-	struct list_head node;
-	enum sdp_zsend_state state;
-	bool straight;
-	bool keyed;
-	u32 start;
-	struct ib_mr *mr;
-	unsigned long since;
-	struct scatterlist *at;
-	u32 at_off;
-	u32 nr;
-	struct page *pages[];
-};
-
 /**
  * struct sdp_zread - pages that are being read into
  * @zp: the pages
@@ -222,8 +139,8 @@ struct sdp_zread {
  * @mr_turn: whose turn it is, wraps
  * @unsent_bytes: bytes of those that are straight that are not posted yet
  * @advertised: value of the source's counter when all that was advertised is read
- * @reads: pages that are being read into, in the order of the stream, all of
- *	them by one call; @read_head and @read_tail count them
+ * @reads: pages that are being read into, in the order of the stream; those that are
+ *	waited for are one call's; @read_head and @read_tail count them
  * @read_cqe: their completion
  * @reads_done: how many have completed; written by the completion handler only
  * @pace: how long the peer took to read pages, jiffies
@@ -240,6 +157,8 @@ struct sdp_zread {
  * @unshared: pages that reads have made writable since then
  * @refills: writes, one after the other, that were dearer than copies
  * @unsent: reads to memory that is not looked at, because it was not sent before
+ * @unhidden: reads that wait, because memory could not be put out of reach
+ * @lost: bytes that were said to be read have never come
  * @sinkadvert: memory of a call that reads, which the peer may write to
  * @sinktarget: likewise at the peer
  * @writable: that memory of ours, the call's; NULL if there is none
@@ -290,6 +209,8 @@ struct sdp_zcopy {
 	u32 unshared;
 	u32 refills;
 	struct sdp_backoff unsent;
+	struct sdp_backoff unhidden;
+	bool lost;
 	struct sdp_sinkadvert sinkadvert;
 	struct sdp_sinktarget sinktarget;
 	struct sdp_zpages *writable;
@@ -307,11 +228,25 @@ static inline bool sdp_zrecv_busy(const struct sdp_zcopy *z)
 	return z->read_head != z->read_tail;
 }
 
-/* Whether a call could begin to read; no second one beside the first. */
+/* Whether more can be read at once. */
+static inline bool sdp_zrecv_has_room(const struct sdp_zcopy *z)
+{
+	return z->read_head - z->read_tail < SDP_ZCOPY_READS;
+}
+
+/*
+ * Whether a call could begin to read; no second one beside the first, but beside what is
+ * read for calls that have returned.
+ */
 static inline bool sdp_zrecv_ready(const struct sdp_zcopy *z)
 {
-	return !z->reading && !sdp_zrecv_busy(z) &&
-	       sdp_zsink_readable(&z->sink);
+	return !z->reading && sdp_zrecv_has_room(z) && sdp_zsink_readable(&z->sink);
+}
+
+/* Whether reads are to return before what they read is there. */
+static inline bool sdp_zasync_read_wanted(const struct sdp_zcopy *z)
+{
+	return sdp_option_zcopy_recv(z->st->sk) == SDP_ZCOPY_ASYNC;
 }
 
 /* Whether there is something to say of memory that either end lets the other write to. */
@@ -325,6 +260,21 @@ static inline bool sdp_sink_is_over(const struct sdp_zcopy *z, const struct sdp_
 {
 	return READ_ONCE(z->writable) != zp ||
 	       READ_ONCE(z->sinkadvert.state) == SDP_SINKADVERT_OVER;
+}
+
+/* How much a read that does not wait finds that is only advertised. */
+static inline u32 sdp_zasync_read_inq(const struct sdp_zcopy *z)
+{
+	return unlikely(sdp_zasync_read_wanted(z)) && sdp_zrecv_ready(z) ?
+	       sdp_zsink_readable(&z->sink) : 0;
+}
+
+/* Whether that is as much as poll() is to report. */
+static inline bool sdp_zasync_read_pollable(const struct sdp_zcopy *z)
+{
+	u32 inq = sdp_zasync_read_inq(z);
+
+	return inq && inq >= (u32)READ_ONCE(z->st->sk->sk_rcvlowat);
 }
 
 /* Whether there are pages that are sent. */
@@ -494,23 +444,13 @@ static inline enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z)
 /* setup.c */
 const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
 int sdp_zcopy_mode_find(const char *name);
-void sdp_zmem_show(struct seq_file *seq);
+int sdp_zcopy_recv_find(const char *name);
 void sdp_zcopy_begin(struct sdp_zcopy *z);
 void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts);
 void sdp_zcopy_free(struct sdp_zcopy *z);
 u32 sdp_zcopy_thresh(const struct sdp_zcopy *z);
 u32 sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg);
 u32 sdp_zcopy_segment(const struct iov_iter *iter, unsigned long *addr);
-struct sdp_zpages *sdp_zpages_alloc(struct sdp_zcopy *z, unsigned long addr,
-				    u32 len);
-bool sdp_zpages_list(const struct sdp_zcopy *z, struct sdp_zpages *zp,
-		     unsigned long addr);
-struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
-				  u32 len, enum sdp_zpages_use use);
-void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
-		     unsigned long limit);
-void sdp_zpages_free(struct sdp_zpages *zp);
-void sdp_zpages_drop(struct sdp_zcopy *z, struct sdp_zpages *zp);
 
 /* advert.c */
 u32 sdp_zcopy_max_pages(const struct sdp_zcopy *z);
@@ -584,10 +524,19 @@ void sdp_zrecv_free(struct sdp_zcopy *z);
 void sdp_zrecv_offered(struct sdp_zcopy *z);
 void sdp_zrecv_asked(struct sdp_zcopy *z);
 void sdp_zrecv_answer(struct sdp_zcopy *z);
-u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, u32 want);
+u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, bool wait, u32 want);
 bool sdp_zrecv_push(struct sdp_zcopy *z);
 void sdp_zrecv_count(struct sdp_zcopy *z, u32 len);
 void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len);
 void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter, u32 len);
+
+/* async_read.c */
+struct sdp_zpages *sdp_zasync_read_protect(struct sdp_zcopy *z, unsigned long addr, u32 len);
+void sdp_zasync_read_begun(struct sdp_zcopy *z, struct sdp_zpages *zp);
+void sdp_zasync_read_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
+void sdp_zasync_read_watch(struct sdp_zcopy *z);
+void sdp_zasync_read_settle(struct sdp_zcopy *z);
+int sdp_zasync_read_reason(struct sdp_zcopy *z, int reason);
+bool sdp_zasync_read_await(struct sdp_zcopy *z, unsigned long addr, size_t len);
 
 #endif /* _SDP_ZCOPY_H */

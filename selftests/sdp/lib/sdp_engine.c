@@ -151,6 +151,26 @@ int set_zcopy(int fd, const char *name)
 	return setsockopt(fd, SOL_SDP, SDP_ZCOPY, name, strlen(name));
 }
 
+int set_zcopy_recv(int fd, const char *name)
+{
+	return setsockopt(fd, SOL_SDP, SDP_ZCOPY_RECV, name, strlen(name));
+}
+
+bool reads_can_return_early(void)
+{
+	int fd = CHECK_OK(socket(test_family(false), SOCK_STREAM, test_protocol()));
+	bool refused = set_zcopy_recv(fd, "async") && errno == EOPNOTSUPP;
+
+	CHECK_OK(close(fd));
+	return !refused;
+}
+
+void skip_without_early_reads(void)
+{
+	if (!reads_can_return_early())
+		sdp_skip("page faults of this kernel would stop other threads");
+}
+
 int zcopy_listener(const char *mode)
 {
 	struct addr addr = server_addr(0);

@@ -31,6 +31,10 @@ struct pair engine_pair(const char *client, const char *server, int ring);
 
 /* Ask for a mode of zero copy by its name; as setsockopt(). */
 int set_zcopy(int fd, const char *name);
+/* The same for SDP_ZCOPY_RECV, and whether the kernel can do that. */
+int set_zcopy_recv(int fd, const char *name);
+bool reads_can_return_early(void);
+void skip_without_early_reads(void);
 /* One whose connections have that mode, NULL for what the sysctl says. */
 int zcopy_listener(const char *mode);
 

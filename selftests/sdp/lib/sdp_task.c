@@ -54,14 +54,24 @@ static void *block_thread(void *arg)
 	return NULL;
 }
 
-bool block_sleeps(const struct blocked *b)
+static bool block_is(const struct blocked *b, char state)
 {
 	pid_t tid = __atomic_load_n(&b->tid, __ATOMIC_ACQUIRE);
 
 	if (__atomic_load_n(&b->done, __ATOMIC_ACQUIRE))
 		FAIL("expected the call to block, it returned %ld (%s)",
 		     b->ret, b->ret < 0 ? strerrorname_np(b->err) : "no error");
-	return tid && task_state(tid) == 'S';
+	return tid && task_state(tid) == state;
+}
+
+bool block_sleeps(const struct blocked *b)
+{
+	return block_is(b, 'S');
+}
+
+bool block_faults(const struct blocked *b)
+{
+	return block_is(b, 'D');
 }
 
 void block_run(struct blocked *b, sdp_op op, int fd)

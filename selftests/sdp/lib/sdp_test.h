@@ -283,6 +283,8 @@ void block_run(struct blocked *b, sdp_op op, int fd);
 void block_start(struct blocked *b, sdp_op op, int fd);
 long block_join(struct blocked *b);
 bool block_sleeps(const struct blocked *b);
+/* Whether it waits for its memory, as no signal can end. */
+bool block_faults(const struct blocked *b);
 
 long op_recv(int fd);
 long op_send(int fd);

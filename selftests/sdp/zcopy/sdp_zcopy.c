@@ -312,12 +312,13 @@ static void poll_then_read(struct pair p, uint64_t *pos)
 	*pos += job.len;
 }
 
-/* Who waits for events can take no offer, and refuses it at once. */
+/* Who waits for events, and in reads, can take no offer, and refuses it at once. */
 static void refusals_counted(void)
 {
 	struct pair p = new_pair();
 	uint64_t pos = 0;
 
+	CHECK_OK(set_zcopy_recv(p.server, "sync"));
 	/* Until one was made before its writer lost patience. */
 	WAIT_FOR(({
 		poll_then_read(p, &pos);

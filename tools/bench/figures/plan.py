@@ -41,6 +41,10 @@ TRANSPORTS = {
     # As the paper's: all is advertised.
     "azoffer": _zcopy("AZ-SDP offer", "#8c564b", "async",
                       more=(("zcopy_threshold", 4 * KIB), ("zcopy_direct", 0))),
+    # And its reads: not with Linux 6.1.
+    "azboth": _zcopy("AZ-SDP both", "#9467bd", "async",
+                     more=(("zcopy_threshold", 4 * KIB), ("zcopy_direct", 0),
+                           ("zcopy_recv", "async"))),
     "verbs": Transport("raw verbs", "verbs", "#000000"),
     "verbs_write": Transport("raw write", "verbs_write", "#7f7f7f"),
     "verbs_read": Transport("raw read", "verbs_read", "#7f7f7f"),
@@ -59,6 +63,8 @@ CHOICES = ("auto", *MODES)
 PEERS = ("verbs", "verbs_write", "rsockets", "smc", "tcp")
 GUARDS = ("guard_off", "guard_copy", "guard_block", "guard_mprotect")
 ZCOPY = ("bsdp", "zsdp", "azsdp", "azblock")
+# The paper's own forms besides.
+ZFORMS = ZCOPY + ("azoffer", "azboth")
 
 _MANY = 3000
 _GUARD_TIMES = 5
@@ -230,9 +236,9 @@ def _over_wire(name, title, test, transports, points, axis, **more):
 def _zcopy_basics():
     """Figure 6 of the zero-copy paper, and the wire's share."""
     yield _over_wire("zlatency", "Ping-pong latency: half a round trip", "lat",
-                     ZCOPY + ("azoffer", "verbs"), _ZCOPY_SIZES, "message")
+                     ZFORMS + ("verbs",), _ZCOPY_SIZES, "message")
     yield _over_wire("zbandwidth", "Uni-directional throughput", "bw",
-                     ZCOPY + ("azoffer", "verbs", "verbs_read"), _ZCOPY_SIZES, "message")
+                     ZFORMS + ("verbs", "verbs_read"), _ZCOPY_SIZES, "message")
     yield _over_wire("zdelay", "Uni-directional throughput of 64 KiB by the wire's delay", "bw",
                      ZCOPY + ("verbs_read",), _DELAYS, "delay", size=64 * KIB, wire=0)
 
@@ -241,10 +247,10 @@ def _zcopy_programs():
     """Figures 7 and 8: what the sending program does besides."""
     for name, size in (("64k", 64 * KIB), ("1m", MIB)):
         yield _over_wire(f"zoverlap{name}", f"Throughput of {human(size)}, computation after each "
-                         "message", "bw", ZCOPY, _COMPUTATIONS, "computation", size=size)
+                         "message", "bw", ZFORMS, _COMPUTATIONS, "computation", size=size)
     for name, size in (("64k", 64 * KIB), ("1m", MIB)):
         yield _over_wire(f"ztouch{name}", f"Throughput of {human(size)}, memory overwritten after "
-                         "each window of messages", "touch", ZCOPY, _WINDOWS, "window", size=size)
+                         "each window of messages", "touch", ZFORMS, _WINDOWS, "window", size=size)
     yield _over_wire("ztouch", "Throughput, memory overwritten after each message, "
                      "net.sdp.zcopy_fault_limit as it is", "touch", ZCOPY, _ZCOPY_SIZES, "message",
                      settings=())
@@ -253,10 +259,10 @@ def _zcopy_programs():
 def _zcopy_crowds():
     """Figures 9 and 10: several connections."""
     yield _over_wire("zhot", f"Half a round trip, {_CLIENTS} clients served in turn", "hotspot",
-                     ZCOPY + ("azoffer",), _FEW_SIZES, "message", connections=_CLIENTS)
-    yield _over_wire("zstreams", "Throughput of all streams together, 64 KiB", "bw", ZCOPY,
+                     ZFORMS, _FEW_SIZES, "message", connections=_CLIENTS)
+    yield _over_wire("zstreams", "Throughput of all streams together, 64 KiB", "bw", ZFORMS,
                      (1, 2, 4, 8), "connections", size=64 * KIB)
-    yield _over_wire("zclients", f"Throughput of {_CLIENTS} clients together", "bw", ZCOPY,
+    yield _over_wire("zclients", f"Throughput of {_CLIENTS} clients together", "bw", ZFORMS,
                      _FEW_SIZES, "message", connections=_CLIENTS)
 
 
@@ -324,22 +330,22 @@ FIGURES = {figure.name: figure for figure in (
     Figure("peers", "Uni-directional bandwidth beside the peers", "peers", CHOICES + PEERS,
            yardstick="verbs"),
     Figure("z6a", "Zero copy: ping-pong latency", "zlatency",
-           ZCOPY + ("azoffer", "verbs"), yardstick="zsdp"),
+           ZFORMS + ("verbs",), yardstick="zsdp"),
     Figure("z6b", "Zero copy: uni-directional throughput", "zbandwidth",
-           ZCOPY + ("azoffer", "verbs", "verbs_read"), yardstick="zsdp"),
+           ZFORMS + ("verbs", "verbs_read"), yardstick="zsdp"),
     Figure("z6c", "Zero copy: throughput by the wire's delay", "zdelay", ZCOPY + ("verbs_read",),
            yardstick="zsdp"),
-    Figure("z7a", "Zero copy: computation and communication, 64 KiB", "zoverlap64k", ZCOPY,
+    Figure("z7a", "Zero copy: computation and communication, 64 KiB", "zoverlap64k", ZFORMS,
            paper=True, yardstick="zsdp"),
-    Figure("z7b", "Zero copy: computation and communication, 1 MiB", "zoverlap1m", ZCOPY,
+    Figure("z7b", "Zero copy: computation and communication, 1 MiB", "zoverlap1m", ZFORMS,
            yardstick="zsdp"),
-    Figure("z8a", "Zero copy: impact of page faults, 64 KiB", "ztouch64k", ZCOPY, yardstick="bsdp"),
-    Figure("z8b", "Zero copy: impact of page faults, 1 MiB", "ztouch1m", ZCOPY, yardstick="bsdp"),
+    Figure("z8a", "Zero copy: impact of page faults, 64 KiB", "ztouch64k", ZFORMS, yardstick="bsdp"),
+    Figure("z8b", "Zero copy: impact of page faults, 1 MiB", "ztouch1m", ZFORMS, yardstick="bsdp"),
     Figure("z8c", "Zero copy: memory overwritten after each message", "ztouch", ZCOPY,
            yardstick="bsdp"),
-    Figure("z9", "Zero copy: hot spot", "zhot", ZCOPY + ("azoffer",), yardstick="zsdp"),
-    Figure("z10a", "Zero copy: several streams", "zstreams", ZCOPY, yardstick="zsdp"),
-    Figure("z10b", "Zero copy: several clients", "zclients", ZCOPY, yardstick="zsdp"),
+    Figure("z9", "Zero copy: hot spot", "zhot", ZFORMS, yardstick="zsdp"),
+    Figure("z10a", "Zero copy: several streams", "zstreams", ZFORMS, yardstick="zsdp"),
+    Figure("z10b", "Zero copy: several clients", "zclients", ZFORMS, yardstick="zsdp"),
     Figure("zcpu", "Zero copy: processor of the sender, without its device", "profile", ZCOPY,
            yardstick="bsdp"),
     Figure("zcpu-calls", "Zero copy: the sender's calls alone", "profile", ZCOPY, "sender",
