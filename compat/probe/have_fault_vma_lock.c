@@ -8,13 +8,15 @@
 #include <linux/module.h>
 #include <linux/pagemap.h>
 
+int probe_setup(struct migrate_vma *args);
+
 #ifndef CONFIG_PER_VMA_LOCK
 #error "no locks of mappings"
 #endif
 
 static_assert(__builtin_types_compatible_p(typeof(__folio_lock_or_retry),
 					   vm_fault_t(struct folio *, struct vm_fault *)));
-int probe_setup(struct migrate_vma *args);
+
 int probe_setup(struct migrate_vma *args)
 {
 	int err = migrate_vma_setup(args);

@@ -16,6 +16,7 @@
 #include <asm/cpufeature.h>
 #include <asm/tlbflush.h>
 
+#include "guard.h"
 #include "walk.h"
 
 #ifdef CONFIG_X86
@@ -63,8 +64,27 @@ void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl)
 	on_each_cpu_mask(sdp_guard_flush_cpus(mm), sdp_guard_flush_cpu, NULL,
 			 true);
 }
+
+/**
+ * sdp_guard_other_cpus() - how many processors a flush interrupts
+ * @mm: memory of this process
+ *
+ * Context: any; others may begin or cease to run the process meanwhile.
+ * Return: processors beside this one.
+ */
+u32 sdp_guard_other_cpus(struct mm_struct *mm)
+{
+	const struct cpumask *cpus = sdp_guard_flush_cpus(mm);
+
+	return cpumask_weight(cpus) - cpumask_test_cpu(raw_smp_processor_id(), cpus);
+}
 #else
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl)
 {
+}
+
+u32 sdp_guard_other_cpus(struct mm_struct *mm)
+{
+	return 0;
 }
 #endif

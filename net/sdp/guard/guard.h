@@ -70,6 +70,9 @@ static inline bool sdp_guard_vma_ok(struct vm_area_struct *vma,
 
 const struct sdp_guard_ops *sdp_guard_find(const char *name);
 
+/* flush.c */
+u32 sdp_guard_other_cpus(struct mm_struct *mm);
+
 /* unshare.c */
 u32 sdp_guard_unshare(unsigned long addr, u32 len);
 

@@ -265,7 +265,7 @@ static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t le
 	else if (err)
 		err = sdp_send_errno(sk, msg, &zm, err);
 	if (zm.guarded)
-		sdp_zrefill_learn(&sdp_sk(sk)->conn.zcopy, &zm);
+		sdp_zcost_learn(&sdp_sk(sk)->conn.zcopy, &zm);
 	sdp_zmsg_end(&zm, done);
 	sdp_release_sock(sk);
 	return done ? done : err;

@@ -36,7 +36,7 @@ bool sdp_zasync_should_copy(struct sdp_zcopy *z, u32 len, const struct sdp_zmsg 
 	sdp_owned(z->st->sk);
 	if (len < SDP_ZASYNC_LEAST)
 		return true;
-	return !zm->uarg && (sdp_backoff_skips(&z->touched) || sdp_backoff_skips(&z->refilled));
+	return !zm->uarg && (sdp_backoff_skips(&z->touched) || sdp_backoff_skips(&z->dear));
 }
 
 /* Adds a page with a copy of what does not fill one. */
@@ -101,7 +101,7 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z, struct sdp_zms
 	zp->guard_ops = sdp_option_guard(z->st->sk);
 	if (!mm_account_pinned_pages(&zp->mmp, len) &&
 	    sdp_zpages_fill(z, zp, &z->st->write_turn, sdp_zasync_get)) {
-		sdp_zrefill_count(z, zm, zp, PAGE_ALIGN(addr));
+		sdp_zcost_count(z, zm, zp, PAGE_ALIGN(addr));
 		return zp;
 	}
 	sdp_zpages_free(zp);
@@ -338,7 +338,7 @@ static void sdp_zasync_learn(struct sdp_zcopy *z, struct sdp_zpages *zp)
 			       SDP_ZASYNC_TOUCHED);
 	sdp_zcopy_tell(z, "the program writes to it too early", &z->touched);
 	if (z->touched.skip)
-		sdp_zrefill_forget(z);
+		sdp_zcost_forget(z);
 }
 
 /**

@@ -133,8 +133,8 @@ void sdp_zasync_read_over(struct sdp_zcopy *z, struct sdp_zpages *zp)
 }
 
 /* The oldest memory that is out of reach, of that which has such bytes; NULL = none. */
-static const struct sdp_zpages *sdp_zasync_read_oldest(const struct sdp_zcopy *z, unsigned long addr,
-						 size_t len)
+static const struct sdp_zpages *
+sdp_zasync_read_oldest(const struct sdp_zcopy *z, unsigned long addr, size_t len)
 {
 	const struct sdp_zpages *zp;
 	u32 i;

@@ -150,12 +150,12 @@ struct sdp_zread {
  * @watched_at: when they were first seen there, jiffies
  * @touched: those that are copied, because user space has written to its
  *	memory before it was sent
- * @refilled: those that are copied, because user space writes to its memory again after
- *	it was sent
- * @sent: memory that was sent, see zcopy/refill.c
+ * @dear: those that are copied, because protection costs the program more, see
+ *	zcopy/cost.c
+ * @sent: memory that was sent, see zcopy/cost.c
  * @sender: thread that has sent it last, and @sender_faults, its page faults until then
  * @unshared: pages that reads have made writable since then
- * @refills: writes, one after the other, that were dearer than copies
+ * @dears: writes, one after the other, that were dearer than copies
  * @unsent: reads to memory that is not looked at, because it was not sent before
  * @unhidden: reads that wait, because memory could not be put out of reach
  * @lost: bytes that were said to be read have never come
@@ -202,12 +202,12 @@ struct sdp_zcopy {
 	u32 watched;
 	unsigned long watched_at;
 	struct sdp_backoff touched;
-	struct sdp_backoff refilled;
+	struct sdp_backoff dear;
 	u32 sent[SDP_ZSENT];
 	pid_t sender;
 	u32 sender_faults;
 	u32 unshared;
-	u32 refills;
+	u32 dears;
 	struct sdp_backoff unsent;
 	struct sdp_backoff unhidden;
 	bool lost;
@@ -334,9 +334,10 @@ static inline struct sdp_zpages *sdp_zsend_oldest(const struct sdp_zcopy *z)
  * @uarg: notifies user space when its memory is free; NULL if it is none
  * @borrowed: that is the caller's
  * @straight: what is sent without a copy is not advertised, see sdp_zdirect_suits()
- * @again: its memory was sent before, see zcopy/refill.c
+ * @again: its memory was sent before, see zcopy/cost.c
  * @guarded: how many pages of it are protected
  * @changed: entries of page tables that allowed writing to them
+ * @flushes: times that another processor was interrupted for that
  * @faults: page faults that the thread had since it has last sent something
  * @sent: bytes that were sent without a copy
  */
@@ -348,6 +349,7 @@ struct sdp_zmsg {
 	bool again;
 	u32 guarded;
 	u32 changed;
+	u32 flushes;
 	u32 faults;
 	size_t sent;
 };
@@ -502,11 +504,11 @@ u32 sdp_zasync_send(struct sdp_zcopy *z, struct msghdr *msg,
 void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_watch(struct sdp_zcopy *z);
 
-/* refill.c */
-void sdp_zrefill_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp,
-		       unsigned long addr);
-void sdp_zrefill_learn(struct sdp_zcopy *z, const struct sdp_zmsg *zm);
-void sdp_zrefill_forget(struct sdp_zcopy *z);
+/* cost.c */
+void sdp_zcost_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp,
+		     unsigned long addr);
+void sdp_zcost_learn(struct sdp_zcopy *z, const struct sdp_zmsg *zm);
+void sdp_zcost_forget(struct sdp_zcopy *z);
 
 /* msg.c */
 int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,

@@ -5,7 +5,9 @@
  */
 #define _GNU_SOURCE
 #include <linux/userfaultfd.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -16,6 +18,7 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
+#define SYSCTL_FAULT_LIMIT	"/proc/sys/net/sdp/zcopy_fault_limit"
 #define PAGE	4096UL
 #define LEN	THRESH
 /* Behind the whole pages of a write, in a page that is missing. */
@@ -112,9 +115,81 @@ static void writes_stay_whole(void)
 	close_pair(p);
 }
 
+/* ---- processors that have to be told of each write ---- */
+
+/* So little that to interrupt another processor costs more than copies. */
+#define LITTLE		(4 * PAGE)
+#define WRITES		10
+
+static bool enough;
+
+/* Runs the process on another processor. */
+static void *run_elsewhere(void *arg)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(*(int *)arg, &cpus);
+	CHECK_OK(sched_setaffinity(0, sizeof(cpus), &cpus));
+	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED))
+		;
+	return NULL;
+}
+
+/* How many of these writes were not copied. */
+static uint64_t writes_not_copied(void)
+{
+	unsigned char *buf = advised(WRITES * LITTLE, MADV_NOHUGEPAGE);
+	struct pair p = new_pair();
+	uint64_t sent;
+	size_t i;
+
+	set_int(p.client, SOL_TCP, SDP_ZCOPY_THRESH, PAGE);
+	set_int(p.server, SOL_TCP, SDP_ZCOPY_THRESH, PAGE);
+	pattern_fill(buf, WRITES * LITTLE, SEED_UP, 0);
+	for (i = 0; i < WRITES; i++) {
+		write_all(p.client, buf + i * LITTLE, LITTLE);
+		recv_pattern(p.server, SEED_UP, i * LITTLE, LITTLE, LITTLE);
+	}
+	sent = info_of(p.client).sdpi_async_sent;
+	close_pair(p);
+	return sent / LITTLE;
+}
+
+static void run_on_two_processors(void)
+{
+	pthread_t other;
+	int cpu;
+
+	need_cpus(2);
+	use_one_cpu();
+	cpu = !sched_getcpu();
+	thread_start(&other, run_elsewhere, &cpu);
+	CHECK_EQ(write_sysctl(SYSCTL_FAULT_LIMIT, "100"), 0);
+	CHECK(writes_not_copied() > WRITES / 2);
+	CHECK_EQ(write_sysctl(SYSCTL_FAULT_LIMIT, "10"), 0);
+	CHECK(writes_not_copied() < WRITES / 2);
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+	thread_join(other);
+}
+
+static char limit_before[16];
+
+static void restore_limit(void)
+{
+	CHECK_EQ(write_sysctl(SYSCTL_FAULT_LIMIT, limit_before), 0);
+}
+
+static void little_on_two_processors(void)
+{
+	read_sysctl(SYSCTL_FAULT_LIMIT, limit_before, sizeof(limit_before));
+	run_and_undo(run_on_two_processors, restore_limit);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(memory_of_another_key, CASE_SDP_ONLY),
 	CASE(writes_stay_whole, CASE_SDP_ONLY),
+	CASE(little_on_two_processors, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
