@@ -90,6 +90,14 @@ struct Range {
 	std::uint64_t end;
 };
 
+/** @return how far apart messages are in a buffer for several: no two of them share a page. */
+inline std::uint64_t stride_of(const Request &request)
+{
+	constexpr std::uint64_t page = 4096;
+
+	return (request.message + 2 * page - 1) / page * page;
+}
+
 /**
  * Call @p action(message, offset) for each message in @p range of the pass that
  * @p request describes, with the part of @p buffer that holds the message; one of several if
@@ -99,11 +107,12 @@ template <typename Action>
 void for_each_message(const Request &request, Range range, std::vector<std::byte> &buffer,
 		      Action action)
 {
-	const std::uint64_t room = std::max<std::uint64_t>(buffer.size() / request.message, 1);
+	const std::uint64_t stride = stride_of(request);
+	const std::uint64_t room = std::max<std::uint64_t>(buffer.size() / stride, 1);
 
 	for (std::uint64_t offset = range.begin; offset < range.end; offset += request.message) {
 		const std::uint64_t size = std::min(request.message, range.end - offset);
-		const std::uint64_t place = offset / request.message % room * request.message;
+		const std::uint64_t place = offset / request.message % room * stride;
 
 		action(std::span(buffer).subspan(static_cast<std::size_t>(place),
 						 static_cast<std::size_t>(size)),

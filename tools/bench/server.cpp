@@ -83,7 +83,7 @@ struct Served {
 		unread = {};
 		stream.set_nodelay(request.nodelay);
 		buffer.resize(
-			static_cast<std::size_t>(request.message * messages_at_once(request)));
+			static_cast<std::size_t>(messages_at_once(request) * stride_of(request)));
 		return true;
 	}
 

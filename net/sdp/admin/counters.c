@@ -77,14 +77,14 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ZcopyMemRefusals", SDP_MIB_ZCOPYMEMREFUSALS),
 	/* payload bytes written without a copy by calls that did not wait */
 	SNMP_MIB_ITEM("AsyncBytesOut", SDP_MIB_ASYNCBYTESOUT),
-	/* and read by such calls */
+	/* of these, what went straight from its pages into messages, refused or not offered */
+	SNMP_MIB_ITEM("DirectBytesOut", SDP_MIB_DIRECTBYTESOUT),
+	/* payload bytes read by calls that did not wait */
 	SNMP_MIB_ITEM("AsyncBytesIn", SDP_MIB_ASYNCBYTESIN),
 	/* pages of these that somebody waited for */
 	SNMP_MIB_ITEM("AsyncReadWaits", SDP_MIB_ASYNCREADWAITS),
 	/* of these bytes, what never came, because the connection ended */
 	SNMP_MIB_ITEM("AsyncBytesLost", SDP_MIB_ASYNCBYTESLOST),
-	/* of these, what went straight from its pages into messages, refused or not offered */
-	SNMP_MIB_ITEM("DirectBytesOut", SDP_MIB_DIRECTBYTESOUT),
 	/* payload bytes whose pages programs have mapped */
 	SNMP_MIB_ITEM("MappedBytesIn", SDP_MIB_MAPPEDBYTESIN),
 	/* reads that let the peer write to their memory */

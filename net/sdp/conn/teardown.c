@@ -194,7 +194,7 @@ void sdp_conn_teardown(struct work_struct *work)
 		sdp_zrecv_unmap_all(&conn->zcopy);
 	tell = sdp_conn_must_tell(conn);
 	if (!sdp_in_state(sk, SDPF_CONNECTING | TCPF_LISTEN)) {
-		conn->ops->failed(conn, sdp_zasync_read_reason(&conn->zcopy, conn->link.reason));
+		conn->ops->failed(conn, sdp_zasync_read_end(&conn->zcopy, conn->link.reason));
 		sdp_set_state(sk, SDP_TIME_WAIT);
 	}
 	WRITE_ONCE(conn->link.qp, NULL);

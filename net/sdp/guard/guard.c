@@ -31,3 +31,10 @@ const struct sdp_guard_ops *sdp_guard_find(const char *name)
 			return sdp_guards[i];
 	return NULL;
 }
+
+#ifndef CONFIG_MIGRATION
+/* Nobody asks for it: sdp_guard_access_works() says no. */
+const struct sdp_guard_ops sdp_guard_access = {
+	.name = "access",
+};
+#endif

@@ -85,7 +85,14 @@ extern const struct sdp_guard_ops sdp_guard_block;
 /* access.c: for memory that is read into; released in process context only */
 extern const struct sdp_guard_ops sdp_guard_access;
 
+#ifdef CONFIG_MIGRATION
 bool sdp_guard_access_works(void);
+#else
+static inline bool sdp_guard_access_works(void)
+{
+	return false;
+}
+#endif
 
 #ifdef CONFIG_MMU_NOTIFIER
 void sdp_guard_open(unsigned long addr, size_t len);

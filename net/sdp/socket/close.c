@@ -209,8 +209,8 @@ static void sdp_sock_close_connected(struct sdp_sock *ssk)
  * sdp_sock_close() - the last file descriptor is gone
  * @sk: socket, not locked, which the caller holds
  *
- * Waits only if SO_LINGER says so.  Data that was written is delivered in the
- * background.
+ * Waits only if SO_LINGER says so, or for what reads have returned early.  Data that was
+ * written is delivered in the background.
  */
 void sdp_sock_close(struct sock *sk)
 {
@@ -292,6 +292,7 @@ void sdp_sock_forget(struct sdp_sock *ssk)
 	sdp_rx_purge(&ssk->conn.stream);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	ssk->conn.stream.done = false;
+	ssk->conn.zcopy.lost = false;
 	if (!ssk->conn.bound_addr)
 		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	sdp_sock_forget_peer(ssk);
@@ -302,8 +303,9 @@ void sdp_sock_forget(struct sdp_sock *ssk)
  * @sock: locked socket
  *
  * That is what connect() to AF_UNSPEC asks for, and shutdown() of a socket that
- * connects or listens.  Data in either direction is lost.  The lock is given
- * up while the connection manager is waited for.
+ * connects or listens.  Data in either direction is lost, but what reads have
+ * returned early is waited for.  The lock is given up for that, and while the
+ * connection manager is waited for.
  */
 void sdp_sock_disconnect(struct socket *sock)
 {
@@ -336,8 +338,6 @@ static int sdp_shutdown_locked(struct socket *sock, int how)
 	}
 	if (sk->sk_state == TCP_LISTEN)
 		return 0;
-	if (how & RCV_SHUTDOWN)
-		sdp_zasync_read_settle(&sdp_sk(sk)->conn.zcopy);
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
 	if (how & SEND_SHUTDOWN)
 		sdp_sock_queue_fin(sdp_sk(sk));
@@ -351,6 +351,8 @@ static struct socket *sdp_shutdown_rdma(struct socket *sock, int how, int *err)
 	struct socket *tcp;
 
 	sdp_lock_sock(sk);
+	if (how & RCV_SHUTDOWN)
+		sdp_zasync_read_settle(&sdp_sk(sk)->conn.zcopy);
 	tcp = sdp_fallback_get(sdp_fallback(sk));
 	if (!tcp) {
 		*err = sdp_shutdown_locked(sock, how);

@@ -179,7 +179,7 @@ static int sdp_mmap_look(struct sock *sk, u32 *unread)
 		sdp_tx_progress(&ssk->conn, SDP_FLUSH_CALL);
 	*unread = sdp_oob_unread(&ssk->conn.stream);
 	if (!err && !*unread) {
-		sdp_zrecv_asked(&ssk->conn.zcopy);
+		sdp_zrecv_want_copy(&ssk->conn.zcopy);
 		sdp_tx_pause_here(&ssk->conn);
 		err = ssk->conn.stream.done ? -EIO : 0;
 	}

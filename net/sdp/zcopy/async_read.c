@@ -20,8 +20,6 @@
 
 /* How long memory may be out of reach. */
 #define SDP_ZASYNC_READ_LIMIT		(5 * HZ)
-/* How often who waits for that checks for a fatal signal. */
-#define SDP_ZASYNC_READ_NAP		max(HZ / 20, 2)
 
 /* In process context.  Bytes that have not come must not be those of somebody else. */
 static void sdp_zasync_read_release(struct work_struct *work)
@@ -62,14 +60,19 @@ static struct sdp_zpages *sdp_zasync_read_get(struct sdp_zcopy *z, unsigned long
 	return NULL;
 }
 
-/*
- * A registration waits until nothing is in flight, which reads that follow one another
- * without a pause would put off for ever.  And a peer that sends what is not read any more
- * is reset, with what it was asked for before.
+/**
+ * sdp_zasync_read_possible() - whether a read may return early
+ * @z: zero copy of a locked socket
+ *
+ * Not where a registration waits until nothing is in flight, which reads that follow one
+ * another without a pause would put off for ever; nor when the connection may be about to
+ * be aborted: a peer that sends what is not read any more is reset.
  */
-static bool sdp_zasync_read_possible(const struct sdp_zcopy *z)
+bool sdp_zasync_read_possible(const struct sdp_zcopy *z)
 {
-	return sdp_zasync_read_wanted(z) && !(z->st->sk->sk_shutdown & RCV_SHUTDOWN) &&
+	sdp_owned(z->st->sk);
+	return sdp_zasync_read_wanted(z) && !z->settling &&
+	       !(z->st->sk->sk_shutdown & RCV_SHUTDOWN) &&
 	       !(sdp_zrecv_busy(z) &&
 		 (z->next || z->sinkadvert.state == SDP_SINKADVERT_DUE));
 }
@@ -185,31 +188,41 @@ static void sdp_zasync_read_wait(struct sdp_zcopy *z, u32 nr)
 	       !fatal_signal_pending(current)) {
 		sdp_release_sock(z->st->sk);
 		wait_var_event_timeout(&z->read_tail, (s32)(READ_ONCE(z->read_tail) - nr) >= 0,
-				       SDP_ZASYNC_READ_NAP);
+				       SDP_ZPAGES_NAP);
 		sdp_lock_sock(z->st->sk);
 	}
 }
 
 /**
- * sdp_zasync_read_await() - wait for memory that is being read into
+ * sdp_zasync_read_has() - whether memory is being read into
+ * @z: zero copy of a locked socket
+ * @addr: user address
+ * @len: bytes; what shares a page with them counts
+ *
+ * Return: whether this socket reads to there.
+ */
+bool sdp_zasync_read_has(const struct sdp_zcopy *z, unsigned long addr, size_t len)
+{
+	sdp_owned(z->st->sk);
+	return sdp_zrecv_busy(z) && sdp_zasync_read_oldest(z, addr, len);
+}
+
+/**
+ * sdp_zasync_read_await() - wait for memory that this socket reads into
  * @z: zero copy of a locked socket; the lock is released meanwhile
  * @addr: user address
- * @len: bytes that a call of this socket is about to use there
+ * @len: bytes that a call is about to use there
  *
- * Only as far as it is read from the same peer.  A page fault in the kernel would wait
- * as well, but with mmap_lock held, and could not be killed.
+ * A page fault in the kernel would wait as well, but with mmap_lock held, and could not be
+ * killed.
  *
  * Context: process context.
- * Return: whether there was such memory.
  */
-bool sdp_zasync_read_await(struct sdp_zcopy *z, unsigned long addr, size_t len)
+void sdp_zasync_read_await(struct sdp_zcopy *z, unsigned long addr, size_t len)
 {
 	sdp_sock_owned_by_me(z->st->sk);
-	if (likely(!sdp_zrecv_busy(z)) || !sdp_zasync_read_oldest(z, addr, len))
-		return false;
-	while (sdp_zasync_read_oldest(z, addr, len) && !fatal_signal_pending(current))
+	while (sdp_zasync_read_has(z, addr, len) && !fatal_signal_pending(current))
 		sdp_zasync_read_wait(z, z->read_tail + 1);
-	return true;
 }
 
 /**
@@ -217,26 +230,30 @@ bool sdp_zasync_read_await(struct sdp_zcopy *z, unsigned long addr, size_t len)
  * @z: zero copy of a locked socket; the lock is released meanwhile
  *
  * For callers that may abort the connection, which must not take away what the program
- * has got, nor a child that it has left behind.  Needs no application at the peer, and
- * ends when sdp_zasync_read_watch() does so.
+ * has got, nor a child that it has left behind.  No other read returns early meanwhile.
+ * Needs no application at the peer, and ends when sdp_zasync_read_watch() does so.
  *
  * Context: process context.
  */
 void sdp_zasync_read_settle(struct sdp_zcopy *z)
 {
 	sdp_sock_owned_by_me(z->st->sk);
-	if (sdp_zasync_read_first(z))
-		sdp_zasync_read_wait(z, z->read_head);
+	if (!sdp_zasync_read_first(z))
+		return;
+	z->settling++;
+	sdp_zasync_read_wait(z, z->read_head);
+	z->settling--;
 }
 
 /**
- * sdp_zasync_read_reason() - why a connection is over, for its program
+ * sdp_zasync_read_end() - a connection is over, maybe before all bytes have come
  * @z: zero copy of a locked socket whose queue pair is drained
- * @reason: as given to sdp_link_end()
+ * @reason: why, as given to sdp_link_end()
  *
- * Return: -EIO if bytes that were said to be read never come; else @reason.
+ * Return: what the program is to hear: -EIO if bytes that were said to be read never
+ * come, which all later reads say as well; else @reason.
  */
-int sdp_zasync_read_reason(struct sdp_zcopy *z, int reason)
+int sdp_zasync_read_end(struct sdp_zcopy *z, int reason)
 {
 	sdp_owned(z->st->sk);
 	z->lost = sdp_zasync_read_first(z);

@@ -146,9 +146,7 @@ void sdp_zcost_learn(struct sdp_zcopy *z, const struct sdp_zmsg *zm)
 		sdp_zcost_is_dear(z);
 		return;
 	}
-	if (!zm->again)
-		return;
 	z->dears = 0;
-	if (sdp_zcost_pays(zm, changed))
+	if (zm->again ? sdp_zcost_pays(zm, changed) : zm->flushes)
 		sdp_backoff_learn_from(&z->dear, true, SDP_ZCOST_FIRST);
 }

@@ -14,8 +14,6 @@
 #include "stream/stream.h"
 #include "zcopy.h"
 
-/* How often a waiter checks for a fatal signal. */
-#define SDP_ZPAGES_NAP		max(HZ / 20, 2)
 /* How long it then goes on to wait, so that the stream stays whole. */
 #define SDP_ZPAGES_GRACE	(HZ / 2)
 

@@ -19,6 +19,9 @@ struct sdp_guard_ops;
 struct sdp_zcopy;
 struct seq_file;
 
+/* How often who waits for pages checks for a fatal signal. */
+#define SDP_ZPAGES_NAP		max(HZ / 20, 2)
+
 /* What pages are for. */
 enum sdp_zpages_use {
 	SDP_ZPAGES_SEND,	/* the peer reads them */

@@ -241,9 +241,28 @@ void sdp_zrecv_asked(struct sdp_zcopy *z)
 void sdp_zrecv_answer(struct sdp_zcopy *z)
 {
 	sdp_owned(z->st->sk);
-	/* Reads that are in flight for calls that have returned make room when they are over. */
-	if (!z->readers && !(sdp_zasync_read_wanted(z) && !sdp_zrecv_has_room(z)))
+	if (z->readers || !sdp_zsink_busy(&z->sink))
+		return;
+	/* A read that need not wait comes for it now, or when another one is over. */
+	if (sdp_zasync_read_pollable(z))
+		z->st->sk->sk_data_ready(z->st->sk);
+	else if (!sdp_zasync_read_wanted(z) || (!z->reading && sdp_zrecv_has_room(z)))
 		sdp_zrecv_refuse(z, SDP_REFUSAL_POLL);
+}
+
+/**
+ * sdp_zrecv_want_copy() - user space takes only what is in receive buffers
+ * @z: zero copy of a locked socket
+ *
+ * Context: process context.
+ */
+void sdp_zrecv_want_copy(struct sdp_zcopy *z)
+{
+	sdp_owned(z->st->sk);
+	if (z->readers)
+		return;
+	sdp_zrecv_refuse(z, SDP_REFUSAL_POLL);
+	z->st->ops->push(z->st->sk);
 }
 
 static bool sdp_zrecv_post(struct sdp_zcopy *z, struct sdp_zpages *zp)
@@ -320,8 +339,7 @@ static u32 sdp_zrecv_fit(struct sdp_zrecv_call *call, unsigned long *addr)
 		return 0;
 	*addr = 0;
 	len = min(sdp_zcopy_segment(call->iter, addr), avail);
-	len = sdp_zrecv_piece(*addr, len);
-	return len < min(avail, sdp_zcopy_thresh(z)) ? 0 : len;
+	return len < min(avail, sdp_zcopy_thresh(z)) ? 0 : sdp_zrecv_piece(*addr, len);
 }
 
 /*
@@ -384,8 +402,8 @@ void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len)
 }
 
 /*
- * Memory for a call that need not wait for what it reads, or for one that does; once it
- * waits it does for all that follows, so that what it has got is contiguous.
+ * Memory for a call that need not wait for what it reads, or for one that does; nothing
+ * is read early behind what is waited for, so that what it has got is contiguous.
  */
 static struct sdp_zpages *sdp_zrecv_get(struct sdp_zrecv_call *call, unsigned long addr,
 					u32 len)
@@ -430,17 +448,22 @@ static bool sdp_zrecv_begin(struct sdp_zrecv_call *call)
 	len = sdp_zrecv_fit(call, &addr);
 	if (!len)
 		return false;
-	/* A call that has got something returns with it; after that it has to look again. */
-	if (sdp_zasync_read_await(z, addr, len))
-		return !call->begun && !fatal_signal_pending(current);
+	if (unlikely(sdp_zasync_read_has(z, addr, len))) {
+		/* A call that has got something returns with it. */
+		if (call->begun)
+			return false;
+		sdp_zasync_read_await(z, addr, len);
+		return !fatal_signal_pending(current);
+	}
 	sdp_zrecv_unshare(z, addr, len);
 	if (sdp_zrecv_at_once(call, len))
 		return true;
 	zp = sdp_zrecv_get(call, addr, len);
 	if (!zp)
 		return false;
-	/* Another reader may have come, or the connection be another one. */
-	if (sdp_zrecv_fit(call, &addr) < len || !sdp_zrecv_post(z, zp)) {
+	/* Another reader may have come, or the connection be another one, or about to end. */
+	if (sdp_zrecv_fit(call, &addr) < len ||
+	    (zp->async && !sdp_zasync_read_possible(z)) || !sdp_zrecv_post(z, zp)) {
 		sdp_zpages_drop(z, zp);
 		return false;
 	}

@@ -59,7 +59,7 @@ int sdp_zcopy_recv_find(const char *name)
 		return -EINVAL;
 	if (mode != SDP_ZCOPY_ASYNC || sdp_guard_access_works())
 		return mode;
-	pr_notice_once("no zcopy_recv=async: a page fault that waits would stop other threads; needs Linux 6.6 with CONFIG_PER_VMA_LOCK\n");
+	pr_notice_once("no zcopy_recv=async: a page fault that waits would stop other threads; needs Linux 6.6 with CONFIG_PER_VMA_LOCK and CONFIG_DEVICE_MIGRATION\n");
 	return -EOPNOTSUPP;
 }
 

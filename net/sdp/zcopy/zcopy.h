@@ -127,6 +127,8 @@ struct sdp_zread {
  *	likewise
  * @writers: calls that sleep until more pages may be sent; likewise
  * @reading: a call reads without a copy, or gets the memory for it; likewise
+ * @settling: calls that wait for what was said to be read, so that no other read returns
+ *	early; likewise
  * @on: this end takes part
  * @ends_keys: the peer wants the reader to invalidate its keys
  * @source: what is advertised
@@ -178,6 +180,7 @@ struct sdp_zcopy {
 	u32 readers;
 	u32 takers;
 	u32 writers;
+	u32 settling;
 	bool reading;
 	bool on;
 	bool ends_keys;
@@ -526,6 +529,7 @@ void sdp_zrecv_free(struct sdp_zcopy *z);
 void sdp_zrecv_offered(struct sdp_zcopy *z);
 void sdp_zrecv_asked(struct sdp_zcopy *z);
 void sdp_zrecv_answer(struct sdp_zcopy *z);
+void sdp_zrecv_want_copy(struct sdp_zcopy *z);
 u32 sdp_zrecv(struct sdp_zcopy *z, struct iov_iter *iter, bool may, bool wait, u32 want);
 bool sdp_zrecv_push(struct sdp_zcopy *z);
 void sdp_zrecv_count(struct sdp_zcopy *z, u32 len);
@@ -533,12 +537,14 @@ void sdp_zrecv_unshare(struct sdp_zcopy *z, unsigned long addr, u32 len);
 void sdp_zrecv_unguard(struct sdp_zcopy *z, const struct iov_iter *iter, u32 len);
 
 /* async_read.c */
+bool sdp_zasync_read_possible(const struct sdp_zcopy *z);
 struct sdp_zpages *sdp_zasync_read_protect(struct sdp_zcopy *z, unsigned long addr, u32 len);
 void sdp_zasync_read_begun(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_read_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_read_watch(struct sdp_zcopy *z);
+bool sdp_zasync_read_has(const struct sdp_zcopy *z, unsigned long addr, size_t len);
+void sdp_zasync_read_await(struct sdp_zcopy *z, unsigned long addr, size_t len);
 void sdp_zasync_read_settle(struct sdp_zcopy *z);
-int sdp_zasync_read_reason(struct sdp_zcopy *z, int reason);
-bool sdp_zasync_read_await(struct sdp_zcopy *z, unsigned long addr, size_t len);
+int sdp_zasync_read_end(struct sdp_zcopy *z, int reason);
 
 #endif /* _SDP_ZCOPY_H */

@@ -80,6 +80,15 @@ uint32_t random_next(uint32_t *state)
 	return x;
 }
 
+void expect_bytes(const unsigned char *from, size_t len, unsigned char value)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (from[i] != value)
+			FAIL("byte %zu: expected %#x, got %#x", i, value, from[i]);
+}
+
 void send_pattern(int fd, uint64_t seed, uint64_t pos, size_t len, size_t chunk)
 {
 	unsigned char *buf = malloc(chunk);

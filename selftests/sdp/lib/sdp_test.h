@@ -237,6 +237,8 @@ void expect_urgent(int fd, char byte, int flags);
 
 void pattern_fill(void *buf, size_t len, uint64_t seed, uint64_t pos);
 void pattern_verify(const void *buf, size_t len, uint64_t seed, uint64_t pos);
+/* All of these bytes have one value. */
+void expect_bytes(const unsigned char *from, size_t len, unsigned char value);
 uint32_t random_next(uint32_t *state);
 void send_pattern(int fd, uint64_t seed, uint64_t pos, size_t len, size_t chunk);
 void recv_pattern(int fd, uint64_t seed, uint64_t pos, size_t len, size_t chunk);

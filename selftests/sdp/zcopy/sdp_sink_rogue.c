@@ -56,11 +56,7 @@ static long op_recv_all(int fd)
 /* No byte that is not the peer's to write was written. */
 static void expect_mark(size_t from)
 {
-	size_t i;
-
-	for (i = from; i < sizeof(in); i++)
-		if (in[i] != MARK)
-			FAIL("byte %zu was written to", i);
+	expect_bytes(in + from, sizeof(in) - from, MARK);
 }
 
 /* The next of the messages that tells of memory. */
