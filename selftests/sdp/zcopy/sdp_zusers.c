@@ -210,14 +210,6 @@ static int merged_pages(void)
 	return atoi(text);
 }
 
-static void expect_bytes(const unsigned char *page, int byte)
-{
-	unsigned char want[PAGE];
-
-	memset(want, byte, PAGE);
-	CHECK(!memcmp(page, want, PAGE));
-}
-
 static void send_merged(void)
 {
 	unsigned char *buf = advised(LEN, MADV_NOHUGEPAGE), *page = buf + 3 * PAGE;
@@ -234,8 +226,8 @@ static void send_merged(void)
 	pattern_verify(page, PAGE, SEED_UP, page - buf);
 	memset(page, 0xdd, PAGE);
 	read_all(p.server, 0, LEN);
-	expect_bytes(page, 0xdd);
-	expect_bytes(twin, 0xaa);
+	expect_bytes(page, PAGE, 0xdd);
+	expect_bytes(twin, PAGE, 0xaa);
 	close_pair(p);
 }
 
