@@ -32,6 +32,8 @@ struct reader {
 /* One read at a time. */
 static struct reader r;
 static unsigned char *into;
+/* Pages that are pinned while none reads. */
+static long idle_pins;
 
 static long op_read_marked(int fd)
 {
@@ -40,8 +42,10 @@ static long op_read_marked(int fd)
 
 static void start_read(int fd)
 {
-	if (!into)
+	if (!into) {
 		into = memory(LEN, OFFSET);
+		idle_pins = pinned_pages();
+	}
 	r.buf = into;
 	memset(r.buf, MARK, LEN);
 	block_start(&r.call, op_read_marked, fd);
@@ -86,17 +90,15 @@ static void bring(struct pair p, uint64_t *pos)
 	finish_read(p, pos);
 }
 
-/* Starts a read whose memory the peer has been told of; repeated until it is. */
+/* Starts a read; whether the peer has been told of its memory. If not it is over. */
 static bool advertised_once(struct pair p, uint64_t *pos)
 {
 	long adverts = sdp_stat("SinkAdverts");
 	uint64_t heard = info_of(p.client).sdpi_msgs_in;
-	unsigned int i;
 
 	start_read(p.server);
-	/* A reader that is given up too early learns not to advertise. */
-	for (i = 0; i < 200 * opts.scale && sdp_stat("SinkAdverts") == adverts; i++)
-		usleep(1000);
+	/* A read that sleeps has its memory pinned for the peer by now, or will not. */
+	WAIT_FOR(sdp_stat("SinkAdverts") > adverts || pinned_pages() <= idle_pins);
 	if (sdp_stat("SinkAdverts") > adverts) {
 		WAIT_FOR(info_of(p.client).sdpi_msgs_in > heard);
 		return true;
@@ -105,6 +107,7 @@ static bool advertised_once(struct pair p, uint64_t *pos)
 	return false;
 }
 
+/* A reader whose memory was not written to passes over up to 256 chances. */
 static void advertised(struct pair p, uint64_t *pos)
 {
 	bring(p, pos);
