@@ -230,24 +230,21 @@ static void who_looks_waits(void)
 
 static void run_several_on_their_way(void)
 {
-	unsigned char *bufs[4], *from = memory(4 * LEN, 0);
+	unsigned char *bufs[4];
 	long before = sdp_stat("AsyncBytesIn");
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bufs); i++)
 		bufs[i] = marked(LEN);
 	while (sdp_stat("AsyncBytesIn") - before < (long)(ROUNDS * LEN)) {
-		pattern_fill(from, 4 * LEN, SEED_UP, pos);
-		job = (struct job){ .fd = p.client, .len = 4 * LEN, .buf = from };
-		thread_start(&writer, write_memory_job, &job);
+		start_write(4 * LEN);
 		for (i = 0; i < ARRAY_SIZE(bufs); i++)
 			read_into(p.server, bufs[i], LEN);
 		for (i = 0; i < ARRAY_SIZE(bufs); i++) {
 			pattern_verify(bufs[i], LEN, SEED_UP, pos + i * LEN);
 			expect_around(bufs[i], LEN);
 		}
-		thread_join(writer);
-		pos += 4 * LEN;
+		end_write();
 	}
 	close_pair(p);
 }
@@ -260,19 +257,16 @@ static void several_on_their_way(void)
 /* The second read waits for the first, whose bytes it overwrites. */
 static void run_twice_to_the_same_memory(void)
 {
-	unsigned char *buf = marked(LEN), *from = memory(2 * LEN, 0);
+	unsigned char *buf = marked(LEN);
 	long before = sdp_stat("AsyncBytesIn");
 
 	while (sdp_stat("AsyncBytesIn") - before < (long)(ROUNDS * LEN)) {
-		pattern_fill(from, 2 * LEN, SEED_UP, pos);
-		job = (struct job){ .fd = p.client, .len = 2 * LEN, .buf = from };
-		thread_start(&writer, write_memory_job, &job);
+		start_write(2 * LEN);
 		read_into(p.server, buf, LEN);
 		read_into(p.server, buf, LEN);
 		pattern_verify(buf, LEN, SEED_UP, pos + LEN);
 		expect_around(buf, LEN);
-		thread_join(writer);
-		pos += 2 * LEN;
+		end_write();
 	}
 	close_pair(p);
 }
@@ -280,6 +274,18 @@ static void run_twice_to_the_same_memory(void)
 static void twice_to_the_same_memory(void)
 {
 	slowly(run_twice_to_the_same_memory);
+}
+
+static void read_size(size_t len)
+{
+	unsigned char *buf = marked(len);
+
+	start_write(len);
+	wait_poll(p.server, POLLIN);
+	read_into(p.server, buf, len);
+	pattern_verify(buf, len, SEED_UP, pos);
+	expect_around(buf, len);
+	end_write();
 }
 
 static void run_sizes(void)
@@ -290,16 +296,11 @@ static void run_sizes(void)
 	long before = sdp_stat("AsyncBytesIn");
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		unsigned char *buf = marked(sizes[i]);
-
-		start_write(sizes[i]);
-		read_into(p.server, buf, sizes[i]);
-		pattern_verify(buf, sizes[i], SEED_UP, pos);
-		expect_around(buf, sizes[i]);
-		end_write();
-	}
-	CHECK(sdp_stat("AsyncBytesIn") > before);
+	WAIT_FOR(({
+		for (i = 0; i < ARRAY_SIZE(sizes); i++)
+			read_size(sizes[i]);
+		sdp_stat("AsyncBytesIn") > before;
+	}));
 	close_pair(p);
 }
 
@@ -313,11 +314,15 @@ static void run_all_at_once(void)
 	long before = sdp_stat("AsyncBytesIn");
 	unsigned char *buf = marked(3 * MIB);
 
-	start_write(3 * MIB);
-	CHECK_EQ(recv(p.server, buf, 3 * MIB, MSG_WAITALL), 3 * MIB);
-	pattern_verify(buf, 3 * MIB, SEED_UP, pos);
-	end_write();
-	CHECK(sdp_stat("AsyncBytesIn") > before);
+	WAIT_FOR(({
+		start_write(3 * MIB);
+		wait_poll(p.server, POLLIN);
+		CHECK_EQ(recv(p.server, buf, 3 * MIB, MSG_WAITALL), 3 * MIB);
+		pattern_verify(buf, 3 * MIB, SEED_UP, pos);
+		end_write();
+		sdp_stat("AsyncBytesIn") > before;
+	}));
+	expect_around(buf, 3 * MIB);
 	close_pair(p);
 }
 
