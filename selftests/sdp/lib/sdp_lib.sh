@@ -244,6 +244,21 @@ restore_order() {
 	done
 }
 
+end_zcopy() {
+	end_children
+	restore_order
+	restore_sysctls
+}
+
+# Zero copy for the time of a case.
+# begin_zcopy MODE [THRESHOLD]
+begin_zcopy() {
+	trap end_zcopy EXIT
+	keep_order
+	set_sysctl zcopy "$1"
+	set_sysctl zcopy_threshold "${2:-4096}"
+}
+
 # The value of a counter of the module, read by COMMAND if there is one.
 # counter NAME [COMMAND...]
 counter() {

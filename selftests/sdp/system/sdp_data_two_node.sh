@@ -45,11 +45,6 @@ server_to_client() { exchange send recv "$self" "$other"; }
 both_directions() { exchange both both "$self" "$other"; }
 both_directions_ipv6() { exchange both both "$self6" "$other6"; }
 
-restore() {
-	restore_order
-	restore_sysctls
-}
-
 # How much a counter says was sent without a copy, or was offered for that: a
 # node may be so slow that its peer takes everything back.
 # without_copy COUNTER
@@ -62,13 +57,10 @@ zcopy() {
 	local sent=ZcopyBytesOut before
 	! grep -q RNIC /sys/class/infiniband/*/node_type || skip "iWARP copies"
 	[ "$2" = sync ] || sent=AsyncBytesOut
-	trap restore EXIT
-	keep_order
+	begin_zcopy "$2"
 	set_sysctl flow_control "$1"
-	set_sysctl zcopy "$2"
 	set_sysctl zcopy_fault "${3:-copy}"
 	set_sysctl zcopy_fault_limit 100
-	set_sysctl zcopy_threshold 4096
 	before=$(without_copy $sent)
 	exchange recv send "$self" "$other"
 	[ "$ROLE" = a ] || [ "$(without_copy $sent)" -gt "$before" ] ||

@@ -210,12 +210,6 @@ pinned() {
 
 no_more_pages_than() { (($(counter ZcopyPages) == 0 && $(pinned) <= $1)); }
 
-end_zcopy() {
-	end_children
-	restore_order
-	restore_sysctls
-}
-
 more_than() { (($(counter "$1") > $2)); }
 
 # The device goes while it reads what a program writes, and another may reach
@@ -224,10 +218,7 @@ more_than() { (($(counter "$1") > $2)); }
 device_deleted_in_zcopy() {
 	local before sent
 	[ "$rdma_type" = rxe ] || skip "only Soft-RoCE has zero copy"
-	trap end_zcopy EXIT
-	keep_order
-	set_sysctl zcopy "$1"
-	set_sysctl zcopy_threshold 4096
+	begin_zcopy "$1"
 	set_sysctl zcopy_fault_limit 100
 	before=$(pinned)
 	sent=$(counter "$2")

@@ -9,19 +9,11 @@ cd "$(dirname "$0")"
 # shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
-restore() {
-	restore_order
-	restore_sysctls
-}
-
 # with ENGINE MODE PROGRAM...
 with() {
 	local engine=$1 mode=$2 program
 	shift 2
-	trap restore EXIT
-	keep_order
-	set_sysctl zcopy "$mode"
-	set_sysctl zcopy_threshold 4096
+	begin_zcopy "$mode"
 	set_sysctl flow_control "$engine"
 	# shellcheck disable=SC2086
 	set -- ${SDP_ZCOPY_PROGRAMS:-"$@"}

@@ -9,21 +9,13 @@ cd "$(dirname "$0")"
 # shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
 
-restore() {
-	restore_order
-	restore_sysctls
-}
-
 # with MODE THRESHOLD PROGRAM...
 with() {
 	local mode=$1 threshold=$2 program
 	shift 2
 	set_sysctl zcopy_recv async 2> /dev/null ||
 		skip "page faults of this kernel would stop other threads"
-	trap restore EXIT
-	keep_order
-	set_sysctl zcopy "$mode"
-	set_sysctl zcopy_threshold "$threshold"
+	begin_zcopy "$mode" "$threshold"
 	for program in "$@"; do rerun "$program"; done
 }
 
