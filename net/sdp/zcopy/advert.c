@@ -55,22 +55,13 @@ static bool sdp_zsend_map_mr(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	return true;
 }
 
-static void sdp_zsend_unmap(struct sdp_zcopy *z, struct sdp_zpages *zp)
-{
-	ib_dma_unmap_sg(z->st->link->dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents,
-			DMA_TO_DEVICE);
-	zp->nents = 0;
-}
-
 static bool sdp_zsend_map(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	zp->nents = ib_dma_map_sg(z->st->link->dev->ibdev, zp->sgt.sgl,
-				  zp->sgt.orig_nents, DMA_TO_DEVICE);
-	if (!zp->nents)
+	if (!sdp_zpages_map(z, zp, DMA_TO_DEVICE))
 		return false;
 	if (zp->straight || sdp_zsend_map_mr(z, zp))
 		return true;
-	sdp_zsend_unmap(z, zp);
+	sdp_zpages_unmap(z, zp, DMA_TO_DEVICE);
 	return false;
 }
 
@@ -194,7 +185,7 @@ void sdp_zsend_finish(struct sdp_zcopy *z)
 	if (zp->done == zp->len && !zp->straight)
 		sdp_zpace_learn(&z->pace, jiffies - zp->since);
 	sdp_zsend_count(&z->st->stats, zp->done);
-	sdp_zsend_unmap(z, zp);
+	sdp_zpages_unmap(z, zp, DMA_TO_DEVICE);
 	if (z->next == zp)
 		sdp_zsend_advance(z);
 	list_del(&zp->node);

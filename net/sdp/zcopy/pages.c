@@ -201,6 +201,34 @@ struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 }
 
 /**
+ * sdp_zpages_map() - let the device use pages
+ * @z: zero copy of a locked socket that is connected
+ * @zp: pages that are not mapped
+ * @dir: what it does with them
+ *
+ * Return: whether it may; then sdp_zpages_unmap() comes before they are freed.
+ */
+bool sdp_zpages_map(struct sdp_zcopy *z, struct sdp_zpages *zp, enum dma_data_direction dir)
+{
+	sdp_owned(z->st->sk);
+	zp->nents = ib_dma_map_sg(z->st->link->dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents, dir);
+	return zp->nents;
+}
+
+/**
+ * sdp_zpages_unmap() - the device does not use pages any more
+ * @z: zero copy of a locked socket (by its owner or in softirq)
+ * @zp: pages, from sdp_zpages_map()
+ * @dir: likewise
+ */
+void sdp_zpages_unmap(struct sdp_zcopy *z, struct sdp_zpages *zp, enum dma_data_direction dir)
+{
+	sdp_owned(z->st->sk);
+	ib_dma_unmap_sg(z->st->link->dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents, dir);
+	zp->nents = 0;
+}
+
+/**
  * sdp_zpages_wait() - wait until the device does not use pages any more
  * @z: zero copy of a locked socket; the lock is released meanwhile
  * @zp: pages that it uses

@@ -6,6 +6,7 @@
 #define _SDP_ZCOPY_PAGES_H
 
 #include <linux/completion.h>
+#include <linux/dma-direction.h>
 #include <linux/list.h>
 #include <linux/scatterlist.h>
 #include <linux/skbuff.h>
@@ -114,6 +115,10 @@ bool sdp_zpages_fill(struct sdp_zcopy *z, struct sdp_zpages *zp, unsigned int *t
 		     bool (*get)(struct sdp_zpages *zp));
 struct sdp_zpages *sdp_zpages_pin(struct sdp_zcopy *z, unsigned long addr,
 				  u32 len, enum sdp_zpages_use use);
+bool sdp_zpages_map(struct sdp_zcopy *z, struct sdp_zpages *zp,
+		    enum dma_data_direction dir);
+void sdp_zpages_unmap(struct sdp_zcopy *z, struct sdp_zpages *zp,
+		      enum dma_data_direction dir);
 void sdp_zpages_wait(struct sdp_zcopy *z, struct sdp_zpages *zp,
 		     unsigned long limit);
 void sdp_zpages_free(struct sdp_zpages *zp);

@@ -46,21 +46,12 @@ static bool sdp_sink_map_mr(struct sdp_zcopy *z, struct sdp_zpages *zp)
 	return zp->mr && sdp_region_map(zp->mr, zp->sgt.sgl, zp->nents, zp->len);
 }
 
-static void sdp_sink_unmap(struct sdp_zcopy *z, struct sdp_zpages *zp)
-{
-	ib_dma_unmap_sg(z->st->link->dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents,
-			DMA_FROM_DEVICE);
-	zp->nents = 0;
-}
-
 static bool sdp_sink_add(struct sdp_zcopy *z, struct sdp_zpages *zp)
 {
-	zp->nents = ib_dma_map_sg(z->st->link->dev->ibdev, zp->sgt.sgl, zp->sgt.orig_nents,
-				  DMA_FROM_DEVICE);
-	if (!zp->nents)
+	if (!sdp_zpages_map(z, zp, DMA_FROM_DEVICE))
 		return false;
 	if (!sdp_sink_map_mr(z, zp)) {
-		sdp_sink_unmap(z, zp);
+		sdp_zpages_unmap(z, zp, DMA_FROM_DEVICE);
 		return false;
 	}
 	z->writable = zp;
@@ -148,7 +139,7 @@ static void sdp_sink_release(struct sdp_zcopy *z)
 
 	/* Its key ends before. */
 	WARN_ON_ONCE(zp->keyed);
-	sdp_sink_unmap(z, zp);
+	sdp_zpages_unmap(z, zp, DMA_FROM_DEVICE);
 	sdp_sinkadvert_end(&z->sinkadvert);
 	z->writable = NULL;
 	z->writable_ending = false;
