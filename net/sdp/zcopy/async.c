@@ -101,7 +101,7 @@ static struct sdp_zpages *sdp_zasync_protect(struct sdp_zcopy *z, struct sdp_zms
 	zp->guard_ops = sdp_option_guard(z->st->sk);
 	if (!mm_account_pinned_pages(&zp->mmp, len) &&
 	    sdp_zpages_fill(z, zp, &z->st->write_turn, sdp_zasync_get)) {
-		sdp_zcost_count(z, zm, zp, PAGE_ALIGN(addr));
+		sdp_zcost_count(z, zm, zp);
 		return zp;
 	}
 	sdp_zpages_free(zp);

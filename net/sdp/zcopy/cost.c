@@ -48,9 +48,9 @@ void sdp_zcost_forget(struct sdp_zcopy *z)
 }
 
 /* Whether this memory, with these pages, was sent before; and remembers it. */
-static bool sdp_zcost_again(struct sdp_zcopy *z, const struct sdp_zpages *zp,
-			    unsigned long addr)
+static bool sdp_zcost_again(struct sdp_zcopy *z, const struct sdp_zpages *zp)
 {
+	unsigned long addr = PAGE_ALIGN(zp->addr);
 	u32 *sent = &z->sent[hash_long(addr >> PAGE_SHIFT, SDP_ZSENT_BITS)];
 	unsigned long first = page_to_pfn(zp->pages[zp->first]);
 	unsigned long last = page_to_pfn(zp->pages[zp->first + zp->guarded - 1]);
@@ -76,19 +76,17 @@ static u32 sdp_zcost_faults(struct sdp_zcopy *z)
  * @z: zero copy of a locked socket
  * @zm: the write that sends it, maybe in several pieces
  * @zp: its pages
- * @addr: user address of the first that is protected
  *
  * Context: process context, the writer's.
  */
-void sdp_zcost_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp,
-		     unsigned long addr)
+void sdp_zcost_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp)
 {
 	sdp_owned(z->st->sk);
 	if (!zp->guarded || !sdp_stream_is(z->st, zm->epoch))
 		return;
 	if (!zm->guarded) {
 		zm->faults = sdp_zcost_faults(z);
-		zm->again = sdp_zcost_again(z, zp, addr);
+		zm->again = sdp_zcost_again(z, zp);
 	}
 	zm->guarded += zp->guarded;
 	zm->changed += zp->changed;

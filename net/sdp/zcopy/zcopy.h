@@ -508,8 +508,7 @@ void sdp_zasync_over(struct sdp_zcopy *z, struct sdp_zpages *zp);
 void sdp_zasync_watch(struct sdp_zcopy *z);
 
 /* cost.c */
-void sdp_zcost_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp,
-		     unsigned long addr);
+void sdp_zcost_count(struct sdp_zcopy *z, struct sdp_zmsg *zm, const struct sdp_zpages *zp);
 void sdp_zcost_learn(struct sdp_zcopy *z, const struct sdp_zmsg *zm);
 void sdp_zcost_forget(struct sdp_zcopy *z);
 
