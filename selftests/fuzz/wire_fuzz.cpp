@@ -57,7 +57,7 @@ bool same(const sdp_hello &a, const sdp_hello &b)
 	       a.cap == b.cap && a.max_adverts == b.max_adverts &&
 	       a.des_remote_rcv_size == b.des_remote_rcv_size &&
 	       a.local_rcv_size == b.local_rcv_size && a.src_port == b.src_port &&
-	       a.has_ext == b.has_ext && a.ext_features == b.ext_features;
+	       a.has_ext == b.has_ext && a.ext_features == b.ext_features && a.token == b.token;
 }
 
 void fuzz_hello(const Bytes &input)
@@ -66,8 +66,8 @@ void fuzz_hello(const Bytes &input)
 
 	if (sdp_hello_parse(input.data(), size(input), &hello))
 		return;
-	Bytes out(SDP_HELLO_LEN);
-	out.resize(sdp_hello_encode(&hello, out.data(), SDP_HELLO_LEN));
+	Bytes out(SDP_HELLO_TOKEN_LEN);
+	out.resize(sdp_hello_encode(&hello, out.data(), SDP_HELLO_TOKEN_LEN));
 	require(sdp_hello_parse(out.data(), size(out), &again) == 0);
 	require(same(hello, again));
 }

@@ -67,8 +67,12 @@ sdp_reject_reason parse_reject(const Bytes &bytes)
 
 sdp_hello sample_hello(bool ext)
 {
-	return {16,    0x22, 4,	  SDP_CAP_INVALIDATE,		1, 32784,
-		16400, 8080, ext, static_cast<u16>(ext ? 7 : 0)};
+	return {16,    0x22,
+		4,     SDP_CAP_INVALIDATE,
+		1,     32784,
+		16400, 8080,
+		ext,   static_cast<u16>(ext ? 7 : 0),
+		0};
 }
 
 sdp_hello_ack sample_ack(bool ext)
@@ -105,6 +109,7 @@ void expect_equal(const sdp_hello &got, const sdp_hello &want)
 	EXPECT_EQ(got.src_port, want.src_port);
 	EXPECT_EQ(got.has_ext, want.has_ext);
 	EXPECT_EQ(got.ext_features, want.ext_features);
+	EXPECT_EQ(got.token, want.token);
 }
 
 void expect_equal(const sdp_hello_ack &got, const sdp_hello_ack &want)
@@ -123,6 +128,36 @@ TEST(Hello, EncodesAsWritten)
 	EXPECT_EQ(encode(sample_hello(false)), hello_base);
 	EXPECT_EQ(encode(sample_hello(true)), hello_ext);
 	EXPECT_EQ(hello_ext.size(), SDP_HELLO_LEN);
+}
+
+// A block of 16 bytes; one of 15 has no room for a token.
+TEST(Hello, HasATokenIfTheBlockHasRoom)
+{
+	const Bytes block = with(with(hello_ext, 7, 48), 37, 16) + hex("01234567 89abcdef");
+	sdp_hello hello = sample_hello(true);
+
+	hello.token = 0x0123456789abcdef;
+	EXPECT_EQ(encode(hello), block);
+	EXPECT_EQ(block.size(), SDP_HELLO_TOKEN_LEN);
+	for (const size_t length : {48, 56, 92}) {
+		sdp_hello got;
+		ASSERT_EQ(parse_hello(padded(block, length), &got), 0) << length;
+		expect_equal(got, hello);
+	}
+	sdp_hello got;
+	ASSERT_EQ(parse_hello(with(block, 37, 15), &got), 0);
+	EXPECT_EQ(got.token, 0);
+	for (size_t length = 40; length < block.size(); length++)
+		EXPECT_EQ(parse_hello(truncated(block, length)), -EPROTO) << length;
+	// Without the block there is no place for it.
+	hello.has_ext = false;
+	hello.ext_features = 0;
+	EXPECT_EQ(encode(hello), hello_base);
+	for (u32 size = 0; size < SDP_HELLO_TOKEN_LEN; size++) {
+		Bytes out(size);
+		hello.has_ext = true;
+		EXPECT_EQ(sdp_hello_encode(&hello, out.data(), size), 0);
+	}
 }
 
 TEST(Hello, EncodesOnlyWhereItFits)
@@ -211,6 +246,7 @@ TEST(Hello, LaterExtensionsAreUnderstood)
 	ASSERT_EQ(parse_hello(with(with(later, 36, 2), 37, 24), &hello), 0);
 	EXPECT_TRUE(hello.has_ext);
 	EXPECT_EQ(hello.ext_features, 7);
+	EXPECT_EQ(hello.token, 0x7777777777777777);
 }
 
 TEST(Hello, RefusesMalformedExtension)

@@ -29,6 +29,9 @@
 #define EXT_OFF_LENGTH		5
 #define EXT_OFF_VALUE		6
 #define EXT_LEN			8
+/* In Hello a token may follow. */
+#define EXT_OFF_TOKEN		8
+#define EXT_TOKEN_LEN		16
 
 static void sdp_ext_encode(u16 value, u8 *buf)
 {
@@ -65,11 +68,33 @@ static int sdp_setup_check(const struct sdp_bsdh *bsdh, enum sdp_mid mid,
 	return version >> 4 == SDP_VERSION >> 4 ? 0 : -EPROTONOSUPPORT;
 }
 
+static u32 sdp_hello_len(const struct sdp_hello *hello)
+{
+	if (!hello->has_ext)
+		return HELLO_BASE_LEN;
+	return hello->token ? SDP_HELLO_TOKEN_LEN : SDP_HELLO_LEN;
+}
+
+static void sdp_hello_ext_encode(const struct sdp_hello *hello, u8 *buf)
+{
+	sdp_ext_encode(hello->ext_features, buf);
+	if (!hello->token)
+		return;
+	buf[EXT_OFF_LENGTH] = EXT_TOKEN_LEN;
+	put_unaligned_be64(hello->token, buf + EXT_OFF_TOKEN);
+}
+
+/* What a block says beyond its value; @buf has one that sdp_ext_parse() has found. */
+static u64 sdp_ext_token(const u8 *buf)
+{
+	return buf[EXT_OFF_LENGTH] >= EXT_TOKEN_LEN ? get_unaligned_be64(buf + EXT_OFF_TOKEN) : 0;
+}
+
 /**
  * sdp_hello_encode() - write a Hello as private data of REQ
  * @hello: what to say; the extension block is written if @has_ext
  * @buf: where to
- * @size: bytes at @buf, SDP_HELLO_LEN suffice
+ * @size: bytes at @buf, SDP_HELLO_TOKEN_LEN suffice
  *
  * Return: bytes to send, 0 if @size is too small.
  */
@@ -78,7 +103,7 @@ u32 sdp_hello_encode(const struct sdp_hello *hello, u8 *buf, u32 size)
 	struct sdp_bsdh bsdh = {
 		.mid = SDP_MID_HELLO,
 		.bufs = hello->bufs,
-		.len = hello->has_ext ? SDP_HELLO_LEN : HELLO_BASE_LEN,
+		.len = sdp_hello_len(hello),
 	};
 
 	if (size < bsdh.len)
@@ -93,7 +118,7 @@ u32 sdp_hello_encode(const struct sdp_hello *hello, u8 *buf, u32 size)
 	put_unaligned_be32(hello->local_rcv_size, buf + HELLO_LOCAL_RCV_SIZE);
 	put_unaligned_be16(hello->src_port, buf + HELLO_SRC_PORT);
 	if (hello->has_ext)
-		sdp_ext_encode(hello->ext_features, buf + HELLO_BASE_LEN);
+		sdp_hello_ext_encode(hello, buf + HELLO_BASE_LEN);
 	return bsdh.len;
 }
 
@@ -161,6 +186,7 @@ int sdp_hello_parse(const u8 *buf, u32 len, struct sdp_hello *hello)
 		err = sdp_ext_parse(buf + HELLO_BASE_LEN, err,
 				    &hello->ext_features);
 	hello->has_ext = err > 0;
+	hello->token = hello->has_ext ? sdp_ext_token(buf + HELLO_BASE_LEN) : 0;
 	return err < 0 ? err : 0;
 }
 

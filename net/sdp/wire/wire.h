@@ -34,8 +34,9 @@
 #define SDP_REQ_PRIVATE_LEN	56
 /* Private data of REP. */
 #define SDP_REP_PRIVATE_LEN	196
-/* Hello as we send it: base header, first half of HH, extension block. */
+/* Hello as we send it: base header, first half of HH, extension block, maybe a token. */
 #define SDP_HELLO_LEN		40
+#define SDP_HELLO_TOKEN_LEN	48
 /* HelloAck fills REP. */
 #define SDP_HELLO_ACK_LEN	SDP_REP_PRIVATE_LEN
 /* What we put into REJ. */
@@ -97,6 +98,7 @@ enum sdp_mid {
 #define SDP_FEAT_IMMEDIATE	0x0010	/* headers as immediate data */
 #define SDP_FEAT_IW_IMMEDIATE	0x0020	/* the same with iWARP, but for writes */
 #define SDP_FEAT_SINK		0x0040	/* memory to be written to (SinkAvail) */
+#define SDP_FEAT_LOCAL		0x0080	/* both ends are in one kernel, see stream/pair.c */
 
 /* Why a connection was rejected, in our block in REJ. */
 enum sdp_reject_reason {
@@ -233,6 +235,7 @@ struct sdp_msg {
  * @src_port: TCP port of the sender, host order
  * @has_ext: our extension block is present
  * @ext_features: SDP_FEAT_*, 0 without the block
+ * @token: by which the sender's kernel knows its own Hello, 0 = none
  */
 struct sdp_hello {
 	u16 bufs;
@@ -245,6 +248,7 @@ struct sdp_hello {
 	u16 src_port;
 	bool has_ext;
 	u16 ext_features;
+	u64 token;
 };
 
 /**
