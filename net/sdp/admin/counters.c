@@ -15,6 +15,10 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("ActiveOpens", SDP_MIB_ACTIVEOPENS),
 	/* connections that reached a listener's queue */
 	SNMP_MIB_ITEM("PassiveOpens", SDP_MIB_PASSIVEOPENS),
+	/* ends of connections within this kernel that do without the device */
+	SNMP_MIB_ITEM("LocalEnds", SDP_MIB_LOCALENDS),
+	/* bytes that such an end has copied from the program to the other end's buffers */
+	SNMP_MIB_ITEM("LocalBytesOut", SDP_MIB_LOCALBYTESOUT),
 	/* connect() calls that failed */
 	SNMP_MIB_ITEM("ConnectFails", SDP_MIB_CONNECTFAILS),
 	/* requests put off because a listener's queue was full */

@@ -149,6 +149,12 @@ static const char *sdp_proc_ring_why(const struct sdp_rx_ring *ring)
 	       words[why] : "-";
 }
 
+/* What carries a connection. */
+static const char *sdp_proc_device(const struct sdp_conn *conn)
+{
+	return sdp_link_is_local(&conn->link) ? "local" : conn->dev_name;
+}
+
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	struct sock *sk = &ssk->sk;
@@ -174,7 +180,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	seq_printf(seq, " %X %u:%u %s %s", state,
 		   live ? sdp_credit_available(&ssk->conn.stream.credit) : 0,
 		   live ? READ_ONCE(ssk->conn.stream.credit.rx_advertised) : 0,
-		   flow, live ? ssk->conn.dev_name : "-");
+		   flow, live ? sdp_proc_device(&ssk->conn) : "-");
 	sdp_proc_flow(seq, &ssk->conn, live);
 	sdp_proc_zcopy(seq, ssk, live);
 	seq_printf(seq, " %s", live ? sdp_proc_ring_why(&ssk->conn.stream.rx.ring) : "-");

@@ -43,6 +43,8 @@ static unsigned int sdp_min_tcp_fallback = SDP_MIN_TCP_FALLBACK;
 static unsigned int sdp_max_tcp_fallback = SDP_MAX_TCP_FALLBACK;
 static unsigned int sdp_min_fallback_timeout = SDP_MIN_FALLBACK_TIMEOUT;
 static unsigned int sdp_max_fallback_timeout = SDP_MAX_FALLBACK_TIMEOUT;
+static unsigned int sdp_min_local = SDP_MIN_LOCAL;
+static unsigned int sdp_max_local = SDP_MAX_LOCAL;
 static unsigned int sdp_min_keepalive_time = SDP_MIN_KEEPALIVE_TIME;
 static unsigned int sdp_max_keepalive_time = SDP_MAX_KEEPALIVE_TIME;
 static unsigned int sdp_min_keepalive_intvl = SDP_MIN_KEEPALIVE_INTVL;
@@ -204,6 +206,7 @@ static const struct ctl_table sdp_sysctls[] = {
 	SDP_SYSCTL(connect_timeout),
 	SDP_SYSCTL(tcp_fallback),
 	SDP_SYSCTL(fallback_timeout),
+	SDP_SYSCTL(local),
 	SDP_SYSCTL(keepalive_time),
 	SDP_SYSCTL(keepalive_intvl),
 	SDP_SYSCTL(keepalive_probes),
@@ -240,6 +243,9 @@ int sdp_sysctl_init(struct net *net)
 	sn->connect_timeout = SDP_DEFAULT_CONNECT_TIMEOUT;
 	sn->tcp_fallback = SDP_DEFAULT_TCP_FALLBACK;
 	sn->fallback_timeout = SDP_DEFAULT_FALLBACK_TIMEOUT;
+	/* What the initial namespace forbids a new one does not allow by itself. */
+	sn->local = net_eq(net, &init_net) ? SDP_DEFAULT_LOCAL :
+					     READ_ONCE(sdp_net(&init_net)->local);
 	sn->keepalive_time = SDP_DEFAULT_KEEPALIVE_TIME;
 	sn->keepalive_intvl = SDP_DEFAULT_KEEPALIVE_INTVL;
 	sn->keepalive_probes = SDP_DEFAULT_KEEPALIVE_PROBES;

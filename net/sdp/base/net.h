@@ -76,6 +76,10 @@ struct sdp_mib;
 #define SDP_MIN_FALLBACK_TIMEOUT	1U
 #define SDP_MAX_FALLBACK_TIMEOUT	60000U
 #define SDP_DEFAULT_FALLBACK_TIMEOUT	30U
+/* Whether connections within this kernel do without the device. */
+#define SDP_MIN_LOCAL		0U
+#define SDP_MAX_LOCAL		1U
+#define SDP_DEFAULT_LOCAL	1U
 /* Keepalive: seconds idle, seconds for each probe, and how many, as for TCP. */
 #define SDP_MIN_KEEPALIVE_TIME	1U
 #define SDP_MAX_KEEPALIVE_TIME	32767U
@@ -108,6 +112,7 @@ struct sdp_mib;
  * @connect_timeout: sysctl, seconds
  * @tcp_fallback: sysctl, whether new sockets may fall back to TCP
  * @fallback_timeout: sysctl, milliseconds
+ * @local: sysctl, whether connections within this kernel do without the device
  * @keepalive_time: sysctl, seconds
  * @keepalive_intvl: sysctl, seconds
  * @keepalive_probes: sysctl
@@ -141,6 +146,7 @@ struct sdp_net {
 	unsigned int connect_timeout;
 	unsigned int tcp_fallback;
 	unsigned int fallback_timeout;
+	unsigned int local;
 	unsigned int keepalive_time;
 	unsigned int keepalive_intvl;
 	unsigned int keepalive_probes;

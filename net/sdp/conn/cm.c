@@ -134,6 +134,7 @@ static int sdp_cm_send_hello(struct sdp_conn *conn, struct rdma_cm_id *id)
 		.src_port = ntohs(conn->base.local.port),
 		.has_ext = true,
 		.ext_features = conn->stream.features,
+		.token = sdp_pair_token(&conn->stream),
 	};
 	struct rdma_conn_param param = {
 		.private_data = data,
@@ -258,6 +259,8 @@ static int sdp_cm_established(struct sdp_conn *conn,
 		err = sdp_hello_ack_parse(event->param.conn.private_data,
 					  event->param.conn.private_data_len,
 					  &conn->ack);
+		if (!err)
+			err = sdp_join_answered(conn, &conn->ack);
 		if (err)
 			return err;
 		/* Pairs with the barrier in sdp_cm_use_ack(). */

@@ -215,6 +215,10 @@ void sdp_conn_timer(struct sdp_conn *conn, enum sdp_timer which);
 void sdp_conn_fill_param(const struct sdp_conn *conn,
 			 struct rdma_conn_param *param);
 
+/* join.c */
+void sdp_join_begin(struct sdp_conn *conn);
+int sdp_join_answered(struct sdp_conn *conn, const struct sdp_hello_ack *ack);
+
 /* teardown.c */
 void sdp_conn_teardown(struct work_struct *work);
 void sdp_conn_release_id(struct work_struct *work);

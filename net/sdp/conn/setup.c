@@ -227,7 +227,8 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	conn->link.cq = cq;
-	sdp_busy_attach(&conn->link);
+	if (!sdp_link_is_local(&conn->link))
+		sdp_busy_attach(&conn->link);
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	if (conn->zcopy.on) {
@@ -365,8 +366,10 @@ int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id)
 	sdp_flow_begin(conn);
 	sdp_zcopy_begin(&conn->zcopy);
 	err = sdp_conn_alloc(conn);
-	if (!err)
-		err = sdp_conn_ask_device(conn, id);
+	if (err)
+		return err;
+	sdp_join_begin(conn);
+	err = sdp_conn_ask_device(conn, id);
 	if (!err)
 		err = sdp_rx_post_all(&conn->stream);
 	if (err)

@@ -186,6 +186,7 @@ void sdp_conn_teardown(struct work_struct *work)
 		__sock_put(sk);
 	if (conn->link.qp)
 		sdp_conn_drain(conn);
+	sdp_pair_leave(&conn->stream);
 
 	/* What arrived before the end still counts. */
 	sdp_lock_sock(sk);

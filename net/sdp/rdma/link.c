@@ -14,7 +14,8 @@ static DEFINE_SPINLOCK(sdp_link_end_lock);
 /**
  * sdp_link_end() - begin the end of a connection
  * @link: its RDMA side, with a cm_id, which cannot go meanwhile: the caller is its
- *	handler, or holds the socket lock and has seen it
+ *	handler, or holds the socket lock and has seen it, or sdp_pair::lock as long as
+ *	its stream is an end of a pair
  * @reason: 0 after an orderly close, else a negative errno.  -ECONNABORTED
  *	means that this end aborts.
  *
@@ -66,6 +67,9 @@ void sdp_link_wc_error(struct sdp_link *link, const struct ib_wc *wc)
 	bool silent = wc->status == IB_WC_RETRY_EXC_ERR ||
 		      wc->status == IB_WC_RNR_RETRY_EXC_ERR;
 
+	/* Its queue pair is in error because nothing may come that way. */
+	if (sdp_link_is_local(link))
+		return;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		sdp_dbg(link->sk, "a work request fails: %s", ib_wc_status_msg(wc->status));
 	set_bit(SDP_CONN_FLUSHED, &link->flags);

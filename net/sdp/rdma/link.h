@@ -28,6 +28,7 @@ enum sdp_conn_flag {
 	SDP_CONN_KEEPALIVE,	/* SO_KEEPALIVE has changed */
 	SDP_CONN_UNSHARED,	/* a shared port has gone with its device */
 	SDP_CONN_GONE,		/* the id's device goes, which waits for the id */
+	SDP_CONN_LOCAL,		/* the other end is in this kernel, and no device between */
 };
 
 /**
@@ -74,6 +75,12 @@ struct sdp_link {
 	unsigned long flags;
 	int reason;
 };
+
+/* Whether requests are executed by who posts them; does not change while any may be. */
+static inline bool sdp_link_is_local(const struct sdp_link *link)
+{
+	return test_bit(SDP_CONN_LOCAL, &link->flags);
+}
 
 void sdp_link_end(struct sdp_link *link, int reason);
 void sdp_link_sync_end(void);

@@ -10,9 +10,6 @@
 #include "conn/conn.h"
 #include "socket.h"
 
-/* How splice() and sendfile() promise more is the kernel's version's affair. */
-#define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
-
 /* sk_stream_error() turns this into the pending error, if there is one. */
 static int sdp_send_error(const struct sock *sk)
 {
@@ -122,7 +119,9 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	bool all;
 
 	while (msg_data_left(msg)) {
-		ret = sdp_tx_write(st, msg, want);
+		ret = sdp_local_write(st, msg);
+		if (!ret)
+			ret = sdp_tx_write(st, msg, want);
 		if (ret <= 0)
 			break;
 		*done += ret;

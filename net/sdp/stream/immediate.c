@@ -34,7 +34,7 @@ void sdp_immediate_choose(struct sdp_stream *st)
 	const struct sa_path_rec *path = st->link->id->route.path_rec;
 
 	st->tx.packet = 0;
-	if (st->features & SDP_FEAT_IMMEDIATE && path)
+	if (st->features & SDP_FEAT_IMMEDIATE && path && !sdp_link_is_local(st->link))
 		st->tx.packet = max(ib_mtu_enum_to_int(path->mtu), 0);
 }
 

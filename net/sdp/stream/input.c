@@ -6,25 +6,19 @@
 #include "stream.h"
 
 /**
- * sdp_rx_done() - completion of a receive work request
- * @cq: completion queue
- * @wc: work completion
+ * sdp_rx_note() - a message has come into the next receive buffer
+ * @st: stream
+ * @wc: what a device says of it, or who has executed the send request in its place
  *
- * Context: softirq, without the socket lock.  Notes the length; all else
- * happens in sdp_rx_reap().
+ * All else happens in sdp_rx_reap().
+ *
+ * Context: softirq, or softirqs disabled; one caller at a time.
  */
-void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
+void sdp_rx_note(struct sdp_stream *st, const struct ib_wc *wc)
 {
-	struct sdp_stream *st = container_of(wc->wr_cqe, struct sdp_stream, rx_cqe);
 	struct sdp_rx *rx = &st->rx;
-	struct sdp_rx_buf *buf;
+	struct sdp_rx_buf *buf = rx->posted[rx->done & rx->mask];
 
-	trace_sdp_completion(st->sk, wc, true);
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		sdp_link_wc_error(st->link, wc);
-		return;
-	}
-	buf = rx->posted[rx->done & rx->mask];
 	buf->byte_len = wc->byte_len;
 	buf->written = wc->opcode == IB_WC_RECV_RDMA_WITH_IMM;
 	buf->immediate = wc->wc_flags & IB_WC_WITH_IMM;
@@ -36,6 +30,28 @@ void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	buf->stamp = sdp_timestamp_now(st->sk);
 	/* Pairs with the acquire in sdp_rx_reap(). */
 	smp_store_release(&rx->done, rx->done + 1);
+}
+
+/**
+ * sdp_rx_done() - completion of a receive work request
+ * @cq: completion queue
+ * @wc: work completion
+ *
+ * Context: softirq, without the socket lock.
+ */
+void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct sdp_stream *st = container_of(wc->wr_cqe, struct sdp_stream, rx_cqe);
+
+	trace_sdp_completion(st->sk, wc, true);
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		sdp_link_wc_error(st->link, wc);
+		return;
+	}
+	/* What a stranger has sent until the queue pair was in error. */
+	if (unlikely(sdp_link_is_local(st->link)))
+		return;
+	sdp_rx_note(st, wc);
 	sdp_link_kick(st->link);
 }
 
@@ -199,13 +215,25 @@ static u32 sdp_rx_windows(const struct sdp_stream *st,
 					       st->rx.ring.pos.piece, len) : 1;
 }
 
+/* What a device has written becomes visible to the processor. */
+static void sdp_rx_sync(struct sdp_stream *st, const struct sdp_rx_buf *buf)
+{
+	struct ib_device *ibdev = st->link->dev->ibdev;
+	/* One behind a bounce buffer copies what is asked for. */
+	u32 len = min(buf->byte_len - (u32)SDP_BSDH_LEN, buf->size);
+
+	if (sdp_link_is_local(st->link))
+		return;
+	ib_dma_sync_single_for_cpu(ibdev, buf->bsdh_dma, SDP_MSG_HDR_MAX, DMA_FROM_DEVICE);
+	if (buf->page && len)
+		ib_dma_sync_single_for_cpu(ibdev, buf->page_dma, len, DMA_FROM_DEVICE);
+}
+
 /* Finds out what a message says, be it sent or written. */
 static int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 			struct sdp_msg *msg)
 {
-	struct ib_device *ibdev = st->link->dev->ibdev;
 	const u8 *body = buf->bsdh + SDP_BSDH_LEN;
-	u32 len;
 	int err;
 
 	sdp_owned(st->sk);
@@ -218,16 +246,9 @@ static int sdp_rx_parse(struct sdp_stream *st, struct sdp_rx_buf *buf,
 	}
 	if (buf->byte_len < SDP_BSDH_LEN)
 		return -EPROTO;
-	ib_dma_sync_single_for_cpu(ibdev, buf->bsdh_dma, SDP_MSG_HDR_MAX,
-				   DMA_FROM_DEVICE);
-	if (buf->page) {
-		/* A device behind a bounce buffer copies what is asked for. */
-		len = min(buf->byte_len - (u32)SDP_BSDH_LEN, buf->size);
-		if (len)
-			ib_dma_sync_single_for_cpu(ibdev, buf->page_dma, len,
-						   DMA_FROM_DEVICE);
+	sdp_rx_sync(st, buf);
+	if (buf->page)
 		body = page_address(buf->page);
-	}
 	if (buf->immediate)
 		return sdp_immediate_parse(st, buf, msg);
 	err = sdp_msg_parse(buf->bsdh, body, buf->byte_len - SDP_BSDH_LEN,

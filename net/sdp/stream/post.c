@@ -61,19 +61,19 @@ static bool sdp_tx_consume(struct sdp_stream *st, u32 len, const struct sdp_tx_h
 /*
  * Whether a request takes so many bytes with it, header and payload: then the device does
  * not have to fetch them from memory first, which is what most of a short message's time
- * goes into.  Their addresses are the processor's.
+ * goes into.  Their addresses are the processor's, as are all where no device is between.
  */
 static bool sdp_tx_inlined(const struct sdp_stream *st, const struct sdp_payload *payload,
 			   u32 len)
 {
-	return !payload && len <= st->link->max_inline;
+	return !payload && (sdp_link_is_local(st->link) || len <= st->link->max_inline);
 }
 
 /* Where the header is. */
 static void sdp_tx_gather_hdr(struct sdp_stream *st, u32 slot, struct ib_rdma_wr *wr,
 			      struct ib_sge *sge)
 {
-	if (wr->wr.send_flags & IB_SEND_INLINE) {
+	if (wr->wr.send_flags & IB_SEND_INLINE || sdp_link_is_local(st->link)) {
 		sge->addr = (uintptr_t)st->tx.hdr[slot];
 		return;
 	}

@@ -18,7 +18,7 @@
 bool sdp_tx_idle(struct sdp_stream *st, bool reading)
 {
 	sdp_owned(st->sk);
-	if (!(st->link->dev->quirks & SDP_QUIRK_REG_ALONE))
+	if (!(st->link->dev->quirks & SDP_QUIRK_REG_ALONE) || sdp_link_is_local(st->link))
 		return true;
 	if (reading)
 		return false;

@@ -18,6 +18,7 @@ struct sdp_rx_slots;
 struct sock;
 struct vm_area_struct;
 
+void sdp_rx_note(struct sdp_stream *st, const struct ib_wc *wc);
 void sdp_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 bool sdp_rx_unwanted(const struct sock *sk);
 int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
@@ -32,6 +33,7 @@ bool sdp_rx_readable(const struct sdp_stream *st);
 u32 sdp_rx_size(struct sdp_stream *st);
 int sdp_rx_init(struct sdp_stream *st);
 void sdp_rx_unmap(struct sdp_stream *st);
+void sdp_rx_unmap_page(struct sdp_stream *st, u64 dma, u32 size);
 void sdp_rx_purge(struct sdp_stream *st);
 void sdp_rx_retire(struct sdp_stream *st, struct sdp_rx_buf *buf);
 void sdp_rx_repost(struct sdp_stream *st, struct sdp_rx_buf *buf);
@@ -76,6 +78,7 @@ bool sdp_rx_ring_alloc(struct sdp_stream *st);
 void sdp_rx_ring_start(struct sdp_stream *st, struct sdp_ravah *ravah);
 void sdp_rx_ring_release(struct sdp_stream *st, struct sdp_rx_buf *buf);
 int sdp_rx_ring_receive(struct sdp_stream *st, u32 len, ktime_t time);
+void *sdp_rx_ring_room(const struct sdp_stream *st, u64 addr, u32 *len);
 u8 sdp_rx_ring_last(const struct sdp_rx *rx);
 u32 sdp_rx_ring_peek(const struct sdp_stream *st, u32 skip, const void **from);
 ktime_t sdp_rx_ring_time(const struct sdp_stream *st, u32 skip);

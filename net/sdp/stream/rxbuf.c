@@ -29,17 +29,22 @@ static int sdp_rx_map_buf(struct sdp_stream *st, struct sdp_rx_buf *buf)
 	return ib_dma_mapping_error(ibdev, buf->page_dma) ? -ENOMEM : 0;
 }
 
-/*
- * What a message has put there was synchronised when it came, and may have been
- * changed by the processor since; buffers that the device still has are not read.
+/**
+ * sdp_rx_unmap_page() - end the device's access to memory that it has written to
+ * @st: stream of a locked socket with a device
+ * @dma: where it is for the device
+ * @size: bytes
+ *
+ * What a message has put there was synchronised when it came, and may have been changed
+ * by the processor since, or was written by it; what the device still has is not read.
  */
-static void sdp_rx_unmap_buf(struct sdp_stream *st, struct sdp_rx_buf *buf)
+void sdp_rx_unmap_page(struct sdp_stream *st, u64 dma, u32 size)
 {
 	struct ib_device *ibdev = st->link->dev->ibdev;
 
+	sdp_owned(st->sk);
 	if (!ib_uses_virt_dma(ibdev))
-		dma_unmap_page_attrs(ibdev->dma_device, buf->page_dma,
-				     buf->size, DMA_FROM_DEVICE,
+		dma_unmap_page_attrs(ibdev->dma_device, dma, size, DMA_FROM_DEVICE,
 				     DMA_ATTR_SKIP_CPU_SYNC);
 }
 
@@ -97,7 +102,7 @@ bool sdp_rx_spare_get(struct sdp_stream *st, struct sdp_rx_buf *spare, u32 size)
 void sdp_rx_spare_put(struct sdp_stream *st, struct sdp_rx_buf *spare)
 {
 	sdp_owned(st->sk);
-	sdp_rx_unmap_buf(st, spare);
+	sdp_rx_unmap_page(st, spare->page_dma, spare->size);
 	__free_pages(spare->page, get_order(spare->size));
 }
 
@@ -212,7 +217,7 @@ void sdp_rx_retire(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
 	sdp_owned(st->sk);
 	sdp_rcvbuf_removed(&st->rx.rb, buf->size);
-	sdp_rx_unmap_buf(st, buf);
+	sdp_rx_unmap_page(st, buf->page_dma, buf->size);
 	sdp_rx_free_buf(st, buf);
 }
 
@@ -274,7 +279,7 @@ static void sdp_rx_give_up(struct sdp_stream *st, struct list_head *list)
 	struct sdp_rx_buf *buf, *next;
 
 	list_for_each_entry_safe(buf, next, list, list) {
-		sdp_rx_unmap_buf(st, buf);
+		sdp_rx_unmap_page(st, buf->page_dma, buf->size);
 		sdp_rx_free_buf(st, buf);
 	}
 }
@@ -486,7 +491,7 @@ void sdp_rx_unmap(struct sdp_stream *st)
 		buf = &rx->first.bufs[i];
 		if (!buf->page)
 			continue;
-		sdp_rx_unmap_buf(st, buf);
+		sdp_rx_unmap_page(st, buf->page_dma, buf->size);
 		if (list_empty(&buf->list))
 			sdp_rx_free_buf(st, buf);
 	}

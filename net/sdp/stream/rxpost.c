@@ -76,6 +76,11 @@ static int sdp_rx_give(struct sdp_stream *st)
 {
 	int err = 0;
 
+	if (sdp_link_is_local(st->link)) {
+		/* Pairs with the acquire in sdp_local_buf(). */
+		smp_store_release(&st->rx.given, st->rx.post_head);
+		return 0;
+	}
 	while (!err && st->rx.given != st->rx.post_head)
 		err = sdp_rx_give_list(st);
 	return err;

@@ -127,9 +127,7 @@ static void sdp_rx_ring_unmap_pieces(struct sdp_stream *st, u32 count)
 	const struct sdp_rx_ring *ring = &st->rx.ring;
 
 	while (count--)
-		ib_dma_unmap_page(st->link->dev->ibdev,
-				  sg_dma_address(&ring->sg[count]),
-				  ring->chunk, DMA_FROM_DEVICE);
+		sdp_rx_unmap_page(st, sg_dma_address(&ring->sg[count]), ring->chunk);
 }
 
 /* Each piece by itself, so that each has an address to be synchronised by. */
@@ -351,6 +349,8 @@ static void sdp_rx_ring_sync(struct sdp_stream *st, u32 at, u32 len)
 	const struct scatterlist *sg;
 	u32 offset, part;
 
+	if (sdp_link_is_local(st->link))
+		return;
 	for (at &= ring->size - 1; len; at += part, len -= part) {
 		sg = &ring->sg[at >> ilog2(ring->chunk)];
 		offset = at & (ring->chunk - 1);
@@ -395,6 +395,29 @@ int sdp_rx_ring_receive(struct sdp_stream *st, u32 len, ktime_t time)
 			   SDP_FILL_STEPS - 1U)]++;
 	sdp_rx_ring_stamp(ring, time);
 	return 0;
+}
+
+/**
+ * sdp_rx_ring_room() - where a write to the ring goes that needs no device
+ * @st: stream that the ring is of, not locked: its end of a pair keeps the ring
+ * @addr: what the request says, an address behind the ring's key
+ * @len: set to how many bytes follow there that are contiguous
+ *
+ * Context: with the pair's lock.
+ * Return: the memory; NULL if that is none of the ring.
+ */
+void *sdp_rx_ring_room(const struct sdp_stream *st, u64 addr, u32 *len)
+{
+	const struct sdp_rx_ring *ring = &st->rx.ring;
+	u64 at;
+
+	if (!ring->mr)
+		return NULL;
+	at = addr - ring->mr->iova;
+	if (at >= ring->size)
+		return NULL;
+	*len = ring->chunk - (at & (ring->chunk - 1));
+	return sdp_rx_ring_at(ring, at);
 }
 
 /**

@@ -17,6 +17,7 @@
 #include "flow/flow.h"
 #include "rdma/rdma.h"
 #include "oob.h"
+#include "pair.h"
 #include "rcvbuf.h"
 #include "ring.h"
 
@@ -153,8 +154,9 @@ struct sdp_rx_ring {
  * @slots: how many there may be of all kinds, for so many the queue pair is made
  * @rb: how many buffers have memory, and how much
  * @post_head: count of buffers ever posted (socket lock)
- * @given: of these, how many the device has been given (socket lock)
- * @done: count of completions; written by the completion handler only
+ * @given: of these, how many the device has been given, or the other end in this kernel
+ *	(socket lock)
+ * @done: count of completions; written by the completion handler only, or by that end
  * @seen: count of completions processed (socket lock)
  * @queue: buffers with unread payload, in the order of the stream; what is in
  *	@ring comes behind it
@@ -264,7 +266,8 @@ enum sdp_tx_intent {
  * @wait: messages that wait for credits; @wait_head and @wait_tail count them
  * @wr: posted work requests; @wr_head counts posted, @wr_tail completed ones
  * @signaled: count of work requests posted that will have a completion
- * @signaled_done: count of completions; written by the completion handler only
+ * @signaled_done: count of completions; written by the completion handler only, or where
+ *	no device is between by who posts
  * @signaled_seen: count of completions processed (socket lock)
  * @hdr: headers, one for each element of @wr
  * @hdr_dma: DMA address of @hdr
@@ -451,6 +454,8 @@ struct sdp_stream_ops {
  *	call waits for
  * @async_bytes: bytes of these that have not arrived
  * @direct_acked: bytes of pages that have arrived in messages, wraps
+ * @pair: both ends, if the other one may be in this kernel, or is; NULL else
+ * @pair_end: which of them this is, enum sdp_pair_end
  */
 struct sdp_stream {
 	struct sock *sk;
@@ -478,6 +483,8 @@ struct sdp_stream {
 	u32 async_out;
 	u32 async_bytes;
 	u32 direct_acked;
+	struct sdp_pair *pair;
+	u32 pair_end;
 };
 
 /* stream.c */

@@ -6,6 +6,7 @@
 #define _SDP_TX_H
 
 #include <linux/sdp.h>
+#include <linux/socket.h>
 #include <linux/types.h>
 
 #include "wire/wire.h"
@@ -18,6 +19,9 @@ struct ib_sge;
 struct ib_wc;
 struct msghdr;
 struct sdp_tx;
+
+/* How splice() and sendfile() promise more is the kernel's version's affair. */
+#define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
 
 void sdp_tx_set_peer(struct sdp_stream *st, u32 rcv_size);
 int sdp_tx_handle_chrcvbuf_ack(struct sdp_stream *st, u32 rcv_size);
@@ -86,6 +90,7 @@ bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len);
 
 /* wait.c */
 void sdp_tx_count_flush(struct sdp_stream *st, enum sdp_flush cause);
+u32 sdp_tx_fit(const struct sdp_stream *st, u32 len, enum sdp_tx_wait *why);
 u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause);
 bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep);
 bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload,

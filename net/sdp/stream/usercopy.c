@@ -29,7 +29,7 @@
  * @len: bytes
  * @from: user memory; advanced by @len if it succeeds
  *
- * Context: any that may sleep; does not wait for user memory.
+ * Context: process context, also with spinlocks; does not wait for user memory.
  * Return: whether all of it was copied; if not, sdp_fault_in() tells whether it
  * is worth another attempt.
  */

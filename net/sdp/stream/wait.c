@@ -169,6 +169,32 @@ static bool sdp_tx_wait_for_call(struct sdp_stream *st, enum sdp_flush cause, bo
 }
 
 /**
+ * sdp_tx_fit() - how much data the peer and the device would take now
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @len: bytes that it has, not 0
+ * @why: set to what it has to wait for if that is nothing
+ *
+ * Return: bytes; 0 if it has to wait.
+ */
+u32 sdp_tx_fit(const struct sdp_stream *st, u32 len, enum sdp_tx_wait *why)
+{
+	const struct sdp_outring *out = &st->tx.out;
+
+	sdp_owned(st->sk);
+	*why = SDP_WAIT_CREDITS;
+	if (!sdp_credit_may_send(&st->credit, SDP_MID_DATA, len))
+		return 0;
+	*why = SDP_WAIT_SPACE;
+	if (out->size)
+		len = st->flow->fit(out, &st->credit, len);
+	if (!len)
+		return 0;
+	*why = SDP_WAIT_QUEUE;
+	/* Without immediate data, data in a ring takes two requests. */
+	return sdp_tx_room(&st->tx, SDP_TX_RESERVED + !sdp_immediate_written(st)) ? len : 0;
+}
+
+/**
  * sdp_tx_ready() - how much data may leave now, as far as peer and device go
  * @st: stream of a locked socket (by its owner or in softirq)
  * @len: bytes that it has, not 0
@@ -178,23 +204,16 @@ static bool sdp_tx_wait_for_call(struct sdp_stream *st, enum sdp_flush cause, bo
  */
 u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause)
 {
-	const struct sdp_outring *out = &st->tx.out;
+	enum sdp_tx_wait why;
+	u32 fit = sdp_tx_fit(st, len, &why);
 
 	sdp_owned(st->sk);
-	if (!sdp_credit_may_send(&st->credit, SDP_MID_DATA, len)) {
-		sdp_tx_stall(st, SDP_WAIT_CREDITS);
-		return 0;
-	}
-	if (out->size)
-		len = st->flow->fit(out, &st->credit, len);
-	if (!len) {
-		sdp_tx_stall(st, SDP_WAIT_SPACE);
-		return 0;
-	}
-	/* Without immediate data, data in a ring takes two requests. */
-	if (sdp_tx_room(&st->tx, SDP_TX_RESERVED + !sdp_immediate_written(st)))
-		return len;
-	sdp_tx_end_stall(st, SDP_WAIT_QUEUE, cause);
+	if (fit)
+		return fit;
+	if (why == SDP_WAIT_QUEUE)
+		sdp_tx_end_stall(st, why, cause);
+	else
+		sdp_tx_stall(st, why);
 	return 0;
 }
 
@@ -295,5 +314,6 @@ bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payl
 {
 	sdp_owned(st->sk);
 	sdp_tx_end_stall(st, SDP_WAIT_NONE, cause);
+	sdp_need_answered(&st->rx.ring.need);
 	return sdp_tx_post_direct(st, len, payload);
 }

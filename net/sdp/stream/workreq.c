@@ -81,6 +81,12 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 	}
 	if (trace_sdp_post_enabled())
 		sdp_tx_trace(st, wr);
+	if (sdp_link_is_local(st->link)) {
+		if (likely(sdp_local_submit(st, wr)))
+			return true;
+		sdp_link_end(st->link, -ECONNRESET);
+		return false;
+	}
 	err = now ? sdp_tx_post_now(st, wr) : ib_post_send(st->link->qp, wr, NULL);
 	if (likely(!err))
 		return true;
@@ -214,6 +220,7 @@ void sdp_tx_reap(struct sdp_stream *st)
 	/* Devices without DMA are the kernel's own code. */
 	if (tx->out.size && tx->signaled_seen == tx->signaled && !tx->bytes_since_signal)
 		sdp_burst_complete(&tx->burst, tx->waits_for == SDP_WAIT_BURST,
+				   !sdp_link_is_local(st->link) &&
 				   !ib_uses_virt_dma(st->link->dev->ibdev));
 	if (tx->starved && !sdp_ring_used(&tx->ring))
 		WRITE_ONCE(tx->starved, false);

@@ -103,8 +103,15 @@ void sdp_zcopy_begin(struct sdp_zcopy *z)
  */
 void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts)
 {
-	bool several = z->st->features & SDP_FEAT_MULTI_ADVERT;
+	bool several;
 
+	/* Two copies within a machine cost less than to pin or to protect pages. */
+	if (sdp_link_is_local(z->st->link)) {
+		z->async = false;
+		z->st->features &= ~(SDP_FEAT_MULTI_ADVERT | SDP_FEAT_SINK);
+		ours = true;
+	}
+	several = z->st->features & SDP_FEAT_MULTI_ADVERT;
 	if (!several)
 		max_adverts = ours ? 0 : min(max_adverts, 1U);
 	z->ends_keys = z->on && cap & SDP_CAP_INVALIDATE;
@@ -166,7 +173,7 @@ u32 sdp_zcopy_wanted(struct sdp_zcopy *z, const struct msghdr *msg)
 	u32 len;
 
 	sdp_owned(z->st->sk);
-	if (!z->on || (msg->msg_flags & MSG_OOB))
+	if (!z->on || (msg->msg_flags & MSG_OOB) || sdp_link_is_local(z->st->link))
 		return 0;
 	len = sdp_zcopy_segment(&msg->msg_iter, &addr);
 	return len >= sdp_zcopy_thresh(z) ? len : 0;
