@@ -24,14 +24,6 @@ asked_in_vain() { echo $(($(counter FallbackTimeout) + $(counter FallbackRefused
 
 unload() { ! grep -q '^sdp ' /proc/modules || rmmod sdp 2> /dev/null; }
 
-load() {
-	if [ -n "${SDP_MODULE:-}" ]; then
-		insmod "$SDP_MODULE"
-	else
-		modprobe sdp
-	fi
-}
-
 address_is_gid() {
 	local parts
 	IFS=. read -ra parts <<< "$self"
@@ -110,7 +102,7 @@ server_without_module() {
 		return
 	fi
 	wait_for "$BOUND" unload || fail "the module is in use"
-	trap 'end_children; load' EXIT
+	trap 'end_children; load_module' EXIT
 	serve_over_tcp
 }
 

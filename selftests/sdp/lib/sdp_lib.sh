@@ -225,6 +225,16 @@ restore_sysctls() {
 	done
 }
 
+# The module, and the wire that these tests are about even where both ends are here.
+load_module() {
+	if [ -n "${SDP_MODULE:-}" ]; then
+		insmod "$SDP_MODULE"
+	else
+		modprobe sdp
+	fi
+	echo "${SDP_LOCAL:-0}" > $sysctls/local
+}
+
 # As in sdp_engine.c: a cable keeps the order of packets, for which Soft-RoCE's
 # RDMA reads are made.
 declare -A order_default

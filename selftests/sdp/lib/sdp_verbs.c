@@ -56,8 +56,8 @@ static uint64_t get64(const unsigned char *from)
 	return be64toh(value);
 }
 
-void verbs_encode_hello(unsigned char *hello, uint16_t bufs,
-			struct verbs_offer offer)
+size_t verbs_encode_hello(unsigned char *hello, uint16_t bufs,
+			  struct verbs_offer offer)
 {
 	memset(hello, 0, HELLO_LEN);
 	put16(hello + 2, bufs);
@@ -69,6 +69,12 @@ void verbs_encode_hello(unsigned char *hello, uint16_t bufs,
 	put32(hello + 24, VERBS_SLOT);
 	memcpy(hello + 32, "SDPX\1\10", 6);
 	put16(hello + 38, offer.features);
+	if (!offer.token)
+		return HELLO_LEN;
+	put32(hello + 4, HELLO_TOKEN_LEN);
+	hello[37] = 16;
+	put64(hello + HELLO_LEN, offer.token);
+	return HELLO_TOKEN_LEN;
 }
 
 /* What HelloAck, the private data of the answer, has at this place. */
@@ -149,16 +155,21 @@ void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
 	verbs_connect_as(v, to, bufs, (struct verbs_offer){ FEAT_ALL, 1 });
 }
 
-static void verbs_resolve(struct verbs_end *v, const struct addr *from,
-			  const struct addr *to)
+static void verbs_channel(struct verbs_end *v)
 {
-	struct addr src = *from, dst = *to;
-
 	memset(v, 0, sizeof(*v));
 	v->channel = rdma_create_event_channel();
 	if (!v->channel)
 		sdp_skip("no access to the connection manager: %s",
 			 strerrorname_np(errno));
+}
+
+static void verbs_resolve(struct verbs_end *v, const struct addr *from,
+			  const struct addr *to)
+{
+	struct addr src = *from, dst = *to;
+
+	verbs_channel(v);
 	CHECK_OK(rdma_create_id(v->channel, &v->id, v, RDMA_PS_IB));
 	CHECK_OK(rdma_resolve_addr(v->id, &src.sa, &dst.sa, RESOLVE_MS));
 	verbs_event(v, RDMA_CM_EVENT_ADDR_RESOLVED);
@@ -170,10 +181,9 @@ static void verbs_hello(struct verbs_end *v, uint16_t bufs,
 			struct verbs_offer offer)
 {
 	static unsigned int asked;
-	unsigned char hello[HELLO_LEN];
+	unsigned char hello[HELLO_TOKEN_LEN];
 	struct rdma_conn_param param = {
 		.private_data = hello,
-		.private_data_len = sizeof(hello),
 		.responder_resources = 1,
 		.initiator_depth = 1,
 		.retry_count = 6,
@@ -182,7 +192,7 @@ static void verbs_hello(struct verbs_end *v, uint16_t bufs,
 	};
 
 	v->bufs = bufs;
-	verbs_encode_hello(hello, bufs, offer);
+	param.private_data_len = verbs_encode_hello(hello, bufs, offer);
 	CHECK_OK(rdma_connect(v->id, &param));
 }
 
@@ -212,6 +222,63 @@ void verbs_ask(struct verbs_end *v, const struct addr *to)
 	verbs_resolve(v, &from, to);
 	verbs_hello(v, 8, (struct verbs_offer){ FEAT_ALL, 1 });
 	verbs_event(v, RDMA_CM_EVENT_CONNECT_RESPONSE);
+}
+
+struct addr verbs_listen(struct verbs_end *v)
+{
+	struct addr at = server_addr(0);
+
+	verbs_channel(v);
+	CHECK_OK(rdma_create_id(v->channel, &v->id, v, RDMA_PS_IB));
+	CHECK_OK(rdma_bind_addr(v->id, &at.sa));
+	CHECK_OK(rdma_listen(v->id, 1));
+	return server_addr(ntohs(rdma_get_src_port(v->id)));
+}
+
+struct verbs_offer verbs_asked(struct verbs_end *v)
+{
+	const unsigned char *hello;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *listener;
+	struct verbs_offer offer;
+
+	CHECK_OK(rdma_get_cm_event(v->channel, &event));
+	CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
+	hello = event->param.conn.private_data;
+	offer = (struct verbs_offer){
+		.features = hello[38] << 8 | hello[39],
+		.adverts = hello[19],
+		.cap = hello[17] & 0xf,
+		.token = hello[37] == 16 ? get64(hello + HELLO_LEN) : 0,
+	};
+	listener = v->id;
+	v->id = event->id;
+	CHECK_OK(rdma_ack_cm_event(event));
+	CHECK_OK(rdma_destroy_id(listener));
+	return offer;
+}
+
+void verbs_answer(struct verbs_end *v, uint16_t bufs, uint16_t features)
+{
+	unsigned char ack[HELLO_ACK_LEN] = { 0x01 };
+	struct rdma_conn_param param = {
+		.private_data = ack,
+		.private_data_len = sizeof(ack),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.rnr_retry_count = 7,
+	};
+
+	put16(ack + 2, bufs);
+	put32(ack + 4, sizeof(ack));
+	ack[16] = 0x22;
+	ack[19] = 1;
+	put32(ack + 20, VERBS_SLOT);
+	memcpy(ack + 24, "SDPX\1\10", 6);
+	put16(ack + 30, features);
+	v->bufs = bufs;
+	verbs_queue_pair(v);
+	CHECK_OK(rdma_accept(v->id, &param));
 }
 
 bool verbs_refused(struct verbs_end *v, int timeout_ms)

@@ -18,6 +18,7 @@
 #define FEAT_ADVERTS	0x0008
 #define FEAT_IMMEDIATE	0x0010
 #define FEAT_SINK	0x0040
+#define FEAT_LOCAL	0x0080
 /* A capability there: who has read invalidates the key. */
 #define CAP_INVALIDATE	0x1
 #define MID_DISCONN	0x02
@@ -33,6 +34,9 @@
 
 #define BSDH_LEN	16
 #define HELLO_LEN	40
+/* With a token behind. */
+#define HELLO_TOKEN_LEN	48
+#define HELLO_ACK_LEN	196
 /* Payload of our receive buffers, as Hello says. */
 #define VERBS_PAYLOAD	4096
 /* Receive buffers, and messages that may be on their way to the peer. */
@@ -42,11 +46,12 @@
 #define VERBS_RING	4096
 #define VERBS_PIECE	512
 
-/* What Hello offers: features, how many advertisements are held, capabilities. */
+/* What Hello offers: features, advertisements that are held, capabilities; a token or 0. */
 struct verbs_offer {
 	uint16_t features;
 	uint8_t adverts;
 	uint8_t cap;
+	uint64_t token;
 };
 
 /* Memory that is to be read, as SrcAvail describes it. */
@@ -109,9 +114,9 @@ struct verbs_msg {
 	const unsigned char *payload;
 };
 
-/* What is said at first: HELLO_LEN bytes. */
-void verbs_encode_hello(unsigned char *hello, uint16_t bufs,
-			struct verbs_offer offer);
+/* What is said at first, up to HELLO_TOKEN_LEN bytes: returns how many. */
+size_t verbs_encode_hello(unsigned char *hello, uint16_t bufs,
+			  struct verbs_offer offer);
 /* Connect; no receive buffer is posted, whatever is said of them. */
 void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs);
 void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
@@ -120,6 +125,12 @@ void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 void verbs_connect_from(struct verbs_end *v, const struct addr *from,
 			const struct addr *to, uint16_t bufs,
 			struct verbs_offer offer);
+/* Listen at the servers' address, and where that is. */
+struct addr verbs_listen(struct verbs_end *v);
+/* Who asks, and what it offers: it waits for an answer, and nobody else is listened to. */
+struct verbs_offer verbs_asked(struct verbs_end *v);
+/* Answer with these features, and with so many receive buffers told of. */
+void verbs_answer(struct verbs_end *v, uint16_t bufs, uint16_t features);
 void verbs_close(struct verbs_end *v);
 /*
  * Say Hello without a queue pair, wait for HelloAck, and leave that unanswered;

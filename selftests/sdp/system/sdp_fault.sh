@@ -376,14 +376,6 @@ lost_rtu_heals() {
 sdp_in_use() { [ "$(awk '$1 == "sdp" { print $3 }' /proc/modules)" != 0 ]; }
 unload() { rmmod sdp 2> "$work/rmmod"; }
 
-load() {
-	if [ -n "${SDP_MODULE:-}" ]; then
-		insmod "$SDP_MODULE"
-	else
-		modprobe sdp
-	fi
-}
-
 rmmod_refused_in_use() {
 	start_server server idle "$server"
 	start_client client idle "$server"
@@ -402,7 +394,7 @@ rmmod_when_unused() {
 	wait_for "$BOUND" unload || fail "cannot unload: $(< "$work/rmmod")"
 	! have_family || modinfo sdp > /dev/null 2>&1 ||
 		fail "AF_SDP is still there"
-	lsmod | grep -q '^sdp ' || load
+	lsmod | grep -q '^sdp ' || load_module
 	check_works
 }
 
