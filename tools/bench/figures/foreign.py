@@ -8,6 +8,8 @@ from .plan import KIB, MIB, Figure
 
 # What users get who change nothing, and what they have now.
 DEFAULT, TCP = "auto", "tcp"
+# And who has both ends on one machine: then the device is left out.
+JOINED = "joined"
 # What could be had instead, and what else is there for any program.
 ENGINES = (DEFAULT, *plan.MODES)
 PEERS = (TCP, "rsockets", "smc")
@@ -34,7 +36,7 @@ def over(program, kinds):
 
 def _transport(program, kind):
     settings = plan.TRANSPORTS[kind]
-    sockets = "sdp" if kind in ENGINES else kind
+    sockets = "sdp" if kind in (*ENGINES, JOINED) else kind
     return replace(settings, program=f"{program}_{sockets}")
 
 
@@ -120,6 +122,19 @@ def _define_streams():
     _stream("netcat", "A file of 24 MiB by netcat", "nc", (*ENGINES, *PEERS), points=(24 * MIB,))
 
 
+def _define_joined():
+    for test, what in (("bw", "Bandwidth"), ("lat", "Latency")):
+        _stream(f"joined-qperf-{test}", f"{what} by qperf on one machine", "qperf", (JOINED, TCP), test)
+    _stream("joined-iperf3", "Bandwidth by iperf3 -N on one machine", "iperf3", (JOINED, TCP),
+            options=_NODELAY)
+    _requests("joined-redis", "redis-benchmark -t get -d 100 on one machine", "redis",
+              (JOINED, TCP), amount=3000, options="-d 100")
+    _requests("joined-nginx", "wrk, a page of 4 KiB from nginx on one machine", "wrk",
+              (JOINED, TCP))
+    _requests("joined-pgbench", "pgbench, transactions of PostgreSQL on one machine", "pgbench",
+              (JOINED, TCP), points=(1, 8), amount=2)
+
+
 def _define_requests():
     _requests("redis-get", "redis-benchmark -t get -d 100", "redis", amount=3000,
               options="-d 100")
@@ -147,5 +162,6 @@ def _define_costs():
 
 
 _define_streams()
+_define_joined()
 _define_requests()
 _define_costs()

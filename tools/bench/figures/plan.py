@@ -33,6 +33,8 @@ TRANSPORTS = {
     "rdma": _engine("rdma", "#1f77b4"),
     "nic": _engine("nic", "#2ca02c"),
     "auto": _engine("auto", "#17becf"),
+    # Both ends are in one kernel, which all others here do not make use of.
+    "joined": Transport("AF_SDP joined", "sdp", "#bcbd22", (("flow_control", "auto"), ("local", 1))),
     "bsdp": _zcopy("BSDP", "#d62728", "off"),
     "zsdp": _zcopy("ZSDP", "#1f77b4", "sync"),
     # These choose for each write, also whether to copy it.
