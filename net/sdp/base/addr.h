@@ -55,6 +55,17 @@ static inline bool sdp_addr_lacks_scope(const struct sdp_addr *addr)
 	       !addr->scope_id;
 }
 
+/* Whether they are the same, but for the interface: two ends of a link may differ in that. */
+static inline bool sdp_addr_same_but_scope(const struct sdp_addr *a, const struct sdp_addr *b)
+{
+	return a->port == b->port && ipv6_addr_equal(&a->ip, &b->ip);
+}
+
+static inline bool sdp_addr_same(const struct sdp_addr *a, const struct sdp_addr *b)
+{
+	return a->scope_id == b->scope_id && sdp_addr_same_but_scope(a, b);
+}
+
 /* Makes it the unspecified address of IPv6 or IPv4; the port stays. */
 static inline void sdp_addr_set_any(struct sdp_addr *addr, bool v6)
 {

@@ -312,20 +312,13 @@ void sdp_bind_source(struct net *net, int oif, const struct sdp_addr *peer,
 		sdp_bind_source_v6(net, oif, peer, local);
 }
 
-static bool sdp_bind_same_end(const struct sdp_addr *a,
-			      const struct sdp_addr *b)
-{
-	return a->port == b->port && a->scope_id == b->scope_id &&
-	       ipv6_addr_equal(&a->ip, &b->ip);
-}
-
 static bool sdp_bind_has_connection(struct sock *sk,
 				    const struct sdp_addr *local,
 				    const struct sdp_addr *peer)
 {
 	return !sdp_in_state(sk, SDPF_OVER | TCPF_LISTEN) &&
-	       sdp_bind_same_end(&sdp_base(sk)->local, local) &&
-	       sdp_bind_same_end(&sdp_base(sk)->peer, peer);
+	       sdp_addr_same(&sdp_base(sk)->local, local) &&
+	       sdp_addr_same(&sdp_base(sk)->peer, peer);
 }
 
 /**

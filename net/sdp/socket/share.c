@@ -196,9 +196,7 @@ static bool sdp_share_fits(const struct sdp_share *share,
 	const struct sdp_sock *owner = sdp_sk(share->owner);
 
 	return !READ_ONCE(share->lost) &&
-	       owner->base.local.port == ssk->base.local.port &&
-	       owner->base.local.scope_id == ssk->base.local.scope_id &&
-	       ipv6_addr_equal(&owner->base.local.ip, &ssk->base.local.ip) &&
+	       sdp_addr_same(&owner->base.local, &ssk->base.local) &&
 	       owner->sk.sk_bound_dev_if == ssk->sk.sk_bound_dev_if &&
 	       owner->base.v6only == ssk->base.v6only && share->dual == dual &&
 	       uid_eq(share->uid, ssk->sk.sk_uid);

@@ -123,11 +123,6 @@ u64 sdp_pair_token(const struct sdp_stream *st)
 	return st->pair ? st->pair->token : 0;
 }
 
-static bool sdp_pair_is_at(const struct sdp_addr *a, const struct sdp_addr *b)
-{
-	return a->port == b->port && ipv6_addr_equal(&a->ip, &b->ip);
-}
-
 /* Each is claimed once. */
 static struct sdp_pair *sdp_pair_find(const struct sdp_base *base, const struct sdp_hello *hello)
 {
@@ -136,8 +131,8 @@ static struct sdp_pair *sdp_pair_find(const struct sdp_base *base, const struct 
 	lockdep_assert_held(&sdp_pairs_lock);
 	hash_for_each_possible(sdp_pairs, pair, node, hello->token)
 		if (pair->token == hello->token &&
-		    sdp_pair_is_at(&pair->local, &base->peer) &&
-		    sdp_pair_is_at(&pair->peer, &base->local) &&
+		    sdp_addr_same_but_scope(&pair->local, &base->peer) &&
+		    sdp_addr_same_but_scope(&pair->peer, &base->local) &&
 		    sdp_pair_has(pair, SDP_PAIR_ASKS, hello->bufs, hello->local_rcv_size))
 			return pair;
 	return NULL;
