@@ -119,7 +119,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	bool all;
 
 	while (msg_data_left(msg)) {
-		ret = sdp_local_write(st, msg);
+		ret = sdp_link_is_local(st->link) ? sdp_local_write(st, msg) : 0;
 		if (!ret)
 			ret = sdp_tx_write(st, msg, want);
 		if (ret <= 0)

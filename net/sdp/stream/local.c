@@ -269,15 +269,15 @@ static struct sdp_payload sdp_local_payload = {
  */
 static bool sdp_local_may_write(const struct sdp_stream *st, struct msghdr *msg)
 {
-	return sdp_link_is_local(st->link) && sdp_tx_is_empty(&st->tx) &&
-	       msg_data_left(msg) >= SDP_LOCAL_LEAST &&
+	return sdp_tx_is_empty(&st->tx) && msg_data_left(msg) >= SDP_LOCAL_LEAST &&
 	       !(msg->msg_flags & (MSG_OOB | SDP_SEND_MORE)) &&
 	       !sdp_base(st->sk)->opt.cork && sdp_rx_may_post(st);
 }
 
 /**
  * sdp_local_write() - copy what the program writes to where the other end reads it
- * @st: stream of a locked socket, between sdp_tx_begin_write() and sdp_tx_end_write()
+ * @st: stream of a locked socket that is an end of a pair, between sdp_tx_begin_write()
+ *	and sdp_tx_end_write()
  * @msg: what it writes, not empty
  *
  * One copy less than by way of the send ring, for what would leave at once.
