@@ -274,6 +274,16 @@ static int sdp_conn_alloc(struct sdp_conn *conn)
 	return err;
 }
 
+static int sdp_conn_post(struct sdp_conn *conn)
+{
+	int err;
+
+	sdp_lock_sock_nested(&conn->sk, SDP_LOCK_CHILD);
+	err = sdp_rx_post_all(&conn->stream);
+	sdp_release_sock(&conn->sk);
+	return err;
+}
+
 /**
  * sdp_conn_destroy_qp() - release the queue pair
  * @conn: connection
@@ -371,7 +381,7 @@ int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id)
 	sdp_join_begin(conn);
 	err = sdp_conn_ask_device(conn, id);
 	if (!err)
-		err = sdp_rx_post_all(&conn->stream);
+		err = sdp_conn_post(conn);
 	if (err)
 		return err;
 	rdma_set_ack_timeout(id, SDP_ACK_TIMEOUT);

@@ -10,7 +10,7 @@
 
 /**
  * sdp_rx_post() - post a receive buffer
- * @st: stream of a socket with a queue pair, locked unless it is unpublished
+ * @st: stream of a locked socket (by its owner or in softirq) with a queue pair
  * @buf: buffer, on no list; one without payload memory takes headers only
  *
  * The device has it when sdp_rx_settle() was called; only then is the peer told of it.
@@ -19,6 +19,7 @@ void sdp_rx_post(struct sdp_stream *st, struct sdp_rx_buf *buf)
 {
 	struct sdp_rx *rx = &st->rx;
 
+	sdp_owned(st->sk);
 	rx->posted[rx->post_head++ & rx->mask] = buf;
 	if (buf->page)
 		sdp_rcvbuf_posted(&rx->rb, buf->size);
@@ -76,6 +77,7 @@ static int sdp_rx_give(struct sdp_stream *st)
 {
 	int err = 0;
 
+	sdp_owned(st->sk);
 	if (sdp_link_is_local(st->link)) {
 		/* Pairs with the acquire in sdp_local_buf(). */
 		smp_store_release(&st->rx.given, st->rx.post_head);
@@ -92,14 +94,16 @@ static int sdp_rx_give(struct sdp_stream *st)
  */
 void sdp_rx_give_or_end(struct sdp_stream *st)
 {
-	sdp_owned(st->sk);
 	if (sdp_rx_may_post(st) && sdp_rx_give(st))
 		sdp_link_end(st->link, -ECONNRESET);
 }
 
 /**
  * sdp_rx_post_all() - give the first receive buffers to the queue pair
- * @st: stream of an unpublished socket with a queue pair in state INIT
+ * @st: stream of a locked socket with a queue pair in state INIT
+ *
+ * User space may have the socket already, and whatever it asks for looks for buffers that
+ * were posted.
  *
  * Return: 0 or the provider's errno.
  */

@@ -5,6 +5,7 @@
  * the call goes on until it has its result.
  */
 #define _GNU_SOURCE
+#include <netinet/tcp.h>
 #include <poll.h>
 
 #include "sdp_memory.h"
@@ -449,6 +450,26 @@ static void disconnect_under_vain_connect(void)
 	exchange(fd, CHECK_OK(accept(listener, NULL, NULL)), 10000);
 }
 
+/* What is set while the connection is being set up, in whichever moment of that. */
+static void options_set_meanwhile(void)
+{
+	unsigned int i, rounds = scaled_count(300);
+	int listener = new_listener(1);
+	struct pair p;
+
+	for (i = 0; i < rounds; i++) {
+		p.client = new_client(SOCK_NONBLOCK);
+		if (start_connect(p.client, listener))
+			while (!poll_now(p.client))
+				set_int(p.client, IPPROTO_TCP, TCP_NODELAY, 1);
+		finish_connect(p.client);
+		set_nonblock(p.client, false);
+		p.server = CHECK_OK(accept(listener, NULL, NULL));
+		exchange(p.client, p.server, 3000);
+		close_pair(p);
+	}
+}
+
 static const struct sdp_case cases[] = {
 	CASE(shutdown_wakes_recv, 0),
 	CASE(shutdown_wakes_send, 0),
@@ -469,6 +490,7 @@ static const struct sdp_case cases[] = {
 	CASE(listener_closed_at_once, CASE_SDP_ONLY | CASE_LONG),
 	CASE(listen_races_shutdown, 0),
 	CASE(reconnect_at_once, CASE_LONG),
+	CASE(options_set_meanwhile, CASE_LONG),
 	CASE(disconnect_under_send, CASE_SDP_ONLY),
 	CASE(disconnect_under_vain_connect, CASE_LONG),
 };
