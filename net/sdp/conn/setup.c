@@ -260,30 +260,6 @@ static int sdp_conn_ask_device(struct sdp_conn *conn, struct rdma_cm_id *id)
 	return err;
 }
 
-/*
- * The socket lock is for the accounts only: the buffers are not published yet. Among the
- * callers is the handler of a request.
- */
-static int sdp_conn_alloc(struct sdp_conn *conn)
-{
-	int err;
-
-	sdp_lock_sock_nested(&conn->sk, SDP_LOCK_CHILD);
-	err = sdp_stream_alloc(&conn->stream);
-	sdp_release_sock(&conn->sk);
-	return err;
-}
-
-static int sdp_conn_post(struct sdp_conn *conn)
-{
-	int err;
-
-	sdp_lock_sock_nested(&conn->sk, SDP_LOCK_CHILD);
-	err = sdp_rx_post_all(&conn->stream);
-	sdp_release_sock(&conn->sk);
-	return err;
-}
-
 /**
  * sdp_conn_destroy_qp() - release the queue pair
  * @conn: connection
@@ -356,6 +332,35 @@ static void sdp_conn_reset_stats(struct sdp_conn *conn)
 	};
 }
 
+/*
+ * Of what the last connection has left, nothing is to be seen in this one.  User space
+ * may have the socket, and what it calls, be it close(), looks at all of this.  Among the
+ * callers is the handler of a request.
+ */
+static int sdp_conn_begin(struct sdp_conn *conn)
+{
+	int err;
+
+	sdp_lock_sock_nested(&conn->sk, SDP_LOCK_CHILD);
+	strscpy(conn->dev_name, conn->link.dev->ibdev->name, sizeof(conn->dev_name));
+	sdp_conn_reset_stats(conn);
+	sdp_flow_begin(conn);
+	sdp_zcopy_begin(&conn->zcopy);
+	err = sdp_stream_alloc(&conn->stream);
+	sdp_release_sock(&conn->sk);
+	return err;
+}
+
+static int sdp_conn_post(struct sdp_conn *conn)
+{
+	int err;
+
+	sdp_lock_sock_nested(&conn->sk, SDP_LOCK_CHILD);
+	err = sdp_rx_post_all(&conn->stream);
+	sdp_release_sock(&conn->sk);
+	return err;
+}
+
 /**
  * sdp_conn_setup() - create queue pair and buffers, and post the buffers
  * @conn: connection that nothing else can transmit on yet
@@ -371,11 +376,7 @@ int sdp_conn_setup(struct sdp_conn *conn, struct rdma_cm_id *id)
 	conn->link.dev = sdp_device_get(id->device);
 	if (!conn->link.dev)
 		return -ENETDOWN;
-	strscpy(conn->dev_name, id->device->name, sizeof(conn->dev_name));
-	sdp_conn_reset_stats(conn);
-	sdp_flow_begin(conn);
-	sdp_zcopy_begin(&conn->zcopy);
-	err = sdp_conn_alloc(conn);
+	err = sdp_conn_begin(conn);
 	if (err)
 		return err;
 	sdp_join_begin(conn);

@@ -371,8 +371,11 @@ void sdp_rx_grow(struct sdp_stream *st)
 	bool grown;
 
 	sdp_owned(sk);
+	/* It was asked for by a connection that is over. */
+	if (!rb->growing)
+		return;
 	old = sdp_mem_account_begin(sk);
-	if (rb->growing && sdp_rx_may_post(st)) {
+	if (sdp_rx_may_post(st)) {
 		grown = sdp_rx_ring_alloc(st) || sdp_rx_grow_size(st) ||
 			sdp_rx_grow_number(st);
 		SDP_INC_STATS(sock_net(sk), grown ? SDP_MIB_RCVBUFGROWS :

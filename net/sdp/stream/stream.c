@@ -49,6 +49,7 @@ int sdp_stream_alloc(struct sdp_stream *st)
 	u32 bytes = sdp_rx_size(st) + SDP_TX_CHUNK;
 	int err;
 
+	st->credit = (struct sdp_credit){};
 	if (!sdp_mem_charge(sk, bytes))
 		return -ENOBUFS;
 	err = sdp_stream_alloc_charged(st);
