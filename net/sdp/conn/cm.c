@@ -159,9 +159,10 @@ static int sdp_cm_route_resolved(struct sdp_conn *conn, struct rdma_cm_id *id)
 	sdp_addr_from_rdma(&id->route.addr.src_addr, &conn->base.local);
 	sdp_release_sock(&conn->sk);
 	err = sdp_conn_setup(conn, id);
-	if (!err)
-		err = sdp_cm_send_hello(conn, id);
-	return err;
+	/* Nobody waits for the answer if it has ended meanwhile. */
+	if (err || test_bit(SDP_CONN_BROKEN, &conn->link.flags))
+		return err;
+	return sdp_cm_send_hello(conn, id);
 }
 
 /**
