@@ -14,6 +14,12 @@
  */
 #define SDP_DISCONNECT_TIMEOUT	(10 * HZ)
 
+/*
+ * Whoever finds that a connection does not linger any more finds the work item queued
+ * that ends it: see sdp_conn_flush().
+ */
+static DEFINE_SPINLOCK(sdp_conn_linger_lock);
+
 /**
  * sdp_conn_broken() - have a connection taken apart in process context
  * @sk: its socket
@@ -112,8 +118,12 @@ void sdp_conn_release_id(struct work_struct *work)
  */
 void sdp_conn_linger_end(struct sdp_conn *conn)
 {
+	unsigned long irq;
+
+	spin_lock_irqsave(&sdp_conn_linger_lock, irq);
 	if (test_and_clear_bit(SDP_CONN_LINGER, &conn->link.flags))
 		queue_work(sdp_wq, &conn->release_id);
+	spin_unlock_irqrestore(&sdp_conn_linger_lock, irq);
 }
 
 /**
