@@ -19,7 +19,6 @@ static bool sdp_join_possible(const struct sdp_conn *conn)
 
 static void sdp_join_done(struct sdp_conn *conn)
 {
-	set_bit(SDP_CONN_LOCAL, &conn->link.flags);
 	/* Nothing comes by the completion queue that could be polled for. */
 	sdp_busy_detach(&conn->link);
 	SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_LOCALENDS);
@@ -71,7 +70,7 @@ int sdp_join_answered(struct sdp_conn *conn, const struct sdp_hello_ack *ack)
 		sdp_pair_leave(&conn->stream);
 		return 0;
 	}
-	if (!sdp_pair_is_claimed(&conn->stream, ack))
+	if (!sdp_pair_confirm(&conn->stream, ack))
 		return -EPROTO;
 	sdp_join_done(conn);
 	return ib_modify_qp(conn->link.qp, &attr, IB_QP_STATE);

@@ -161,18 +161,20 @@ bool sdp_pair_claim(struct sdp_stream *st, const struct sdp_hello *hello)
 	spin_lock_bh(&pair->lock);
 	sdp_pair_enter(pair, SDP_PAIR_ANSWERS, st);
 	pair->claimed = true;
+	/* From now on it ends if the other one leaves. */
+	set_bit(SDP_CONN_LOCAL, &st->link->flags);
 	spin_unlock_bh(&pair->lock);
 	return true;
 }
 
 /**
- * sdp_pair_is_claimed() - whether the other end of a connection is in this kernel
+ * sdp_pair_confirm() - the peer says that it is in this kernel
  * @st: stream of a socket that has offered it
  * @ack: the peer's HelloAck
  *
- * Return: true also if that has left by now.
+ * Return: whether that is true; also if it has left by now.
  */
-bool sdp_pair_is_claimed(const struct sdp_stream *st, const struct sdp_hello_ack *ack)
+bool sdp_pair_confirm(struct sdp_stream *st, const struct sdp_hello_ack *ack)
 {
 	bool claimed;
 
@@ -181,6 +183,8 @@ bool sdp_pair_is_claimed(const struct sdp_stream *st, const struct sdp_hello_ack
 	spin_lock_bh(&st->pair->lock);
 	claimed = st->pair->claimed &&
 		  sdp_pair_has(st->pair, SDP_PAIR_ANSWERS, ack->bufs, ack->act_rcv_size);
+	if (claimed)
+		set_bit(SDP_CONN_LOCAL, &st->link->flags);
 	spin_unlock_bh(&st->pair->lock);
 	return claimed;
 }

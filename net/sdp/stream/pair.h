@@ -18,7 +18,7 @@ struct sdp_stream;
 bool sdp_pair_offer(struct sdp_stream *st);
 u64 sdp_pair_token(const struct sdp_stream *st);
 bool sdp_pair_claim(struct sdp_stream *st, const struct sdp_hello *hello);
-bool sdp_pair_is_claimed(const struct sdp_stream *st, const struct sdp_hello_ack *ack);
+bool sdp_pair_confirm(struct sdp_stream *st, const struct sdp_hello_ack *ack);
 void sdp_pair_leave(struct sdp_stream *st);
 
 /* local.c */
