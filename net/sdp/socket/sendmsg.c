@@ -10,6 +10,9 @@
 #include "conn/conn.h"
 #include "socket.h"
 
+/* So long a writer waits for a reader in this kernel before it fills the send ring. */
+#define SDP_SEND_PATIENCE	max(HZ / 200, 2)
+
 /* sk_stream_error() turns this into the pending error, if there is one. */
 static int sdp_send_error(const struct sock *sk)
 {
@@ -95,6 +98,33 @@ static int sdp_send_wait_space(struct sock *sk, const struct sdp_zmsg *zm, size_
 	return err;
 }
 
+/*
+ * Waits until the other end, in this kernel, has room, but not longer than its reader may
+ * reasonably take: who writes and then reads at one end may rely on the send ring's room.
+ * Returns whether it is worth waiting again.
+ */
+static bool sdp_send_wait_reader(struct sock *sk, const struct sdp_zmsg *zm, long *timeo)
+{
+	long time = min_t(long, *timeo, SDP_SEND_PATIENCE);
+	struct sdp_sock *ssk = sdp_sk(sk);
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	long left = time;
+
+	sdp_send_want_space(sk);
+	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
+	ssk->conn.stream.stats.send_waits++;
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (left && READ_ONCE(ssk->conn.stream.tx.room_wanted) && !signal_pending(current) &&
+	       !sdp_send_check_again(sk, zm))
+		sdp_wait_event(sk, &left, !READ_ONCE(ssk->conn.stream.tx.room_wanted) ||
+			       sdp_send_check_again(sk, zm), &wait);
+	remove_wait_queue(sk_sleep(sk), &wait);
+	WRITE_ONCE(ssk->conn.stream.tx.room_wanted, false);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo -= time - left;
+	return left && !signal_pending(current);
+}
+
 /* Between two parts of a write: what has come is heard, and what is complete leaves. */
 static void sdp_send_go_on(struct sdp_conn *conn, u32 *turns)
 {
@@ -105,12 +135,28 @@ static void sdp_send_go_on(struct sdp_conn *conn, u32 *turns)
 }
 
 /*
+ * The next part of a write, to the other end if that is in this kernel, or into the send
+ * ring; returns bytes, 0 to wait for room, -EFAULT if the next @want bytes are not there.
+ */
+static int sdp_send_part(struct sdp_stream *st, struct msghdr *msg, u32 *want, bool patient)
+{
+	int ret;
+
+	if (sdp_link_is_local(st->link)) {
+		ret = sdp_local_write(st, msg);
+		if (ret || (patient && sdp_local_want_room(st, msg)))
+			return ret;
+	}
+	return sdp_tx_write(st, msg, want);
+}
+
+/*
  * Copies until the ring is full or the program's bytes are in it, and sends what may
  * leave; or returns -EFAULT if the next @want bytes are not there.  The end of the write
  * is looked at when it is known as such.
  */
 static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
-			 size_t *done, u32 *want)
+			 size_t *done, u32 *want, bool patient)
 {
 	struct sdp_stream *st = &ssk->conn.stream;
 	bool more = sdp_tx_begin_write(st);
@@ -119,9 +165,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	bool all;
 
 	while (msg_data_left(msg)) {
-		ret = sdp_link_is_local(st->link) ? sdp_local_write(st, msg) : 0;
-		if (!ret)
-			ret = sdp_tx_write(st, msg, want);
+		ret = sdp_send_part(st, msg, want, patient);
 		if (ret <= 0)
 			break;
 		*done += ret;
@@ -200,6 +244,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 {
 	enum sdp_zcopy_mode mode = SDP_ZCOPY_OFF;
 	struct sdp_sock *ssk = sdp_sk(sk);
+	bool patient = timeo;
 	u32 want = 0;
 	int err;
 
@@ -219,10 +264,12 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 			*done += sdp_send_zcopy(ssk, msg, zm, &timeo, &mode);
 			continue;
 		}
-		err = sdp_send_fill(ssk, msg, done, &want);
+		err = sdp_send_fill(ssk, msg, done, &want, patient);
 		if (err == -EFAULT)
 			err = sdp_fault_in(sk, &msg->msg_iter, want,
 					   &ssk->conn.stream.write_turn);
+		else if (!err && msg_data_left(msg) && ssk->conn.stream.tx.room_wanted)
+			patient = sdp_send_wait_reader(sk, zm, &timeo);
 		else if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, zm, msg_data_left(msg),
 						  &timeo);
@@ -300,7 +347,9 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	sdp_lock_sock(sk);
 	if (!sdp_send_check(sk) && sdp_stream_is(&sdp_sk(sk)->conn.stream, epoch) &&
 	    !sdp_sk(sk)->conn.stream.write_turn &&
-	    sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len)) {
+	    (sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len) ||
+	     (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
+	      sdp_local_short(&sdp_sk(sk)->conn.stream, msg, len)))) {
 		sdp_release_sock(sk);
 		return len;
 	}

@@ -26,7 +26,8 @@ static void sdp_sock_catch_up(struct sock *sk)
 {
 	struct sdp_conn *conn = sdp_conn(sk);
 
-	if (test_and_clear_bit(SDP_CONN_DEFERRED, &conn->link.flags))
+	/* What is sent now completes now if both ends are in this kernel. */
+	while (test_and_clear_bit(SDP_CONN_DEFERRED, &conn->link.flags))
 		sdp_conn_process(conn, SDP_FLUSH_CALL);
 }
 

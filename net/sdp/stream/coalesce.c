@@ -8,9 +8,6 @@
 
 #include "stream.h"
 
-/* What such a write may say; it does not matter whether it would wait. */
-#define SDP_JOIN_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL)
-
 /* Whether no limit that user space or the system has set is near. */
 static bool sdp_tx_join_fits(const struct sdp_stream *st, u32 len)
 {
@@ -45,7 +42,7 @@ bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len)
 
 	sdp_owned(st->sk);
 	if (!len || len >= SDP_MIN_ZCOPY_THRESHOLD ||
-	    (msg->msg_flags & ~SDP_JOIN_FLAGS) || msg->msg_controllen ||
+	    (msg->msg_flags & ~SDP_SEND_FAST) || msg->msg_controllen ||
 	    sdp_tx_is_empty(tx) || !sdp_tx_waits_by_itself(st) ||
 	    !sdp_tx_join_fits(st, len))
 		return false;

@@ -13,6 +13,8 @@
 
 /* From so many bytes on a write goes straight to the other end; others may be coalesced. */
 #define SDP_LOCAL_LEAST		PAGE_SIZE
+/* In a burst only these: they take longer to copy once more than a reader to wake up. */
+#define SDP_LOCAL_BULK		(32U * 1024)
 /* For so many bytes an instruction that moves them pays. */
 #define SDP_LOCAL_LONG		256
 /* So many bytes of a program's are copied at once, while softirqs wait. */
@@ -20,8 +22,7 @@
 
 /**
  * struct sdp_local_from - what is left to be copied of a request
- * @sge: piece that has the next byte, by the processor's address; if that is 0 the bytes
- *	are where they belong already, see sdp_local_place()
+ * @sge: piece that has the next byte, by the processor's address
  * @off: where in it
  */
 struct sdp_local_from {
@@ -68,8 +69,7 @@ static void sdp_local_copy(struct sdp_local_from *from, void *to, u32 len)
 			from->off = 0;
 		}
 		part = min(len, from->sge->length - from->off);
-		if (from->sge->addr)
-			sdp_local_move(to, (void *)(uintptr_t)from->sge->addr + from->off, part);
+		sdp_local_move(to, (void *)(uintptr_t)from->sge->addr + from->off, part);
 		from->off += part;
 	}
 }
@@ -172,8 +172,8 @@ static int sdp_local_execute(struct sdp_stream *to, const struct ib_send_wr *wr)
  * @st: stream of a locked socket (by its owner or in softirq) that is an end of a pair
  * @wr: the requests, with the processor's addresses
  *
- * Both ends look at what has come when no socket lock keeps softirqs away: before this
- * returns if it was called by the owner.
+ * The other end looks at what has come when no socket lock keeps softirqs away, and this
+ * one at its completions when its owner releases the lock.
  *
  * Return: whether all were executed; if not the connection is to end, as the other end
  * does.
@@ -192,7 +192,10 @@ bool sdp_local_submit(struct sdp_stream *st, const struct ib_send_wr *wr)
 	if (signaled > 0) {
 		/* Pairs with the acquire in sdp_tx_reap(). */
 		smp_store_release(&st->tx.signaled_done, st->tx.signaled_done + signaled);
-		tasklet_schedule(&pair->kick[st->pair_end]);
+		if (sdp_sock_owned(st->sk))
+			set_bit(SDP_CONN_DEFERRED, &st->link->flags);
+		else
+			tasklet_schedule(&pair->kick[st->pair_end]);
 	}
 	spin_unlock_bh(&pair->lock);
 	return signaled >= 0;
@@ -246,32 +249,81 @@ static u32 sdp_local_place(struct sdp_stream *st, struct iov_iter *from, u32 len
 	return done;
 }
 
-static int sdp_local_map(struct sdp_payload *payload, u32 off, u32 len, struct ib_sge *sge)
+/* The other end learns of what was copied to where it belongs. */
+static void sdp_local_tell(struct sdp_stream *st, struct sdp_stream *to, u32 len)
 {
-	*sge = (struct ib_sge){ .length = len };
-	return 1;
+	struct sdp_tx *tx = &st->tx;
+	struct sdp_msg msg = {
+		.bsdh.mid = SDP_MID_DATA,
+		.bsdh.flags = sdp_oob_flags(tx, false),
+		.payload_len = len,
+	};
+	struct ib_wc wc = { .opcode = IB_WC_RECV, .byte_len = len };
+
+	lockdep_assert_held(&st->pair->lock);
+	/* It was promised. */
+	if (WARN_ON_ONCE(!sdp_local_buf(to)))
+		return;
+	sdp_tx_say(st, &msg);
+	if (tx->out.size) {
+		wc.opcode = IB_WC_RECV_RDMA_WITH_IMM;
+		wc.wc_flags = IB_WC_WITH_IMM;
+		wc.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg.bsdh));
+		sdp_outring_write(&tx->out, len);
+		sdp_burst_sent(&tx->burst, len);
+	} else {
+		wc.byte_len += sdp_msg_encode(&msg, sdp_local_buf(to)->bsdh, SDP_MSG_HDR_MAX);
+	}
+	sdp_rx_note(to, &wc);
 }
 
-static struct sdp_done *sdp_local_consume(struct sdp_payload *payload, u32 len)
+/* What was sent has arrived; it is not in the send ring, nor was any request posted. */
+static void sdp_local_count(struct sdp_stream *st, u32 len)
 {
-	return NULL;
+	st->stats.bytes_acked += len;
+	sdp_need_answered(&st->rx.ring.need);
+	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
+	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_LOCALBYTESOUT, len);
 }
 
-/* What sdp_local_place() has copied. */
-static struct sdp_payload sdp_local_payload = {
-	.map = sdp_local_map,
-	.consume = sdp_local_consume,
-};
+/* Whether what comes next may wait for company: writes come faster than answers. */
+static bool sdp_local_is_burst(const struct sdp_stream *st)
+{
+	return st->tx.out.size && sdp_burst_hold(&st->tx.burst);
+}
 
 /*
- * Whether what is written need not wait for anything that goes before it, or for company,
- * and may be posted: see sdp_conn_drain().
+ * Has an end look at what was delivered, before this returns; the socket of the caller, who
+ * is its owner, is not locked against softirqs.  The end may have left meanwhile, and is
+ * released here.
  */
-static bool sdp_local_may_write(const struct sdp_stream *st, struct msghdr *msg)
+static void sdp_local_kick(struct sdp_stream *to)
 {
-	return sdp_tx_is_empty(&st->tx) && msg_data_left(msg) >= SDP_LOCAL_LEAST &&
+	struct sock *sk = to->sk;
+
+	local_bh_disable();
+	sdp_link_kick(to->link);
+	local_bh_enable();
+	sock_put(sk);
+}
+
+/*
+ * Whether what is written need not wait for anything that goes before it, and may be
+ * posted: see sdp_conn_drain().
+ */
+static bool sdp_local_may_write(const struct sdp_stream *st, const struct msghdr *msg)
+{
+	return sdp_tx_is_empty(&st->tx) && !sdp_tx_stalled(&st->tx) &&
 	       !(msg->msg_flags & (MSG_OOB | SDP_SEND_MORE)) &&
 	       !sdp_base(st->sk)->opt.cork && sdp_rx_may_post(st);
+}
+
+/* What sdp_local_write() takes if the other end has the room. */
+static bool sdp_local_suits(const struct sdp_stream *st, struct msghdr *msg)
+{
+	size_t least = sdp_local_is_burst(st) ? SDP_LOCAL_BULK : SDP_LOCAL_LEAST;
+
+	return msg_data_left(msg) >= least && sdp_local_may_write(st, msg);
 }
 
 /**
@@ -288,10 +340,12 @@ static bool sdp_local_may_write(const struct sdp_stream *st, struct msghdr *msg)
 u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg)
 {
 	u32 len = min_t(size_t, msg_data_left(msg), INT_MAX);
+	struct sdp_pair *pair = st->pair;
+	struct sdp_stream *to;
 	enum sdp_tx_wait why;
 
 	sdp_owned(st->sk);
-	if (!sdp_local_may_write(st, msg))
+	if (!sdp_local_suits(st, msg))
 		return 0;
 	sdp_tx_want(st, len);
 	len = sdp_tx_fit(st, min(len, st->tx.max_payload), &why);
@@ -299,9 +353,116 @@ u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg)
 		len = sdp_local_place(st, &msg->msg_iter, len);
 	if (!len)
 		return 0;
-	WRITE_ONCE(st->async_bytes, st->async_bytes + len);
-	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_LOCALBYTESOUT, len);
-	/* If the connection ends now it is as if it had ended a moment later. */
-	sdp_tx_send_direct(st, len, &sdp_local_payload, SDP_FLUSH_CALL);
+	spin_lock_bh(&pair->lock);
+	to = pair->end[!st->pair_end];
+	/* If the other end has left it is as if it had done so a moment later. */
+	if (to) {
+		sdp_local_tell(st, to, len);
+		sock_hold(to->sk);
+	}
+	spin_unlock_bh(&pair->lock);
+	if (to)
+		sdp_local_kick(to);
+	sdp_local_count(st, len);
 	return len;
+}
+
+static bool sdp_local_has_room(const struct sdp_stream *st)
+{
+	enum sdp_tx_wait why;
+
+	return sdp_tx_fit(st, SDP_LOCAL_LEAST, &why) == SDP_LOCAL_LEAST;
+}
+
+/**
+ * sdp_local_want_room() - whether a writer had better wait for room at the other end
+ * @st: stream of a locked socket for which sdp_local_write() has returned 0
+ * @msg: what is left to be written
+ *
+ * There is room in the send ring as well, but what is copied there is copied once more.
+ *
+ * Return: true if that is all that is missing; sdp_sock::sk_write_space() is called when
+ * there is room, and sdp_tx::room_wanted is false then.
+ */
+bool sdp_local_want_room(struct sdp_stream *st, struct msghdr *msg)
+{
+	sdp_owned(st->sk);
+	st->tx.room_wanted = sdp_local_suits(st, msg) && !sdp_local_has_room(st);
+	return st->tx.room_wanted;
+}
+
+/**
+ * sdp_local_look_for_room() - messages have come, which may have told of room
+ * @st: stream of a locked socket (by its owner or in softirq) that is an end of a pair
+ */
+void sdp_local_look_for_room(struct sdp_stream *st)
+{
+	sdp_owned(st->sk);
+	if (!st->tx.room_wanted || !sdp_local_has_room(st))
+		return;
+	WRITE_ONCE(st->tx.room_wanted, false);
+	st->sk->sk_write_space(st->sk);
+}
+
+/* Whether the other end has read all that it got: then nothing is won by waiting for more. */
+static bool sdp_local_has_read(const struct sdp_stream *to)
+{
+	return !READ_ONCE(to->rx.bytes) && READ_ONCE(to->rx.seen) == to->rx.done;
+}
+
+/* Returns whether all was copied to the other end, which has been told. */
+static bool sdp_local_put(struct sdp_stream *st, struct sdp_stream *to, struct msghdr *msg,
+			  u32 len)
+{
+	void *room;
+	u32 part;
+
+	if (!to || !sdp_local_has_read(to))
+		return false;
+	room = sdp_local_room(st, to, 0, &part);
+	if (!room || part < len || !sdp_copy_in(room, len, &msg->msg_iter))
+		return false;
+	sdp_local_tell(st, to, len);
+	return true;
+}
+
+/**
+ * sdp_local_short() - a write for which the other end may wait
+ * @st: stream of a locked socket that may be written to
+ * @msg: what user space writes
+ * @len: bytes
+ *
+ * The fast path of sdp_send_locked() for requests and answers: if both ends have nothing
+ * else to do, what is written is copied, and its reader woken.
+ *
+ * Context: process context; does not wait for user memory.
+ * Return: whether the bytes were taken; if not, nothing has happened.
+ */
+bool sdp_local_short(struct sdp_stream *st, struct msghdr *msg, size_t len)
+{
+	struct sdp_pair *pair = st->pair;
+	struct sdp_stream *to;
+	enum sdp_tx_wait why;
+
+	sdp_owned(st->sk);
+	if (!sdp_link_is_local(st->link) || !len || len > SDP_LOCAL_PART ||
+	    (msg->msg_flags & ~SDP_SEND_FAST) || msg->msg_controllen ||
+	    !sdp_local_may_write(st, msg) || len > st->tx.max_payload ||
+	    sdp_local_is_burst(st) ||
+	    sdp_tx_fit(st, len, &why) < len)
+		return false;
+	spin_lock_bh(&pair->lock);
+	to = pair->end[!st->pair_end];
+	if (sdp_local_put(st, to, msg, len))
+		sock_hold(to->sk);
+	else
+		to = NULL;
+	spin_unlock_bh(&pair->lock);
+	if (!to)
+		return false;
+	sdp_local_kick(to);
+	st->tx.intent = SDP_INTENT_NONE;
+	sdp_local_count(st, len);
+	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_BYTESOUT, len);
+	return true;
 }

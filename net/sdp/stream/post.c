@@ -161,6 +161,33 @@ static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
 	stats->last_out = jiffies;
 }
 
+/**
+ * sdp_tx_say() - fill in what a message says of the connection, and remember that it did
+ * @st: stream of a locked socket, credits are available
+ * @msg: the message, with its kind, flags and length; it leaves next
+ */
+void sdp_tx_say(struct sdp_stream *st, struct sdp_msg *msg)
+{
+	struct sdp_tx *tx = &st->tx;
+	u32 len = msg->payload_len;
+
+	tx->empty_due = false;
+	/* What a message says is posted, the device has. */
+	sdp_rx_settle(st);
+	sdp_credit_transmit(&st->credit, &msg->bsdh,
+			    sdp_flow_windows(st->flow, tx->out.piece, len));
+	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
+	if (!st->flow->tells_space)
+		sdp_rx_ring_tell(st);
+	if (len || msg->bsdh.mid == SDP_MID_DISCONN || msg->bsdh.mid == SDP_MID_RDMAWRCOMPL) {
+		tx->last_seq = msg->bsdh.mseq;
+		if (!st->link->dev->acked_on_completion)
+			sdp_alive_stalled(st);
+	}
+	tx->answers &= !len;
+	sdp_tx_count(&st->stats, len);
+}
+
 /* Sends one message. */
 static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct sdp_tx_how how)
 {
@@ -178,20 +205,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		wr.wr.send_flags = IB_SEND_SIGNALED;
 	if (msg->bsdh.flags & SDP_OOB_PEND)
 		wr.wr.send_flags |= IB_SEND_SOLICITED;
-	tx->empty_due = false;
-
-	/* What a message says is posted, the device has. */
-	sdp_rx_settle(st);
-	sdp_credit_transmit(&st->credit, &msg->bsdh,
-			    sdp_flow_windows(st->flow, tx->out.piece, len));
-	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
-	if (!st->flow->tells_space)
-		sdp_rx_ring_tell(st);
-	if (len || msg->bsdh.mid == SDP_MID_DISCONN || msg->bsdh.mid == SDP_MID_RDMAWRCOMPL) {
-		tx->last_seq = msg->bsdh.mseq;
-		if (!st->link->dev->acked_on_completion)
-			sdp_alive_stalled(st);
-	}
+	sdp_tx_say(st, msg);
 	if (len && tx->out.size)
 		sdp_tx_build_write(st, msg, how.payload, &wr);
 	else if (sdp_immediate_saves(st, msg))
@@ -200,8 +214,6 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		sdp_tx_build_send(st, msg, how.payload, &wr);
 	if (!sdp_tx_consume(st, len, &how))
 		return false;
-	sdp_tx_count(&st->stats, len);
-	tx->answers &= !len;
 	if (wr.wr.opcode == IB_WR_RDMA_WRITE)
 		return sdp_tx_submit_ring_data(st, msg, &wr, answers);
 	return sdp_tx_submit(st, &wr.wr, answers);

@@ -23,6 +23,9 @@ struct sdp_tx;
 /* How splice() and sendfile() promise more is the kernel's version's affair. */
 #define SDP_SEND_MORE	(MSG_MORE | MSG_SENDPAGE_NOTLAST)
 
+/* What a write on a fast path may say; it does not matter whether it would wait. */
+#define SDP_SEND_FAST	(MSG_DONTWAIT | MSG_NOSIGNAL)
+
 void sdp_tx_set_peer(struct sdp_stream *st, u32 rcv_size);
 int sdp_tx_handle_chrcvbuf_ack(struct sdp_stream *st, u32 rcv_size);
 int sdp_tx_ring_avail(struct sdp_stream *st, const struct sdp_ravah *ravah);
@@ -39,6 +42,7 @@ void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_stream *st);
 
 /* post.c */
+void sdp_tx_say(struct sdp_stream *st, struct sdp_msg *msg);
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post_done(struct sdp_stream *st, struct sdp_msg *msg, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
