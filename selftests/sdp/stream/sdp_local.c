@@ -4,10 +4,12 @@
  * do, what they carry, and that nobody gets into one who is not its end.  Needs root.
  */
 #define _GNU_SOURCE
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -149,6 +151,76 @@ static void run_short_before_long(void)
 static void short_before_long(void)
 {
 	allowed(run_short_before_long);
+}
+
+/* Requests and answers, each read at once: none takes the way that a stream takes. */
+static void run_requests(void)
+{
+	long before = sdp_stat("LocalBytesOut");
+	struct pair p = new_pair();
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		send_pattern(p.client, SEED_UP, i, 1, 1);
+		recv_pattern(p.server, SEED_UP, i, 1, 1);
+		send_pattern(p.server, SEED_DOWN, i * 1000, 1000, 1000);
+		recv_pattern(p.client, SEED_DOWN, i * 1000, 1000, 1000);
+	}
+	CHECK(sdp_stat("LocalBytesOut") - before >= 90 * 1001);
+	CHECK_EQ(ioctl_int(p.client, SIOCOUTQ), 0);
+	close_pair(p);
+}
+
+static void requests(void)
+{
+	allowed(run_requests);
+}
+
+/* A writer that is faster than its reader waits for room where no byte is copied twice. */
+static void run_stream(void)
+{
+	long before = sdp_stat("LocalBytesOut");
+	struct pair p = new_pair();
+	struct job job = { .fd = p.client, .seed = SEED_UP, .len = 16 * MIB, .chunk = 65536 };
+	uint64_t pos = 0;
+
+	WAIT_FOR(({
+		pthread_t writer;
+
+		job.pos = pos;
+		thread_start(&writer, write_job, &job);
+		recv_pattern(p.server, SEED_UP, pos, job.len, 65536);
+		thread_join(writer);
+		pos += job.len;
+		sdp_stat("LocalBytesOut") - before > (long)pos / 4;
+	}));
+	close_pair(p);
+}
+
+static void stream(void)
+{
+	allowed(run_stream);
+}
+
+/* But it does not wait for ever: who writes may be who reads. */
+static void run_writer_reads(void)
+{
+	struct pair p = new_pair();
+	uint64_t room;
+
+	set_nonblock(p.client, true);
+	room = fill_pipe(p.client, SEED_UP);
+	recv_pattern(p.server, SEED_UP, 0, room, 65536);
+	set_nonblock(p.client, false);
+	room = room / 4 * 3;
+	send_pattern(p.client, SEED_DOWN, 0, room, room);
+	recv_pattern(p.server, SEED_DOWN, 0, room, 65536);
+	close_pair(p);
+}
+
+static void writer_reads(void)
+{
+	allowed(run_writer_reads);
 }
 
 /* What is not there is waited for; where there is nothing the write ends. */
@@ -475,6 +547,9 @@ static const struct sdp_case cases[] = {
 	CASE(both_ways_at_once, CASE_SDP_ONLY),
 	CASE(sizes, CASE_SDP_ONLY),
 	CASE(short_before_long, CASE_SDP_ONLY),
+	CASE(requests, CASE_SDP_ONLY),
+	CASE(stream, CASE_SDP_ONLY | CASE_LONG),
+	CASE(writer_reads, CASE_SDP_ONLY),
 	CASE(memory_not_there, CASE_SDP_ONLY),
 	CASE(memory_that_ends, CASE_SDP_ONLY),
 	CASE(reader_that_waits, CASE_SDP_ONLY),
