@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a consumer in the kernel may ask of a software iWARP provider, beyond
- * the verbs.
+ * What a consumer in the kernel may ask of a software iWARP provider, beyond the verbs.
+ * Documentation/internals/provider-interface.rst is the contract.
  *
- * The provider exports one symbol, iw_ulp_ops.  It is looked up when it is
- * needed, so that neither module has to be there for the other:
- *
- *	const struct iw_ulp_ops *ops = symbol_get(iw_ulp_ops);
- *
- *	if (ops) {
- *		caps = ops->caps(ibdev);
- *		symbol_put(iw_ulp_ops);
- *	}
+ * A provider exports one struct iw_ulp_ops, whose name begins with that of its module:
+ * IW_ULP_OPS_FORMAT.  It is looked up when a device is there, so that neither module has
+ * to be there for the other; and either may be older than the other, as each says how much
+ * of the structures it knows.
  */
 #ifndef _NET_IW_ULP_H
 #define _NET_IW_ULP_H
@@ -23,22 +18,93 @@ struct ib_device;
 struct ib_qp;
 struct iov_iter;
 
+/* The symbol that the module of a device's driver exports, made of the module's name. */
+#define IW_ULP_OPS_FORMAT	"%s_iw_ulp_ops"
+
 /**
- * enum iw_ulp_cap - what a provider does that iWARP does not promise
+ * enum iw_ulp_flag - what a provider does that iWARP does not promise
  * @IW_ULP_HOLD: a message without a receive request can wait for one, and its
  *	sender is held back by TCP, instead of the connection being ended
  * @IW_ULP_IMMEDIATE: RDMA writes may carry immediate data (RFC 7306, section
  *	6), if the peer's device can do the same
+ * @IW_ULP_READ: iw_ulp_ops.read may find the peer in the same kernel
+ * @IW_ULP_MODEL: the hardware is a model, whose work some processor does
  */
-enum iw_ulp_cap {
+enum iw_ulp_flag {
 	IW_ULP_HOLD		= BIT(0),
 	IW_ULP_IMMEDIATE	= BIT(1),
+	IW_ULP_READ		= BIT(2),
+	IW_ULP_MODEL		= BIT(3),
+};
+
+/**
+ * enum iw_ulp_function - work that the stack below the verbs may do
+ * @IW_ULP_MARKERS: puts markers into the stream (RFC 5044, section 4.3)
+ * @IW_ULP_CRC: computes and checks checksums of FPDUs
+ * @IW_ULP_DEMUX: finds the memory that a segment belongs in, and puts it there
+ * @IW_ULP_EARLY: does so before a hole ahead of it in TCP's stream is filled
+ * @IW_ULP_TX_BUFFER: keeps a copy of what is sent until the peer's TCP has it
+ * @IW_ULP_COALESCE: lets short messages that wait share a segment of TCP
+ * @IW_ULP_FLOW_CONTROL: holds a sender back that has no receive request at the peer
+ * @IW_ULP_TX_ZCOPY: sends from the consumer's memory without a copy by the host
+ *
+ * Others may follow, up to IW_ULP_FUNCTIONS.
+ */
+enum iw_ulp_function {
+	IW_ULP_MARKERS,
+	IW_ULP_CRC,
+	IW_ULP_DEMUX,
+	IW_ULP_EARLY,
+	IW_ULP_TX_BUFFER,
+	IW_ULP_COALESCE,
+	IW_ULP_FLOW_CONTROL,
+	IW_ULP_TX_ZCOPY,
+};
+
+#define IW_ULP_FUNCTIONS	16
+
+/**
+ * enum iw_ulp_where - where a function is done
+ * @IW_ULP_ABSENT: nowhere: it is not there, it is off, or the provider does not know it
+ * @IW_ULP_SOFTWARE: by the host
+ * @IW_ULP_HARDWARE: by the adapter
+ */
+enum iw_ulp_where {
+	IW_ULP_ABSENT,
+	IW_ULP_SOFTWARE,
+	IW_ULP_HARDWARE,
+};
+
+/**
+ * struct iw_ulp_info - what a provider says of a device
+ * @flags: enum iw_ulp_flag; does not change while the device is there
+ * @segment: the longest payload of a send in one FPDU that fits a segment of TCP with
+ *	time stamps, over IPv6 as over IPv4, with the MTU that the network device has now;
+ *	0 if not known
+ * @tx_full: from how many bytes on that TCP has not sent yet requests are left in the
+ *	send queue, of queue pairs that hold if there are such; 0 if TCP alone decides
+ * @tx_wake: below how many requests are taken again; no more than @tx_full
+ * @functions: enum iw_ulp_where of each enum iw_ulp_function
+ *
+ * But for @flags all of it is about connections that are made from now on, and what this
+ * end asks for: a peer may want markers or checksums that we do not.  Zero always means
+ * that there is nothing; fields are only added behind the last.
+ */
+struct iw_ulp_info {
+	u32 flags;
+	u32 segment;
+	u32 tx_full;
+	u32 tx_wake;
+	u8 functions[IW_ULP_FUNCTIONS];
 };
 
 /**
  * struct iw_ulp_ops - what a provider offers
- * @caps: what it can do for one of its devices, enum iw_ulp_cap; 0 for a device
- *	that is not the provider's.  Context: any.
+ * @size: sizeof(struct iw_ulp_ops) where the provider was compiled.  What is behind it
+ *	is not there, as an operation is not that is NULL.
+ * @query: say what is done where.  At most @size bytes of @info are written, which the
+ *	caller has cleared.  Returns 0, or -EOPNOTSUPP for a device that is not the
+ *	provider's.  Context: any.
  * @hold: have a queue pair hold; returns 0, -EINVAL if it is connected, or
  *	-EOPNOTSUPP if it is not the provider's.  Context: any.
  * @read: where both ends are in one kernel, read the memory that an STag of the
@@ -52,12 +118,11 @@ enum iw_ulp_cap {
  *	lock.  Context: process.
  */
 struct iw_ulp_ops {
-	u32 (*caps)(const struct ib_device *ibdev);
+	size_t size;
+	int (*query)(const struct ib_device *ibdev, struct iw_ulp_info *info, size_t size);
 	int (*hold)(struct ib_qp *ibqp);
 	ssize_t (*read)(struct ib_qp *ibqp, u32 stag, u64 addr,
 			struct iov_iter *to, size_t len);
 };
-
-extern const struct iw_ulp_ops iw_ulp_ops;
 
 #endif /* _NET_IW_ULP_H */

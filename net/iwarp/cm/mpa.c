@@ -55,6 +55,18 @@ u32 iwp_mpa_interval(bool markers)
 	return markers ? READ_ONCE(iwp_interval) : IWARP_NO_MARKERS;
 }
 
+/**
+ * iwp_mpa_wishes() - get what new connections of this end ask for
+ * @wishes: filled in
+ *
+ * Context: any.
+ */
+void iwp_mpa_wishes(struct iwp_mpa_wishes *wishes)
+{
+	wishes->interval = iwp_mpa_interval(READ_ONCE(iwp_markers));
+	wishes->crc = READ_ONCE(iwp_crc);
+}
+
 /* Checksums cost nothing in the engine's model, so an engine does not ask for them. */
 static bool iwp_mpa_crc(const struct iwp_ep *ep)
 {

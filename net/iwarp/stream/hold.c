@@ -20,8 +20,6 @@
 #define IWP_SPILL_SIZE		SZ_128K
 /* TCP's buffers, beyond which the sender waits. */
 #define IWP_HOLD_BUFFER		SZ_256K
-/* Requests are segmented while TCP has less unsent data than this. */
-#define IWP_HOLD_UNSENT		SZ_64K
 /* Interval of polling user receive queues. */
 #define IWP_HOLD_POLL		msecs_to_jiffies(4)
 

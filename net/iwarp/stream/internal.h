@@ -7,9 +7,8 @@
 
 /* Maximum fragments of a segment, if all pages are of order 0. */
 #define IWP_TX_SEG_VECS		20
-/* The same, and the maximum segment length, if the engine gathers data and markers. */
+/* The same, if the engine gathers data and markers; see IWP_TX_SG_ROOM. */
 #define IWP_TX_SG_VECS		56
-#define IWP_TX_SG_ROOM		8960
 
 /* First RDMA Read number: small enough for every connection to wrap soon. */
 #define IWP_READS_FIRST		(-4u)

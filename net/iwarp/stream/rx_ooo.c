@@ -323,6 +323,17 @@ iwp_ooo_copy(const struct inet_connection_sock_af_ops *orig)
 }
 
 /**
+ * iwp_ooo_enabled() - whether new connections place early what has markers
+ *
+ * Context: any.
+ * Return: what the module parameter says.
+ */
+bool iwp_ooo_enabled(void)
+{
+	return READ_ONCE(iwp_early_enabled);
+}
+
+/**
  * iwp_ooo_watch() - enable early placement, if possible
  * @qp: queue pair that starts Full Operation
  *
@@ -337,7 +348,7 @@ void iwp_ooo_watch(struct iwp_qp *qp)
 	struct iwp_early *early;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
-	if (!qp->rx.wire.interval || !READ_ONCE(iwp_early_enabled))
+	if (!qp->rx.wire.interval || !iwp_ooo_enabled())
 		return;
 	ops = iwp_ooo_copy(icsk->icsk_af_ops);
 	early = ops ? iwp_early_new(qp) : NULL;

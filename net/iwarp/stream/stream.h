@@ -9,11 +9,18 @@
 #ifndef _IWP_STREAM_H
 #define _IWP_STREAM_H
 
+#include <linux/sizes.h>
 #include <net/tcp.h>
 
 #include "core/core.h"
 #include "mem/mem.h"
 #include "queue/queue.h"
+
+/* If a queue pair holds: requests are segmented while TCP has less unsent data. */
+#define IWP_HOLD_UNSENT		SZ_64K
+
+/* Maximum segment length, if the engine gathers data and markers. */
+#define IWP_TX_SG_ROOM		8960
 
 /*
  * Bytes acknowledged by the peer's TCP since iwp_tx_acked(). At the start the MPA
@@ -63,6 +70,7 @@ void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
 		     u32 bytes, u8 flags, u64 value);
 
 /* rx_ooo.c */
+bool iwp_ooo_enabled(void);
 void iwp_ooo_watch(struct iwp_qp *qp);
 void iwp_ooo_unwatch(struct sock *sk);
 

@@ -243,7 +243,7 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	if (err)
 		return err;
 	conn->link.qp = id->qp;
-	if (conn->link.dev->caps & IW_ULP_HOLD && conn->stream.features & SDP_FEAT_NIC)
+	if (conn->link.dev->info.flags & IW_ULP_HOLD && conn->stream.features & SDP_FEAT_NIC)
 		err = conn->link.dev->ulp->hold(conn->link.qp);
 	return err;
 }

@@ -2,18 +2,21 @@
 /*
  * RDMA devices: their arrival, their removal, and ports that go down.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "flow/flow.h"
 #include "busy.h"
 #include "device.h"
 #include "link.h"
+#include "ulp.h"
 
 /* Protects the step from a device's client data to a counted reference. */
 static DEFINE_SPINLOCK(sdp_device_lock);
 static struct ib_client sdp_ib_client;
 static atomic_t sdp_device_nr_tcp_ports = ATOMIC_INIT(0);
+/* All devices, for those who list them. */
+static LIST_HEAD(sdp_devices);
+static DEFINE_MUTEX(sdp_devices_mutex);
 
 static const struct {
 	enum rdma_driver_id driver;
@@ -69,6 +72,25 @@ void sdp_device_put(struct sdp_device *dev)
 {
 	if (refcount_dec_and_test(&dev->refs))
 		complete(&dev->released);
+}
+
+/**
+ * sdp_device_for_each() - look at all devices that a namespace has access to
+ * @net: namespace
+ * @look: called for each, which stays as long as this takes; must not sleep for long
+ * @ctx: its argument
+ */
+void sdp_device_for_each(const struct net *net,
+			 void (*look)(const struct sdp_device *dev, void *ctx),
+			 void *ctx)
+{
+	const struct sdp_device *dev;
+
+	mutex_lock(&sdp_devices_mutex);
+	list_for_each_entry(dev, &sdp_devices, node)
+		if (rdma_dev_access_netns(dev->ibdev, net))
+			look(dev, ctx);
+	mutex_unlock(&sdp_devices_mutex);
 }
 
 /**
@@ -180,8 +202,8 @@ static void sdp_device_is_iwarp(struct sdp_device *dev)
 	dev->answers_disconnect = true;
 	dev->cm_limits_reads = true;
 	dev->tcp_ports = true;
-	dev->holds = dev->caps & IW_ULP_HOLD;
-	if (dev->caps & IW_ULP_IMMEDIATE)
+	dev->holds = dev->info.flags & IW_ULP_HOLD;
+	if (dev->info.flags & IW_ULP_IMMEDIATE)
 		dev->immediate = SDP_FEAT_IW_IMMEDIATE;
 }
 
@@ -191,25 +213,6 @@ static void sdp_device_is_ib(struct sdp_device *dev)
 	dev->acked_on_completion = true;
 	dev->holds = true;
 	dev->immediate = SDP_FEAT_IMMEDIATE;
-}
-
-/*
- * What a software iWARP provider can do beyond what iWARP promises; NULL if nothing.
- * SDP then leaves out what it would otherwise do itself: messages that say what a write
- * has done, and, with virtual windows, the precaution against RNR.  The provider's code
- * is there as long as its device is, and its removal waits until the connections are
- * gone.
- */
-static const struct iw_ulp_ops *sdp_device_ulp(const struct ib_device *ibdev)
-{
-	const struct iw_ulp_ops *ops = symbol_get(iw_ulp_ops);
-	bool ours;
-
-	if (!ops)
-		return NULL;
-	ours = ops->caps(ibdev);
-	symbol_put(iw_ulp_ops);
-	return ours ? ops : NULL;
 }
 
 static int sdp_device_add(struct ib_device *ibdev)
@@ -222,8 +225,7 @@ static int sdp_device_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
-	dev->ulp = sdp_device_ulp(ibdev);
-	dev->caps = dev->ulp ? dev->ulp->caps(ibdev) : 0;
+	sdp_ulp_ask(dev);
 	dev->quirks = sdp_device_quirks(ibdev);
 	/* iwarp.ko is another driver of that name, and copies what peers read. */
 	if (dev->ulp)
@@ -242,6 +244,9 @@ static int sdp_device_add(struct ib_device *ibdev)
 	ib_register_event_handler(&dev->events);
 	atomic_add(dev->tcp_ports, &sdp_device_nr_tcp_ports);
 	ib_set_client_data(ibdev, &sdp_ib_client, dev);
+	mutex_lock(&sdp_devices_mutex);
+	list_add_tail(&dev->node, &sdp_devices);
+	mutex_unlock(&sdp_devices_mutex);
 	return 0;
 }
 
@@ -255,6 +260,9 @@ static void sdp_device_remove(struct ib_device *ibdev, void *client_data)
 	struct sdp_device *dev = client_data;
 	struct sdp_link *link;
 
+	mutex_lock(&sdp_devices_mutex);
+	list_del(&dev->node);
+	mutex_unlock(&sdp_devices_mutex);
 	spin_lock(&sdp_device_lock);
 	ib_set_client_data(ibdev, &sdp_ib_client, NULL);
 	spin_unlock(&sdp_device_lock);

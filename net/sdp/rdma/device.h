@@ -14,6 +14,7 @@
 #include <net/iw_ulp.h>
 #include <rdma/ib_verbs.h>
 
+struct net;
 struct net_device;
 struct sdp_link;
 
@@ -36,9 +37,11 @@ struct sdp_link;
  * @holds: a message waits while the receiver has posted no buffer for it
  * @immediate: immediate data that it carries, SDP_FEAT_*
  * @ulp: what its provider offers beyond the verbs, or NULL
- * @caps: enum iw_ulp_cap of it
+ * @ulp_ops: where @ulp points to: every operation is there
+ * @info: what the provider has said when the device came; zeros without one
  * @quirks: what is peculiar to its driver, SDP_QUIRK_*
  * @flows: engines of flow control that it can carry, SDP_FEAT_*
+ * @node: entry in the list of all devices
  * @refs: one for the device's presence, one for each connection
  * @released: completed when the last reference is gone
  * @lock: protects @conns and @removed
@@ -61,9 +64,11 @@ struct sdp_device {
 	bool holds;
 	u16 immediate;
 	const struct iw_ulp_ops *ulp;
-	u32 caps;
+	struct iw_ulp_ops ulp_ops;
+	struct iw_ulp_info info;
 	u32 quirks;
 	u16 flows;
+	struct list_head node;
 	refcount_t refs;
 	struct completion released;
 	spinlock_t lock; /* protects @conns and @removed */
@@ -80,6 +85,9 @@ void sdp_device_put(struct sdp_device *dev);
 bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link);
 void sdp_device_unlink(struct sdp_link *link);
 bool sdp_device_any_tcp_ports(void);
+void sdp_device_for_each(const struct net *net,
+			 void (*look)(const struct sdp_device *dev, void *ctx),
+			 void *ctx);
 
 int __init sdp_device_init_module(void);
 void sdp_device_exit_module(void);

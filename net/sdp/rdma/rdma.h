@@ -11,5 +11,6 @@
 #include "link.h"
 #include "rdmacg.h"
 #include "region.h"
+#include "ulp.h"
 
 #endif /* _SDP_RDMA_H */

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a device's provider offers and says beyond the verbs.
+ *
+ * SDP then leaves out what it would otherwise do itself: messages that say what a write has
+ * done, and, with virtual windows, the precaution against RNR.  Of a device whose provider
+ * has nothing to say, it knows the verbs.
+ */
+#include <linux/module.h>
+
+#include "device.h"
+#include "ulp.h"
+
+static bool sdp_ulp_wanted = true;
+module_param_named(ulp, sdp_ulp_wanted, bool, 0644);
+MODULE_PARM_DESC(ulp, "Ask devices that arrive what their providers do beyond the verbs");
+
+/* What stands in the place of operations that a provider does not have. */
+static int sdp_ulp_no_hold(struct ib_qp *ibqp)
+{
+	return -EOPNOTSUPP;
+}
+
+static ssize_t sdp_ulp_no_read(struct ib_qp *ibqp, u32 stag, u64 addr,
+			       struct iov_iter *to, size_t len)
+{
+	return 0;
+}
+
+/*
+ * An older provider has a shorter table than ours.  The module cannot go before its device,
+ * and our part in it: the symbol is held only to be looked at.
+ */
+static bool sdp_ulp_find(const struct ib_device *ibdev, struct iw_ulp_ops *ops)
+{
+	char name[MODULE_NAME_LEN + sizeof(IW_ULP_OPS_FORMAT)];
+	const struct iw_ulp_ops *theirs;
+
+	snprintf(name, sizeof(name), IW_ULP_OPS_FORMAT, module_name(ibdev->ops.owner));
+	theirs = (const struct iw_ulp_ops *)__symbol_get(name);
+	if (!theirs)
+		return false;
+	memcpy(ops, theirs, min(theirs->size, sizeof(*ops)));
+	__symbol_put(name);
+	return ops->query;
+}
+
+/* An operation that is not there is not promised either. */
+static void sdp_ulp_complete(struct iw_ulp_ops *ops, struct iw_ulp_info *info)
+{
+	if (!ops->hold) {
+		ops->hold = sdp_ulp_no_hold;
+		info->flags &= ~IW_ULP_HOLD;
+	}
+	if (!ops->read) {
+		ops->read = sdp_ulp_no_read;
+		info->flags &= ~IW_ULP_READ;
+	}
+}
+
+/**
+ * sdp_ulp_ask() - find what a device's provider offers, and what it says of the device
+ * @dev: device that arrives, zeroed but for @ibdev; @ulp, @ulp_ops and @info are set
+ *
+ * Nothing is found if the module parameter says so.
+ */
+void sdp_ulp_ask(struct sdp_device *dev)
+{
+	if (!READ_ONCE(sdp_ulp_wanted) || !sdp_ulp_find(dev->ibdev, &dev->ulp_ops) ||
+	    dev->ulp_ops.query(dev->ibdev, &dev->info, sizeof(dev->info)))
+		return;
+	sdp_ulp_complete(&dev->ulp_ops, &dev->info);
+	dev->ulp = &dev->ulp_ops;
+}
+
+/**
+ * sdp_ulp_query() - ask once more, as much of it depends on settings
+ * @dev: device that cannot be removed meanwhile
+ * @info: filled in, with flags as when the device came; zeroed without a provider
+ *
+ * Context: any.
+ * Return: whether a provider has answered.
+ */
+bool sdp_ulp_query(const struct sdp_device *dev, struct iw_ulp_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	if (!dev->ulp || dev->ulp->query(dev->ibdev, info, sizeof(*info)))
+		return false;
+	info->flags = dev->info.flags;
+	return true;
+}
