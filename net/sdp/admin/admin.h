@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an administrator sees: settings in /proc/sys/net/sdp, counters and sockets in
- * /proc/net, for each network namespace.
+ * What an administrator sees: settings in /proc/sys/net/sdp, counters, sockets and
+ * devices in /proc/net, for each network namespace.
  */
 #ifndef _SDP_ADMIN_H
 #define _SDP_ADMIN_H
@@ -17,6 +17,7 @@ void sdp_proc_exit(struct net *net);
 int sdp_mib_init(struct net *net);
 void sdp_mib_exit(struct net *net);
 int sdp_mib_show(struct seq_file *seq, void *v);
+int sdp_devices_show(struct seq_file *seq, void *v);
 
 int __init sdp_netns_init_module(void);
 void sdp_netns_exit_module(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /proc/net/sdp, a line for each socket in the format of the classic driver
- * with columns of our own behind it, and /proc/net/sdpstats.
+ * with columns of our own behind it, /proc/net/sdpstats and /proc/net/sdp_devices.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -219,11 +219,18 @@ int sdp_proc_init(struct net *net)
 			     sizeof(struct sdp_proc_iter)))
 		return -ENOMEM;
 	if (!proc_create_net_single("sdpstats", 0444, net->proc_net,
-				    sdp_mib_show, NULL)) {
-		remove_proc_entry("sdp", net->proc_net);
-		return -ENOMEM;
-	}
+				    sdp_mib_show, NULL))
+		goto err_sockets;
+	if (!proc_create_net_single("sdp_devices", 0444, net->proc_net,
+				    sdp_devices_show, NULL))
+		goto err_stats;
 	return 0;
+
+err_stats:
+	remove_proc_entry("sdpstats", net->proc_net);
+err_sockets:
+	remove_proc_entry("sdp", net->proc_net);
+	return -ENOMEM;
 }
 
 /**
@@ -232,6 +239,7 @@ int sdp_proc_init(struct net *net)
  */
 void sdp_proc_exit(struct net *net)
 {
+	remove_proc_entry("sdp_devices", net->proc_net);
 	remove_proc_entry("sdpstats", net->proc_net);
 	remove_proc_entry("sdp", net->proc_net);
 }
