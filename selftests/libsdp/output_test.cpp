@@ -129,6 +129,45 @@ TEST(SocketsAsJson, NamesProcessesInValidUtf8)
 				  {"name": "evil\u001b[2J\ufffd", "pid": 11, "fd": 4}])"));
 }
 
+std::vector<Device> devices()
+{
+	return {
+		{"iwarp0",
+		 "iwarp",
+		 "provider",
+		 {"hold", "model"},
+		 4404,
+		 65536,
+		 1024,
+		 {{"markers", "absent"},
+		  {"crc", "hardware"},
+		  {"demux", "hardware"},
+		  {"coalesce", "software"}}},
+		{"rxe0", "roce", "verbs", {}, 0, 0, 0, {{"crc", ""}}},
+	};
+}
+
+TEST(Devices, AreShownByWhatIsDoneWhere)
+{
+	EXPECT_EQ(devices_as_text(devices()),
+		  "Device  Transport  Interface  Flags       Segment   Full  Wake  Hardware   "
+		  "Software\n"
+		  "iwarp0  iwarp      provider   hold,model     4404  65536  1024  crc,demux  "
+		  "coalesce\n"
+		  "rxe0    roce       verbs      -                 -      -     -  -          -\n");
+}
+
+TEST(Devices, AreWrittenWithEveryField)
+{
+	EXPECT_EQ(Json::parse(devices_as_json(devices())), Json::parse(R"({"devices": [
+		{"device": "iwarp0", "transport": "iwarp",
+		 "provider": {"flags": ["hold", "model"], "segment": 4404, "tx_full": 65536,
+		  "tx_wake": 1024, "functions": {"markers": "absent", "crc": "hardware",
+		  "demux": "hardware", "coalesce": "software"}}},
+		{"device": "rxe0", "transport": "roce", "provider": null}]})"));
+	EXPECT_EQ(Json::parse(devices_as_json({})), Json::parse(R"({"devices": []})"));
+}
+
 TEST(Counters, AreShownAsTheyCome)
 {
 	const std::vector<Counter> counters = {{"ZebraOpens", 3}, {"Active", -12345}};

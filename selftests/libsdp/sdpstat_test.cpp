@@ -122,9 +122,25 @@ TEST_F(Sdpstat, ShowsStatistics)
 		nlohmann::json::parse(R"({"statistics": {"ActiveOpens": 3, "SomethingNew": 7}})"));
 }
 
+TEST_F(Sdpstat, ShowsDevices)
+{
+	proc_.create_file("sdp_devices",
+			  "device transport interface flags segment tx_full tx_wake crc\n"
+			  "rxe0 roce verbs - 0 0 0 -\n");
+	EXPECT_EQ(run({"-d"}).output, "Device  Transport  Interface  Flags  Segment  Full  Wake  "
+				      "Hardware  Software\n"
+				      "rxe0    roce       verbs      -            -     -     -  "
+				      "-         -\n");
+	EXPECT_EQ(
+		nlohmann::json::parse(run({"--devices", "--json"}).output),
+		nlohmann::json::parse(
+			R"({"devices": [{"device": "rxe0", "transport": "roce", "provider": null}]})"));
+}
+
 TEST_F(Sdpstat, SaysThatTheModuleIsNotLoaded)
 {
-	for (const auto &[option, name] : {std::pair{"-a", "sdp"}, {"-s", "sdpstats"}}) {
+	for (const auto &[option, name] :
+	     {std::pair{"-a", "sdp"}, {"-s", "sdpstats"}, {"-d", "sdp_devices"}}) {
 		const auto outcome = run({option});
 
 		EXPECT_EQ(outcome.status, 3);
@@ -177,6 +193,8 @@ TEST_F(Sdpstat, RefusesWrongOptions)
 		{{"-s", "--port", "1"}, "--statistics excludes --port"},
 		{{"-s", "--flow"}, "--statistics excludes --flow"},
 		{{"-s", "-z"}, "--statistics excludes --zcopy"},
+		{{"-s", "-d"}, "--statistics excludes --devices"},
+		{{"-d", "-e"}, "--devices excludes --extended"},
 		{{"--port", "65536"}, "--port"},
 		{{"--port", "http"}, "--port"},
 		{{"--address", "localhost"}, "--address: no IP address or range: 'localhost'"},

@@ -210,6 +210,58 @@ TEST(StateName, IsThatOfTcp)
 	EXPECT_EQ(state_name(static_cast<State>(255)), "0xff");
 }
 
+const std::string device_header =
+	"device transport interface flags segment tx_full tx_wake crc later\n";
+
+TEST(ParseDevices, ReadsFunctionsByTheirHeadings)
+{
+	std::istringstream input(device_header +
+				 "iwarp0 iwarp provider hold,model 4404 65536 4294967295 hardware "
+				 "absent\nrxe0 roce verbs - 0 0 0 - -\n");
+	const auto devices = parse_devices(input);
+
+	ASSERT_EQ(devices.size(), 2U);
+	EXPECT_EQ(devices[0].name, "iwarp0");
+	EXPECT_EQ(devices[0].transport, "iwarp");
+	EXPECT_EQ(devices[0].interface, "provider");
+	EXPECT_EQ(devices[0].flags, (std::vector<std::string>{"hold", "model"}));
+	EXPECT_EQ(devices[0].segment, 4404U);
+	EXPECT_EQ(devices[0].tx_full, 65536U);
+	EXPECT_EQ(devices[0].tx_wake, 4294967295U);
+	ASSERT_EQ(devices[0].functions.size(), 2U);
+	EXPECT_EQ(devices[0].functions[0].name, "crc");
+	EXPECT_EQ(devices[0].functions[0].where, "hardware");
+	EXPECT_EQ(devices[0].functions[1].name, "later");
+	EXPECT_EQ(devices[0].functions[1].where, "absent");
+	EXPECT_EQ(devices[1].interface, "verbs");
+	EXPECT_TRUE(devices[1].flags.empty());
+	EXPECT_EQ(devices[1].functions.at(0).where, "");
+}
+
+TEST(ParseDevices, NamesLineAndColumnOfWhatIsWrong)
+{
+	const std::pair<std::string, std::string> cases[] = {
+		{"sl\n",
+		 "line 1: header: expected column names, the first being 'device', found 'sl'"},
+		{device_header + "a b c d x", "line 2: segment: expected a number, found 'x'"},
+		{device_header + "a b c d 1 2 3 absent",
+		 "line 2: later: expected a name or '-', found nothing"},
+		{device_header, "none"},
+	};
+
+	for (const auto &[table, problem] : cases) {
+		std::istringstream input(table);
+		std::string found = "none";
+
+		try {
+			(void)parse_devices(input);
+		} catch (const FormatError &error) {
+			found = error.what();
+		}
+		EXPECT_EQ(found, problem);
+	}
+}
+
 TEST(ParseCounters, TakesAnyNameInOrder)
 {
 	std::istringstream input("ActiveOpens 3\nPassiveOpens\t0\nNoSuchThing 9223372036854775807\n"

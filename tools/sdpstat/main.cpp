@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * sdpstat: list AF_SDP sockets and their statistics.
+ * sdpstat: list AF_SDP sockets, their statistics, and the devices.
  */
 #include "filter.h"
 #include "output.h"
@@ -39,6 +39,7 @@ struct Options {
 	std::string proc = "/proc/net";
 	std::string address;
 	bool statistics = false;
+	bool devices = false;
 	bool json = false;
 	bool listening = false;
 	bool all = false;
@@ -92,6 +93,8 @@ void describe(CLI::App &app, Options &options)
 	describe_output(app, options);
 	app.add_flag("-s,--statistics", options.statistics,
 		     "show the counters of the protocol instead of sockets");
+	app.add_flag("-d,--devices", options.devices,
+		     "show the RDMA devices, and what their providers say, instead of sockets");
 	app.failure_message([](const CLI::App *, const CLI::Error &error) {
 		return fmt::format("sdpstat: {} (see sdpstat --help)\n", error.what());
 	});
@@ -112,6 +115,9 @@ void refuse_contradictions(const CLI::App &app)
 {
 	refuse_together(app, "--all", {"--listening"});
 	refuse_together(app, "--statistics",
+			{"--devices", "--listening", "--all", "--port", "--address", "--extended",
+			 "--flow", "--zcopy", "--processes"});
+	refuse_together(app, "--devices",
 			{"--listening", "--all", "--port", "--address", "--extended", "--flow",
 			 "--zcopy", "--processes"});
 }
@@ -168,6 +174,14 @@ std::string statistics_report(const Options &options)
 			    : sdpstat::counters_as_text(counters);
 }
 
+std::string devices_report(const Options &options)
+{
+	const auto devices =
+		read_table(fs::path(options.proc) / "sdp_devices", sdpstat::parse_devices);
+
+	return options.json ? sdpstat::devices_as_json(devices) : sdpstat::devices_as_text(devices);
+}
+
 std::string sockets_report(const Options &options)
 {
 	auto sockets = read_table(fs::path(options.proc) / "sdp", sdpstat::parse_sockets);
@@ -180,10 +194,16 @@ std::string sockets_report(const Options &options)
 			    : sdpstat::sockets_as_text(sockets, holders, options.columns);
 }
 
+std::string chosen_report(const Options &options)
+{
+	if (options.statistics)
+		return statistics_report(options);
+	return options.devices ? devices_report(options) : sockets_report(options);
+}
+
 void report(const Options &options)
 {
-	const std::string text =
-		options.statistics ? statistics_report(options) : sockets_report(options);
+	const std::string text = chosen_report(options);
 
 	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
 		throw std::system_error(errno, std::generic_category(), "standard output");
@@ -192,8 +212,8 @@ void report(const Options &options)
 int run(int argc, char **argv)
 {
 	Options options;
-	CLI::App app("List AF_SDP sockets with their states, queues and peers, or the protocol's "
-		     "counters.");
+	CLI::App app("List AF_SDP sockets with their states, queues and peers, the protocol's "
+		     "counters, or RDMA devices.");
 
 	describe(app, options);
 	try {

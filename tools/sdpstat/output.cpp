@@ -241,6 +241,41 @@ Json socket_json(const Socket &socket)
 	};
 }
 
+std::string joined(const std::vector<std::string> &names)
+{
+	return or_dash(fmt::format("{}", fmt::join(names, ",")));
+}
+
+std::vector<std::string> functions_in(const Device &device, std::string_view where)
+{
+	std::vector<std::string> names;
+
+	for (const Function &function : device.functions)
+		if (function.where == where)
+			names.push_back(function.name);
+	return names;
+}
+
+std::string number_or_dash(std::uint32_t number)
+{
+	return number == 0 ? "-" : std::to_string(number);
+}
+
+Json provider_json(const Device &device)
+{
+	Json functions = Json::object();
+
+	if (device.interface != "provider")
+		return nullptr;
+	for (const Function &function : device.functions)
+		functions[function.name] = name_json(function.where);
+	return {
+		{"flags", device.flags},     {"segment", device.segment},
+		{"tx_full", device.tx_full}, {"tx_wake", device.tx_wake},
+		{"functions", functions},
+	};
+}
+
 // Names of programs need not be UTF-8, but JSON must be.
 std::string dump(const Json &json)
 {
@@ -316,6 +351,38 @@ std::string counters_as_json(const std::vector<Counter> &counters)
 	for (const Counter &counter : counters)
 		values[counter.name] = counter.value;
 	return dump({{"statistics", std::move(values)}});
+}
+
+std::string devices_as_text(const std::vector<Device> &devices)
+{
+	Grid grid;
+
+	grid.column("Device");
+	grid.column("Transport");
+	grid.column("Interface");
+	grid.column("Flags");
+	grid.column("Segment", true);
+	grid.column("Full", true);
+	grid.column("Wake", true);
+	grid.column("Hardware");
+	grid.column("Software");
+	for (const Device &device : devices)
+		grid.row({device.name, device.transport, device.interface, joined(device.flags),
+			  number_or_dash(device.segment), number_or_dash(device.tx_full),
+			  number_or_dash(device.tx_wake), joined(functions_in(device, "hardware")),
+			  joined(functions_in(device, "software"))});
+	return grid.text();
+}
+
+std::string devices_as_json(const std::vector<Device> &devices)
+{
+	Json list = Json::array();
+
+	for (const Device &device : devices)
+		list.push_back({{"device", device.name},
+				{"transport", device.transport},
+				{"provider", provider_json(device)}});
+	return dump({{"devices", std::move(list)}});
 }
 
 } // namespace sdpstat

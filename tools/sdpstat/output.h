@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * Sockets and counters as text for people and as JSON for programs. Each text
+ * Sockets, counters and devices as text for people and as JSON for programs. Each text
  * ends with a newline.
  */
 #ifndef SDPSTAT_OUTPUT_H
@@ -38,6 +38,15 @@ struct Columns {
 
 /** {"statistics": {"Name": value, ...}} in the kernel's order. */
 [[nodiscard]] std::string counters_as_json(const std::vector<Counter> &counters);
+
+/** What is done in hardware and in software, by name; what is absent is not listed. */
+[[nodiscard]] std::string devices_as_text(const std::vector<Device> &devices);
+
+/**
+ * {"devices": [...]}. "provider" is null for a device of which only the verbs are known,
+ * and an object otherwise.
+ */
+[[nodiscard]] std::string devices_as_json(const std::vector<Device> &devices);
 
 } // namespace sdpstat
 

@@ -142,12 +142,13 @@ private:
 	std::size_t line_;
 };
 
-void check_header(Words words)
+void check_header(Words &words, std::string_view expected)
 {
 	const std::string_view first = words.next();
 
-	if (first != "sl")
-		words.reject("header", "column names, the first being 'sl'", first);
+	if (first != expected)
+		words.reject("header", fmt::format("column names, the first being '{}'", expected),
+			     first);
 }
 
 Flow parse_flow(Words &words)
@@ -225,6 +226,49 @@ Counter parse_counter(Words words)
 	return counter;
 }
 
+/** The names of functions, which the columns behind the others have. */
+std::vector<std::string> parse_functions(Words header)
+{
+	constexpr int columns_before = 6; // behind "device"
+	std::vector<std::string> names;
+
+	check_header(header, "device");
+	for (int i = 0; i < columns_before; i++)
+		header.next();
+	for (std::string_view name = header.next(); !name.empty(); name = header.next())
+		names.emplace_back(name);
+	return names;
+}
+
+std::vector<std::string> parse_flags(std::string_view word)
+{
+	std::vector<std::string> flags;
+
+	while (!word.empty()) {
+		const std::size_t comma = std::min(word.find(','), word.size());
+
+		flags.emplace_back(word.substr(0, comma));
+		word.remove_prefix(std::min(comma + 1, word.size()));
+	}
+	return flags;
+}
+
+Device parse_device(Words words, const std::vector<std::string> &functions)
+{
+	Device device;
+
+	device.name = words.name("device");
+	device.transport = words.name("transport");
+	device.interface = words.name("interface");
+	device.flags = parse_flags(words.name("flags"));
+	device.segment = words.number<std::uint32_t>("segment");
+	device.tx_full = words.number<std::uint32_t>("tx_full");
+	device.tx_wake = words.number<std::uint32_t>("tx_wake");
+	for (const std::string &function : functions)
+		device.functions.push_back({function, words.name(function)});
+	return device;
+}
+
 } // namespace
 
 std::string state_name(State state)
@@ -248,7 +292,9 @@ std::vector<Socket> parse_sockets(std::istream &input)
 	std::size_t number = 1;
 
 	std::getline(input, line);
-	check_header({line, number});
+	Words header(line, number);
+
+	check_header(header, "sl");
 	while (std::getline(input, line))
 		sockets.push_back(parse_row({line, ++number}));
 	return sockets;
@@ -263,6 +309,20 @@ std::vector<Counter> parse_counters(std::istream &input)
 	while (std::getline(input, line))
 		counters.push_back(parse_counter({line, ++number}));
 	return counters;
+}
+
+std::vector<Device> parse_devices(std::istream &input)
+{
+	std::vector<Device> devices;
+	std::string line;
+	std::size_t number = 1;
+
+	std::getline(input, line);
+	const std::vector<std::string> functions = parse_functions({line, number});
+
+	while (std::getline(input, line))
+		devices.push_back(parse_device({line, ++number}, functions));
+	return devices;
 }
 
 } // namespace sdpstat

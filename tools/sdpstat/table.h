@@ -91,6 +91,24 @@ struct Counter {
 	std::int64_t value = 0;
 };
 
+/** Work that a device's provider does somewhere, or not at all. */
+struct Function {
+	std::string name;
+	std::string where; ///< "absent", "software" or "hardware", empty if not known
+};
+
+/** One line of /proc/net/sdp_devices. */
+struct Device {
+	std::string name;
+	std::string transport; ///< "iwarp", "roce" or "infiniband"
+	std::string interface; ///< "provider" if that has said the rest, otherwise "verbs"
+	std::vector<std::string> flags;
+	std::uint32_t segment = 0; ///< bytes of a message that fills a segment of TCP
+	std::uint32_t tx_full = 0; ///< bytes at which the transmit queue is full
+	std::uint32_t tx_wake = 0; ///< and below which it takes more
+	std::vector<Function> functions;
+};
+
 /** A table has not the form that is expected; what() names line and column. */
 class FormatError : public std::runtime_error
 {
@@ -113,6 +131,15 @@ public:
  * @throws FormatError
  */
 [[nodiscard]] std::vector<Counter> parse_counters(std::istream &input);
+
+/**
+ * Read /proc/net/sdp_devices: a line of column names, then a row for each device.
+ * The columns from the eighth on are functions, which have their names from the first
+ * line.
+ *
+ * @throws FormatError
+ */
+[[nodiscard]] std::vector<Device> parse_devices(std::istream &input);
 
 } // namespace sdpstat
 
