@@ -4,6 +4,8 @@
 # Run test programs as the kernel tree's runner does: their KTAP indented as
 # comments, one line of verdict for each program.
 #	run_tests.sh PROGRAM...
+#
+# With SDP_ULP=0 the module is loaded anew, and then knows of all devices only the verbs.
 
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
@@ -13,13 +15,14 @@ limit=$((limit * ${SDP_TEST_SCALE:-1}))
 failed=0
 number=0
 
-# What is tested is the wire, even where both ends are here.
+# What is tested is the wire, even where both ends are here; and devices are asked when
+# they come to the module.
 switch=/proc/sys/net/sdp/local
-if [ -w $switch ]; then
-	was=$(< $switch)
-	echo 0 > $switch
-	trap 'echo "$was" > $switch' EXIT
-fi
+was=$(cat $switch 2> /dev/null)
+load() { modprobe -r sdp && modprobe sdp "$@"; }
+trap '[ -z "${SDP_ULP:-}" ] || load; [ -z "$was" ] || echo "$was" > $switch' EXIT
+[ -z "${SDP_ULP:-}" ] || load ulp="$SDP_ULP" || exit 1
+[ ! -w $switch ] || echo 0 > $switch
 
 run() { timeout --foreground "$limit" "$@" 2>&1 | sed 's/^/# /'; return "${PIPESTATUS[0]}"; }
 

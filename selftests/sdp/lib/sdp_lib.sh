@@ -226,13 +226,39 @@ restore_sysctls() {
 }
 
 # The module, and the wire that these tests are about even where both ends are here.
+# load_module [PARAMETER...]
 load_module() {
+	[ -z "${SDP_ULP:-}" ] || set -- ulp="$SDP_ULP" "$@"
 	if [ -n "${SDP_MODULE:-}" ]; then
-		insmod "$SDP_MODULE"
+		insmod "$SDP_MODULE" "$@"
 	else
-		modprobe sdp
+		modprobe sdp "$@"
 	fi
 	echo "${SDP_LOCAL:-0}" > $sysctls/local
+}
+
+# What a column of /proc/net/sdp_devices says of a device.
+# device_says DEVICE COLUMN
+device_says() {
+	awk -v device="$1" -v column="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+		NR > 1 && $1 == device { print $at }' /proc/net/sdp_devices
+}
+
+# expect_device DEVICE COLUMN=VALUE...
+expect_device() {
+	local device=$1 wanted says
+	shift
+	for wanted in "$@"; do
+		says=$(device_says "$device" "${wanted%%=*}")
+		[ "$says" = "${wanted#*=}" ] || fail "$device: not $wanted, but '$says'"
+	done
+}
+
+# Devices of whose providers nothing is known.
+# expect_verbs DEVICE
+expect_verbs() {
+	expect_device "$1" interface=verbs flags=- segment=0 tx_full=0 tx_wake=0 markers=- crc=- \
+		demux=- early=- tx_buffer=- coalesce=- flow_control=- tx_zcopy=-
 }
 
 # As in sdp_engine.c: a cable keeps the order of packets, for which Soft-RoCE's
