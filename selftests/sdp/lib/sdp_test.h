@@ -203,7 +203,10 @@ struct pair new_limited_pair(int rcvbuf);
 void close_pair(struct pair p);
 /* Whether the RDMA devices are those of iWARP, with which TCP carries all. */
 bool over_iwarp(void);
-/* Over the kernel's own software iWARP only whole pages that stay protected are not copied. */
+/*
+ * Over the kernel's own software iWARP, and devices of which no more is known than the
+ * verbs, only whole pages that stay protected are not copied.
+ */
 void skip_where_copied(void);
 /* A port of the server's address where nobody listens. */
 uint16_t dead_port(void);
