@@ -332,11 +332,8 @@ static void run_all_at_once(void)
 	long before = sdp_stat("AsyncBytesIn");
 
 	read_all_at_once();
-	WAIT_FOR(sdp_stat("AsyncBytesIn") > before || ({
-		connect_ends();
-		read_all_at_once();
-		false;
-	}));
+	WAIT_FOR(sdp_stat("AsyncBytesIn") > before ||
+		 (connect_ends(), read_all_at_once(), false));
 }
 
 static void all_at_once(void)
