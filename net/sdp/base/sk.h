@@ -126,6 +126,16 @@ static inline bool sdp_sock_owned(const struct sock *sk)
 }
 
 /**
+ * sdp_in_call() - whether the caller is the socket's owner, and not softirq
+ * @sk: locked socket (by its owner or in softirq)
+ */
+static inline bool sdp_in_call(const struct sock *sk)
+{
+	sdp_owned(sk);
+	return sdp_base(sk)->lock.owned;
+}
+
+/**
  * sdp_timer_arm_once() - set a deadline unless it is set already
  * @sk: locked socket (by its owner or in softirq)
  * @which: deadline

@@ -157,6 +157,15 @@ static int sdp_rx_message(struct sdp_conn *conn, struct sdp_rx_buf *buf, bool *n
 	return err;
 }
 
+/* The other end looks at this as well if it is in this kernel: see stream/local.c. */
+static struct sdp_rx_buf *sdp_rx_next(struct sdp_rx *rx)
+{
+	struct sdp_rx_buf *buf = rx->posted[rx->seen & rx->mask];
+
+	WRITE_ONCE(rx->seen, rx->seen + 1);
+	return buf;
+}
+
 /*
  * Takes the messages that have arrived.  One that violates the protocol ends the
  * connection, and nothing behind it is looked at.  Readers are woken once for all.
@@ -173,7 +182,7 @@ static void sdp_rx_reap(struct sdp_conn *conn)
 		return;
 	sk_incoming_cpu_update(&conn->sk);
 	while (rx->seen != done && !conn->stream.rx_closed) {
-		err = sdp_rx_message(conn, rx->posted[rx->seen++ & rx->mask], &news);
+		err = sdp_rx_message(conn, sdp_rx_next(rx), &news);
 		if (err) {
 			conn->stream.rx_closed = true;
 			sdp_link_end(&conn->link, err);
@@ -214,8 +223,7 @@ void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
 	sdp_rx_reap(conn);
 	sdp_zrecv_reap(&conn->zcopy);
 	sdp_tx_reap(&conn->stream);
-	if (sdp_link_is_local(&conn->link))
-		sdp_local_look_for_room(&conn->stream);
+	sdp_local_look_for_room(&conn->stream);
 	if (test_and_clear_bit(SDP_CONN_PAUSE, &conn->link.flags))
 		sdp_tx_end_wait(conn, cause);
 	if (test_and_clear_bit(SDP_CONN_ASKED, &conn->link.flags))

@@ -101,25 +101,30 @@ static int sdp_send_wait_space(struct sock *sk, const struct sdp_zmsg *zm, size_
 /*
  * Waits until the other end, in this kernel, has room, but not longer than its reader may
  * reasonably take: who writes and then reads at one end may rely on the send ring's room.
+ * For that room would do, other writers wait until this one goes on, see usercopy.c.
  * Returns whether it is worth waiting again.
  */
 static bool sdp_send_wait_reader(struct sock *sk, const struct sdp_zmsg *zm, long *timeo)
 {
 	long time = min_t(long, *timeo, SDP_SEND_PATIENCE);
-	struct sdp_sock *ssk = sdp_sk(sk);
+	struct sdp_stream *st = &sdp_sk(sk)->conn.stream;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	long left = time;
 
-	sdp_send_want_space(sk);
 	SDP_INC_STATS(sock_net(sk), SDP_MIB_SENDWAITS);
-	ssk->conn.stream.stats.send_waits++;
+	st->stats.send_waits++;
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (left && READ_ONCE(ssk->conn.stream.tx.room_wanted) && !signal_pending(current) &&
-	       !sdp_send_check_again(sk, zm))
-		sdp_wait_event(sk, &left, !READ_ONCE(ssk->conn.stream.tx.room_wanted) ||
-			       sdp_send_check_again(sk, zm), &wait);
+	while (left && st->tx.room_wanted && !signal_pending(current) &&
+	       !sdp_send_check_again(sk, zm)) {
+		sdp_send_want_space(sk);
+		sdp_turn_leave(sk, &st->write_turn);
+		if (READ_ONCE(st->tx.room_wanted) && !sdp_send_check_again(sk, zm))
+			left = wait_woken(&wait, TASK_INTERRUPTIBLE, left);
+		sdp_turn_enter(sk, &st->write_turn);
+	}
 	remove_wait_queue(sk_sleep(sk), &wait);
-	WRITE_ONCE(ssk->conn.stream.tx.room_wanted, false);
+	if (sdp_stream_is(st, zm->epoch))
+		WRITE_ONCE(st->tx.room_wanted, false);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo -= time - left;
 	return left && !signal_pending(current);
@@ -349,7 +354,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	    !sdp_sk(sk)->conn.stream.write_turn &&
 	    (sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len) ||
 	     (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
-	      sdp_local_short(&sdp_sk(sk)->conn.stream, msg, len)))) {
+	      sdp_local_at_once(&sdp_sk(sk)->conn.stream, msg, len)))) {
 		sdp_release_sock(sk);
 		return len;
 	}

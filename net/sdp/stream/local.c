@@ -192,7 +192,7 @@ bool sdp_local_submit(struct sdp_stream *st, const struct ib_send_wr *wr)
 	if (signaled > 0) {
 		/* Pairs with the acquire in sdp_tx_reap(). */
 		smp_store_release(&st->tx.signaled_done, st->tx.signaled_done + signaled);
-		if (sdp_sock_owned(st->sk))
+		if (sdp_in_call(st->sk))
 			set_bit(SDP_CONN_DEFERRED, &st->link->flags);
 		else
 			tasklet_schedule(&pair->kick[st->pair_end]);
@@ -249,8 +249,11 @@ static u32 sdp_local_place(struct sdp_stream *st, struct iov_iter *from, u32 len
 	return done;
 }
 
-/* The other end learns of what was copied to where it belongs. */
-static void sdp_local_tell(struct sdp_stream *st, struct sdp_stream *to, u32 len)
+/*
+ * The other end learns of what was copied to where it belongs; returns false if it has gone
+ * between its promise and its deed.
+ */
+static bool sdp_local_tell(struct sdp_stream *st, struct sdp_stream *to, u32 len)
 {
 	struct sdp_tx *tx = &st->tx;
 	struct sdp_msg msg = {
@@ -261,9 +264,8 @@ static void sdp_local_tell(struct sdp_stream *st, struct sdp_stream *to, u32 len
 	struct ib_wc wc = { .opcode = IB_WC_RECV, .byte_len = len };
 
 	lockdep_assert_held(&st->pair->lock);
-	/* It was promised. */
-	if (WARN_ON_ONCE(!sdp_local_buf(to)))
-		return;
+	if (!sdp_local_buf(to))
+		return false;
 	sdp_tx_say(st, &msg);
 	if (tx->out.size) {
 		wc.opcode = IB_WC_RECV_RDMA_WITH_IMM;
@@ -275,15 +277,8 @@ static void sdp_local_tell(struct sdp_stream *st, struct sdp_stream *to, u32 len
 		wc.byte_len += sdp_msg_encode(&msg, sdp_local_buf(to)->bsdh, SDP_MSG_HDR_MAX);
 	}
 	sdp_rx_note(to, &wc);
-}
-
-/* What was sent has arrived; it is not in the send ring, nor was any request posted. */
-static void sdp_local_count(struct sdp_stream *st, u32 len)
-{
-	st->stats.bytes_acked += len;
-	sdp_need_answered(&st->rx.ring.need);
-	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
-	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_LOCALBYTESOUT, len);
+	sock_hold(to->sk);
+	return true;
 }
 
 /* Whether what comes next may wait for company: writes come faster than answers. */
@@ -293,11 +288,12 @@ static bool sdp_local_is_burst(const struct sdp_stream *st)
 }
 
 /*
- * Has an end look at what was delivered, before this returns; the socket of the caller, who
- * is its owner, is not locked against softirqs.  The end may have left meanwhile, and is
- * released here.
+ * Has the other end look at what it was told of, before this returns; the socket of the
+ * caller, who is its owner, is not locked against softirqs.  The other end may have left
+ * meanwhile, and is released here.  What was sent has arrived; it is not in the send ring,
+ * nor was any request posted.
  */
-static void sdp_local_kick(struct sdp_stream *to)
+static void sdp_local_told(struct sdp_stream *st, struct sdp_stream *to, u32 len)
 {
 	struct sock *sk = to->sk;
 
@@ -305,6 +301,11 @@ static void sdp_local_kick(struct sdp_stream *to)
 	sdp_link_kick(to->link);
 	local_bh_enable();
 	sock_put(sk);
+	st->stats.bytes_acked += len;
+	st->stats.last_heard = jiffies;
+	sdp_need_answered(&st->rx.ring.need);
+	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
+	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_LOCALBYTESOUT, len);
 }
 
 /*
@@ -343,6 +344,7 @@ u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg)
 	struct sdp_pair *pair = st->pair;
 	struct sdp_stream *to;
 	enum sdp_tx_wait why;
+	bool told;
 
 	sdp_owned(st->sk);
 	if (!sdp_local_suits(st, msg))
@@ -355,15 +357,13 @@ u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg)
 		return 0;
 	spin_lock_bh(&pair->lock);
 	to = pair->end[!st->pair_end];
-	/* If the other end has left it is as if it had done so a moment later. */
-	if (to) {
-		sdp_local_tell(st, to, len);
-		sock_hold(to->sk);
-	}
+	told = to && sdp_local_tell(st, to, len);
 	spin_unlock_bh(&pair->lock);
-	if (to)
-		sdp_local_kick(to);
-	sdp_local_count(st, len);
+	/* If the other end has left it is as if it had done so a moment later. */
+	if (told)
+		sdp_local_told(st, to, len);
+	/* The rest of a write does not wait for company, with no completion to end that. */
+	st->tx.burst.due = msg_data_left(msg);
 	return len;
 }
 
@@ -371,7 +371,8 @@ static bool sdp_local_has_room(const struct sdp_stream *st)
 {
 	enum sdp_tx_wait why;
 
-	return sdp_tx_fit(st, SDP_LOCAL_LEAST, &why) == SDP_LOCAL_LEAST;
+	/* The ring may end before. */
+	return sdp_tx_fit(st, SDP_LOCAL_LEAST, &why);
 }
 
 /**
@@ -381,13 +382,13 @@ static bool sdp_local_has_room(const struct sdp_stream *st)
  *
  * There is room in the send ring as well, but what is copied there is copied once more.
  *
- * Return: true if that is all that is missing; sdp_sock::sk_write_space() is called when
- * there is room, and sdp_tx::room_wanted is false then.
+ * Return: true if that is all that is missing; sk_write_space() is called when there is
+ * room, and sdp_tx::room_wanted is false then.
  */
 bool sdp_local_want_room(struct sdp_stream *st, struct msghdr *msg)
 {
 	sdp_owned(st->sk);
-	st->tx.room_wanted = sdp_local_suits(st, msg) && !sdp_local_has_room(st);
+	WRITE_ONCE(st->tx.room_wanted, sdp_local_suits(st, msg) && !sdp_local_has_room(st));
 	return st->tx.room_wanted;
 }
 
@@ -422,12 +423,11 @@ static bool sdp_local_put(struct sdp_stream *st, struct sdp_stream *to, struct m
 	room = sdp_local_room(st, to, 0, &part);
 	if (!room || part < len || !sdp_copy_in(room, len, &msg->msg_iter))
 		return false;
-	sdp_local_tell(st, to, len);
-	return true;
+	return sdp_local_tell(st, to, len);
 }
 
 /**
- * sdp_local_short() - a write for which the other end may wait
+ * sdp_local_at_once() - a write for which the other end may wait
  * @st: stream of a locked socket that may be written to
  * @msg: what user space writes
  * @len: bytes
@@ -438,11 +438,12 @@ static bool sdp_local_put(struct sdp_stream *st, struct sdp_stream *to, struct m
  * Context: process context; does not wait for user memory.
  * Return: whether the bytes were taken; if not, nothing has happened.
  */
-bool sdp_local_short(struct sdp_stream *st, struct msghdr *msg, size_t len)
+bool sdp_local_at_once(struct sdp_stream *st, struct msghdr *msg, size_t len)
 {
 	struct sdp_pair *pair = st->pair;
 	struct sdp_stream *to;
 	enum sdp_tx_wait why;
+	bool done;
 
 	sdp_owned(st->sk);
 	if (!sdp_link_is_local(st->link) || !len || len > SDP_LOCAL_PART ||
@@ -453,16 +454,12 @@ bool sdp_local_short(struct sdp_stream *st, struct msghdr *msg, size_t len)
 		return false;
 	spin_lock_bh(&pair->lock);
 	to = pair->end[!st->pair_end];
-	if (sdp_local_put(st, to, msg, len))
-		sock_hold(to->sk);
-	else
-		to = NULL;
+	done = sdp_local_put(st, to, msg, len);
 	spin_unlock_bh(&pair->lock);
-	if (!to)
+	if (!done)
 		return false;
-	sdp_local_kick(to);
+	sdp_local_told(st, to, len);
 	st->tx.intent = SDP_INTENT_NONE;
-	sdp_local_count(st, len);
 	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_BYTESOUT, len);
 	return true;
 }

@@ -23,7 +23,7 @@ void sdp_pair_leave(struct sdp_stream *st);
 
 /* local.c */
 bool sdp_local_submit(struct sdp_stream *st, const struct ib_send_wr *wr);
-bool sdp_local_short(struct sdp_stream *st, struct msghdr *msg, size_t len);
+bool sdp_local_at_once(struct sdp_stream *st, struct msghdr *msg, size_t len);
 u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg);
 bool sdp_local_want_room(struct sdp_stream *st, struct msghdr *msg);
 void sdp_local_look_for_room(struct sdp_stream *st);

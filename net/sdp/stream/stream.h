@@ -280,7 +280,7 @@ enum sdp_tx_intent {
  * @intent: what user space has said about what it writes next
  * @pushing: sdp_output() is at work
  * @answers: the program has read since the last message with payload was sent
- * @room_wanted: a writer sleeps until the other end, in this kernel, has room
+ * @room_wanted: a writer waits until the other end, in this kernel, has room
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @packet: how much of it fits into a packet; 0 = its header is never immediate

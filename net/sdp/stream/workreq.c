@@ -200,7 +200,7 @@ void sdp_tx_reap(struct sdp_stream *st)
 {
 	struct sdp_tx *tx = &st->tx;
 	const struct sdp_tx_wr *twr;
-	/* Pairs with the release in sdp_tx_done(). */
+	/* Pairs with the release in sdp_tx_done(), or in sdp_local_submit(). */
 	u32 done = smp_load_acquire(&tx->signaled_done);
 
 	sdp_owned(st->sk);
