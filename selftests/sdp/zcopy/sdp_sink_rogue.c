@@ -308,6 +308,7 @@ static void cancelled_too_late(void)
 	report(&r, 1000);
 	verbs_send(&r.peer, MID_SINKCANCELACK, NULL, 0);
 	expect_read(&b, 1000);
+	set_timeout(r.fd, SO_RCVTIMEO, 0);
 	send_data(&r, 100);
 	recv_pattern(r.fd, SEED, 0, 100, 100);
 	rogue_close(&r);
