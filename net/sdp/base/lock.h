@@ -54,6 +54,17 @@ static inline void sdp_lock_sock(struct sock *sk)
 	sdp_lock_sock_nested(sk, SDP_LOCK_ANY);
 }
 
+/**
+ * sdp_timeo_spend() - part of a timeout was spent in a wait that had a limit of its own
+ * @timeo: jiffies that are left, MAX_SCHEDULE_TIMEOUT for ever
+ * @spent: jiffies, not more than that
+ */
+static inline void sdp_timeo_spend(long *timeo, long spent)
+{
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo -= spent;
+}
+
 /*
  * Gives up the lock until @condition is true, a signal has come or *@timeo is over.
  * @wait is on the socket's wait queue, with woken_wake_function().

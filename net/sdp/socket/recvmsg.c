@@ -175,8 +175,7 @@ static u32 sdp_recv_wait_open(struct sock *sk, struct sdp_read *rd, long *timeo)
 
 	while (left && !signal_pending(current) && !sdp_recv_is_ready(sk, rd, 0))
 		sdp_recv_wait(sk, rd, &left);
-	if (*timeo != MAX_SCHEDULE_TIMEOUT)
-		*timeo -= time - left;
+	sdp_timeo_spend(timeo, time - left);
 	len = sdp_sink_withdraw(&sdp_sk(sk)->conn.zcopy, rd->sink, rd->epoch);
 	rd->sink = NULL;
 	return len;

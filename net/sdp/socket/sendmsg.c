@@ -125,8 +125,7 @@ static bool sdp_send_wait_reader(struct sock *sk, const struct sdp_zmsg *zm, lon
 	remove_wait_queue(sk_sleep(sk), &wait);
 	if (sdp_stream_is(st, zm->epoch))
 		WRITE_ONCE(st->tx.room_wanted, false);
-	if (*timeo != MAX_SCHEDULE_TIMEOUT)
-		*timeo -= time - left;
+	sdp_timeo_spend(timeo, time - left);
 	return left && !signal_pending(current);
 }
 

@@ -140,8 +140,7 @@ static void sdp_zasync_wait(struct sdp_zcopy *z, const struct sdp_zmsg *zm,
 		       !sdp_zasync_may_go_on(z, zm))
 			sdp_wait_event(sk, &left, sdp_zasync_may_go_on(z, zm),
 				       &wait);
-		if (*timeo != MAX_SCHEDULE_TIMEOUT)
-			*timeo -= time - left;
+		sdp_timeo_spend(timeo, time - left);
 	} while (!left && *timeo && sdp_zsend_passed(z) != seen);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	z->writers--;
