@@ -394,12 +394,13 @@ bool sdp_local_want_room(struct sdp_stream *st, struct msghdr *msg)
 
 /**
  * sdp_local_look_for_room() - messages have come, which may have told of room
- * @st: stream of a locked socket (by its owner or in softirq) that is an end of a pair
+ * @st: stream of a locked socket (by its owner or in softirq) that is an end of a pair, and
+ *	whose sdp_tx::room_wanted is set
  */
 void sdp_local_look_for_room(struct sdp_stream *st)
 {
 	sdp_owned(st->sk);
-	if (!st->tx.room_wanted || !sdp_local_has_room(st))
+	if (!sdp_local_has_room(st))
 		return;
 	WRITE_ONCE(st->tx.room_wanted, false);
 	st->sk->sk_write_space(st->sk);
