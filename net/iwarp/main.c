@@ -213,10 +213,13 @@ static void iwp_devices_remove(void)
 
 static int __init iwp_work_init(void)
 {
-	int err = iwp_objects_init();
+	int err = iwp_crc_init();
 
 	if (err)
 		return err;
+	err = iwp_objects_init();
+	if (err)
+		goto out_crc;
 	err = iwp_tx_init();
 	if (err)
 		goto out_objects;
@@ -229,6 +232,8 @@ out_tx:
 	iwp_tx_exit();
 out_objects:
 	iwp_objects_exit();
+out_crc:
+	iwp_crc_exit();
 	return err;
 }
 
@@ -238,6 +243,7 @@ static void iwp_work_exit(void)
 	iwp_flush_poll_exit_module();
 	iwp_tx_exit();
 	iwp_objects_exit();
+	iwp_crc_exit();
 }
 
 static int __init iwp_init(void)

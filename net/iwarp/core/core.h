@@ -3,6 +3,7 @@
 #ifndef _IWP_CORE_H
 #define _IWP_CORE_H
 
+#include "crc.h"
 #include "device.h"
 #include "object.h"
 #include "stats.h"

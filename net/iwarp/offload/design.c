@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sysfs attributes of a device: its design, and the costs and work of its engine. */
+/*
+ * Sysfs attributes of a device: its design, what computes its checksums, and the costs and
+ * work of its engine.
+ */
 #include <linux/sysfs.h>
 
 #include "offload.h"
@@ -39,6 +42,14 @@ static ssize_t design_store(struct device *device,
 	return len;
 }
 static DEVICE_ATTR_RW(design);
+
+/* In the form of btrfs: the algorithm, and what computes it. */
+static ssize_t checksum_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "crc32c (%s)\n", iwp_crc_code());
+}
+static DEVICE_ATTR_RO(checksum);
 
 static ssize_t iwp_cost_store(u32 *cost, const char *buf, size_t len)
 {
@@ -96,6 +107,7 @@ static DEVICE_ATTR_RO(engine_cpu_ns);
 
 static struct attribute *iwp_device_attrs[] = {
 	&dev_attr_design.attr,
+	&dev_attr_checksum.attr,
 	&dev_attr_engine_dma_ns.attr,
 	&dev_attr_engine_byte_ps.attr,
 	&dev_attr_engine_move_ps.attr,

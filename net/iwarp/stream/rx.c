@@ -3,7 +3,6 @@
  * The receiver: reads TCP's data in order, and ends the connection after a protocol
  * error.
  */
-#include <linux/crc32c.h>
 #include <net/tcp.h>
 
 #include "offload/offload.h"
@@ -71,7 +70,7 @@ u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 		if (!n)
 			return crc;
 		n = min(n, len - done);
-		crc = crc32c(crc, data, n);
+		crc = iwp_crc32c(crc, data, n);
 		done += n;
 	}
 	skb_abort_seq_read(&state);

@@ -3,7 +3,6 @@
  * Segments: payload is copied once, into pages of the queue pair with gaps for markers,
  * and the checksum is computed.
  */
-#include <linux/crc32c.h>
 #include <net/tcp.h>
 
 #include "offload/offload.h"
@@ -52,8 +51,8 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 static void iwp_out_crc(struct iwp_out *out)
 {
 	if (out->tx->use_crc && out->crc_pending)
-		out->crc = crc32c(out->crc, out->at - out->crc_pending,
-				  out->crc_pending);
+		out->crc = iwp_crc32c(out->crc, out->at - out->crc_pending,
+				      out->crc_pending);
 	out->crc_pending = 0;
 }
 
@@ -162,7 +161,7 @@ static int iwp_out_pages(void *ctx, void *from, size_t len)
 			iwp_out_flush(out);
 			iwp_vec_add(out->tx, page, offset_in_page(from), n);
 			if (out->tx->use_crc)
-				out->crc = crc32c(out->crc, from, n);
+				out->crc = iwp_crc32c(out->crc, from, n);
 		}
 		iwarp_gap_advance(&out->gap, n);
 		from += n;
@@ -357,7 +356,7 @@ static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 le
 	put_unaligned_le32(0, at);
 	put_unaligned_le32(0, trailer);
 	if (qp->tx.use_crc)
-		iwarp_crc_encode(crc32c(IWARP_CRC_SEED, start, trailer - start),
+		iwarp_crc_encode(iwp_crc32c(IWARP_CRC_SEED, start, trailer - start),
 				 trailer);
 	iwp_vec_add(&qp->tx, frag->page, frag->offset, len);
 	frag->offset += len;

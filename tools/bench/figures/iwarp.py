@@ -9,6 +9,7 @@ from .plan import KIB, MIB, Figure, Transport
 DESIGNS = ("host", "assisted", "offloaded", "offloaded_sg")
 RIVALS = ("iwarp", "siw")
 EARLY = ("host", "late")
+CODES = ("none", "host", "instruction")
 
 TRANSPORTS = {
     "host": Transport("host-based", "iwarp", "#d62728", (("design", "host"),)),
@@ -16,6 +17,8 @@ TRANSPORTS = {
     "offloaded": Transport("host-offloaded", "iwarp", "#2ca02c", (("design", "offloaded"),)),
     "offloaded_sg": Transport("offloaded, s/g", "iwarp", "#9467bd", (("design", "offloaded-sg"),)),
     "late": Transport("late only", "iwarp", "#7f7f7f", (("early", 0),)),
+    "none": Transport("none", "iwarp", "#7f7f7f", (("crc", 0),)),
+    "instruction": Transport("by instruction", "iwarp", "#1f77b4", (("instruction", 1),)),
     "iwarp": Transport("iwarp", "iwarp", "#1f77b4"),
     "siw": Transport("siw", "siw", "#8c564b"),
 }
@@ -89,6 +92,8 @@ EXPERIMENTS = {experiment.name: experiment for experiment in (
                 common=_FULL),
     _bandwidth("iearly", "Uni-directional bandwidth of 64 KiB with early placement on and off",
                EARLY, _FULL, (64 * KIB,)),
+    _bandwidth("icode", "Uni-directional bandwidth by what computes checksums on the host", CODES,
+               _FULL),
     _Experiment("iloss", "Share that is placed early, messages of 64 KiB over a wire of 1 ms that "
                 "loses 1 %", "bw", "early_percent", "%", "larger", ("host",), (64 * KIB,),
                 "message", common=(*_FULL, ("loss", 1))),
@@ -127,6 +132,10 @@ def _figures():
     yield from _by_design("i15", "application of four filters", "iso")
     yield Figure("i-early", "iWARP: the price of early placement, in order", "iearly", EARLY,
                  yardstick="late")
+    yield Figure("i-crc", "iWARP: checksums by the table and by the processor's instruction",
+                 "icode", CODES, yardstick="host")
+    yield Figure("i-crc-host", "iWARP: checksums by the table and by the processor's instruction: "
+                 "the host's processors", "icode", CODES, "host_us_per_message", "us")
     yield Figure("i-loss", "iWARP: what arrives out of order and is placed early", "iloss",
                  ("host",))
     yield Figure("siw-lat", "Latency beside siw", "siwlatency", RIVALS, yardstick="siw")
