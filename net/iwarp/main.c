@@ -87,6 +87,7 @@ static const struct ib_device_ops * const iwp_dev_ops[] = {
 	&iwp_connect_dev_ops,
 	&iwp_listen_dev_ops,
 	&iwp_verbs_dev_ops,
+	&iwp_restrack_dev_ops,
 };
 
 static void iwp_set_dev_ops(struct ib_device *ibdev)

@@ -14,6 +14,17 @@ static const char * const iwp_designs[] = {
 	[IWP_DESIGN_OFFLOADED_SG] = "offloaded-sg",
 };
 
+/**
+ * iwp_design_name() - get the name of a design
+ * @design: the design
+ *
+ * Return: its name, as in the device's attribute.
+ */
+const char *iwp_design_name(enum iwp_design design)
+{
+	return iwp_designs[design];
+}
+
 static struct iwp_device *iwp_device_of(struct device *device)
 {
 	return rdma_device_to_drv_device(device, struct iwp_device, ibdev);
@@ -23,7 +34,7 @@ static ssize_t design_show(struct device *device,
 			   struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n",
-			  iwp_designs[READ_ONCE(iwp_device_of(device)->design)]);
+			  iwp_design_name(READ_ONCE(iwp_device_of(device)->design)));
 }
 
 /* Queue pairs keep the design they were created with. */

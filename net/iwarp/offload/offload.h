@@ -12,6 +12,7 @@ static inline bool iwp_design_offloaded(enum iwp_design design)
 }
 
 /* design.c */
+const char *iwp_design_name(enum iwp_design design);
 extern const struct ib_device_ops iwp_design_dev_ops;
 
 /* engine.c */

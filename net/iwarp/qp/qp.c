@@ -403,6 +403,9 @@ static int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
 
+	/* They come from the callers' stacks, and much of them goes to user space. */
+	memset(attr, 0, sizeof(*attr));
+	memset(init, 0, sizeof(*init));
 	attr->qp_state = iwp_qp_ib_state(qp);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap.max_inline_data = SIW_MAX_INLINE;
@@ -419,6 +422,7 @@ static int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
 	init->cap = attr->cap;
+	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	return 0;
 }
 

@@ -11,6 +11,9 @@
 /* ops.c */
 extern const struct ib_device_ops iwp_verbs_dev_ops;
 
+/* restrack.c */
+extern const struct ib_device_ops iwp_restrack_dev_ops;
+
 /* ulp.c */
 extern const struct iw_ulp_ops iwarp_iw_ulp_ops;
 
