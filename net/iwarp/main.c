@@ -109,6 +109,16 @@ static bool iwp_netdev_in_use(struct net_device *netdev)
 	return other;
 }
 
+/*
+ * If each RDMA device belongs to one namespace, new ones belong to the initial one. But
+ * only who is in the network device's can connect with ours.
+ */
+static void iwp_device_join_netns(struct iwp_device *dev, struct net *net)
+{
+	if (!rdma_dev_access_netns(&dev->ibdev, net))
+		write_pnet(&dev->ibdev.coredev.rdma_net, net);
+}
+
 static int iwp_newlink(const char *name, struct net_device *netdev)
 {
 	struct iwp_device *dev;
@@ -127,6 +137,7 @@ static int iwp_newlink(const char *name, struct net_device *netdev)
 	iwp_engine_init(&dev->engine);
 	err = iwp_device_init(dev, netdev);
 	if (!err) {
+		iwp_device_join_netns(dev, dev_net(netdev));
 		iwp_device_track(dev);
 		ib_mark_name_assigned_by_user(&dev->ibdev);
 		err = ib_register_device(&dev->ibdev, name, NULL);
