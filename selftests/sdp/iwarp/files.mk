@@ -8,6 +8,7 @@ WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_life iwarp_liste
 # And what happens on the wire between them.
 WITH_WIRE := iwarp_early iwarp_gone iwarp_tcp
 IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
-	iwarp_rerun.sh iwarp_design_rerun.sh iwarp_ulp.sh iwarp_crc.sh iwarp_exclusive.sh
+	iwarp_rerun.sh iwarp_design_rerun.sh iwarp_ulp.sh iwarp_crc.sh iwarp_exclusive.sh \
+	iwarp_nvme.sh
 IWARP_PROGRAMS := $(WITH_ENDS) iwarp_zcopy
 TEST_GEN_FILES += $(IWARP_PROGRAMS) $(IWARP_SCRIPTS)
