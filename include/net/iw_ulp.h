@@ -16,6 +16,7 @@
 
 struct ib_device;
 struct ib_qp;
+struct ib_send_wr;
 struct iov_iter;
 
 /* The symbol that the module of a device's driver exports, made of the module's name. */
@@ -29,12 +30,15 @@ struct iov_iter;
  *	6), if the peer's device can do the same
  * @IW_ULP_READ: iw_ulp_ops.read may find the peer in the same kernel
  * @IW_ULP_MODEL: the hardware is a model, whose work some processor does
+ * @IW_ULP_SEND_ITER: iw_ulp_ops.send_iter may send what a process writes by the only copy,
+ *	where %IW_ULP_TX_BUFFER is the host's
  */
 enum iw_ulp_flag {
 	IW_ULP_HOLD		= BIT(0),
 	IW_ULP_IMMEDIATE	= BIT(1),
 	IW_ULP_READ		= BIT(2),
 	IW_ULP_MODEL		= BIT(3),
+	IW_ULP_SEND_ITER	= BIT(4),
 };
 
 /**
@@ -85,6 +89,7 @@ enum iw_ulp_where {
  *	send queue, of queue pairs that hold if there are such; 0 if TCP alone decides
  * @tx_wake: below how many requests are taken again; no more than @tx_full
  * @functions: enum iw_ulp_where of each enum iw_ulp_function
+ * @iter_max: the longest payload of a request of iw_ulp_ops.send_iter
  *
  * But for @flags all of it is about connections that are made from now on, and what this
  * end asks for: a peer may want markers or checksums that we do not.  Zero always means
@@ -96,6 +101,7 @@ struct iw_ulp_info {
 	u32 tx_full;
 	u32 tx_wake;
 	u8 functions[IW_ULP_FUNCTIONS];
+	u32 iter_max;
 };
 
 /**
@@ -116,6 +122,18 @@ struct iw_ulp_info {
  *	posted behind them.  -EFAULT if nothing was read because the process's
  *	memory is not there: that is for the caller to wait for, who may hold a
  *	lock.  Context: process.
+ * @send_iter: execute one request at once: %IB_WR_SEND, %IB_WR_SEND_WITH_INV,
+ *	%IB_WR_RDMA_WRITE or %IB_WR_RDMA_WRITE_WITH_IMM, with %IB_SEND_INLINE for what is in
+ *	its list, which is not more than max_inline_data of the queue pair, and behind
+ *	that @len bytes of a process's memory.  These are copied once, to where the provider
+ *	sends them from, and are the process's again when this returns.  All else is as with
+ *	ib_post_send(): the request is behind those that were posted, takes a place in the
+ *	send queue, and completes when those before it have, if it is signaled.  Returns 0,
+ *	and the iterator is behind the payload; -EAGAIN if the request has to be posted
+ *	instead, as others wait, the transmit buffer is full, or both ends are in one kernel;
+ *	-EFAULT as above; -EOPNOTSUPP if the queue pair never does it; or -EINVAL.  Then
+ *	nothing has happened.  The caller posts nothing else to the send queue meanwhile.
+ *	Context: process, without spinlocks.
  */
 struct iw_ulp_ops {
 	size_t size;
@@ -123,6 +141,8 @@ struct iw_ulp_ops {
 	int (*hold)(struct ib_qp *ibqp);
 	ssize_t (*read)(struct ib_qp *ibqp, u32 stag, u64 addr,
 			struct iov_iter *to, size_t len);
+	int (*send_iter)(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+			 struct iov_iter *from, size_t len);
 };
 
 #endif /* _NET_IW_ULP_H */

@@ -43,7 +43,7 @@ enum iwp_send_state {
  * @status: enum siw_wc_status, when done
  * @rkey: the peer's STag, or the STag to invalidate or register
  * @raddr: the peer's address
- * @length: sum of the elements' lengths
+ * @length: sum of the elements' lengths, and of what iwp_tx_iter() takes elsewhere
  * @imm: immediate data
  * @access: access flags of a registration
  * @mr: region to register

@@ -6,6 +6,7 @@
 #include <linux/bvec.h>
 #include <linux/hrtimer.h>
 #include <linux/mm_types.h>
+#include <linux/uio.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
 #include <rdma/siw-abi.h>
@@ -50,6 +51,7 @@ enum iwp_msg_source {
  * @len: payload length
  * @at: payload already in segments
  * @send: send request of the message, or NULL
+ * @from: rest of its payload, behind what the request has inline, or NULL
  * @control: payload of %IWP_MSG_CONTROL
  */
 struct iwp_msg {
@@ -61,7 +63,21 @@ struct iwp_msg {
 	u32 len;
 	u32 at;
 	struct iwp_send *send;
+	struct iov_iter *from;
 	u8 control[IWARP_CONTROL_MAX];
+};
+
+/* What the engine may have been given at a time. */
+#define IWP_TX_BATCHES		16
+
+/**
+ * struct iwp_tx_batch - fragments that the engine works on
+ * @ready_at: ktime_get_ns() at which it is done
+ * @nr_vecs: how many
+ */
+struct iwp_tx_batch {
+	u64 ready_at;
+	u32 nr_vecs;
 };
 
 /**
@@ -86,7 +102,9 @@ struct iwp_msg {
  * @vecs: fragments that TCP has not taken
  * @nr_vecs: number of @vecs
  * @nr_ready: number of @vecs that the engine is done with
- * @ready_at: ktime_get_ns() at which the engine is done with all @vecs
+ * @nr_submitted: number of @vecs that it was given, or that need none
+ * @batches: what it was given and is not done with, in order
+ * @nr_batches: number of @batches
  * @segs: segments built so far
  * @msg: message that is being sent
  * @reads: inbound RDMA Read Requests
@@ -124,7 +142,9 @@ struct iwp_tx {
 	struct bio_vec vecs[IWP_TX_VECS];
 	u32 nr_vecs;
 	u32 nr_ready;
-	u64 ready_at;
+	u32 nr_submitted;
+	struct iwp_tx_batch batches[IWP_TX_BATCHES];
+	u32 nr_batches;
 	u32 segs;
 	struct iwp_msg msg;
 	struct iwp_read *reads;

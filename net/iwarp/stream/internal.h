@@ -100,6 +100,11 @@ static inline bool iwp_stream_kick_loopback(const struct iwp_qp *qp,
 	return dir;
 }
 
+/* tx.c */
+void iwp_tx_begin_batch(struct iwp_tx *tx);
+u32 iwp_tx_batch(const struct iwp_qp *qp);
+void iwp_tx_submit(struct iwp_qp *qp, u32 len, u32 segs);
+
 /* tx_work.c */
 void iwp_tx_retry(struct iwp_qp *qp);
 
@@ -111,6 +116,7 @@ void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 
 /* tx_seg.c */
 int iwp_tx_segment(struct iwp_qp *qp);
+void iwp_vec_truncate(struct iwp_tx *tx, u32 nr, u32 last_len);
 void iwp_tx_release_pages(struct iwp_tx *tx);
 
 /* rx.c */

@@ -45,6 +45,10 @@ void iwp_tx_terminate(struct iwp_qp *qp, enum iwarp_error error,
 		      const u8 *fpdu, u32 len);
 void iwp_tx_detach(struct iwp_qp *qp);
 
+/* tx_iter.c */
+bool iwp_tx_takes_iter(const struct iwp_qp *qp);
+int iwp_tx_iter(struct iwp_qp *qp, struct iov_iter *from);
+
 /* tx_work.c */
 int iwp_tx_init(void);
 void iwp_tx_exit(void);

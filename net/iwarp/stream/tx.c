@@ -39,6 +39,7 @@ static void iwp_vec_consume(struct iwp_tx *tx, size_t len)
 	}
 	tx->nr_vecs -= gone;
 	tx->nr_ready -= gone;
+	tx->nr_submitted -= gone;
 	if (tx->nr_vecs)
 		memmove(tx->vecs, tx->vecs + gone,
 			tx->nr_vecs * sizeof(*tx->vecs));
@@ -98,13 +99,27 @@ static void iwp_tx_mem_error(struct iwp_qp *qp, enum iwp_mem_err err)
 		iwp_tx_send_failed(qp, msg->send, SIW_WC_LOC_PROT_ERR);
 }
 
-/* TCP appends to its last segment if that has not been sent. */
-static u32 iwp_tx_unsent(const struct sock *sk)
+/**
+ * iwp_tx_begin_batch() - segments are about to be built
+ * @tx: transmit state
+ *
+ * TCP appends to its last segment if that has not been sent.
+ *
+ * Context: socket lock held.
+ */
+void iwp_tx_begin_batch(struct iwp_tx *tx)
 {
-	return tcp_send_head(sk) ? tcp_write_queue_tail(sk)->len : 0;
+	const struct sock *sk = tx->sk;
+
+	if (!tx->nr_vecs)
+		tx->seg_used = tcp_send_head(sk) ? tcp_write_queue_tail(sk)->len : 0;
 }
 
-static u32 iwp_tx_batch(const struct iwp_qp *qp)
+/**
+ * iwp_tx_batch() - bytes segmented before they are submitted
+ * @qp: queue pair
+ */
+u32 iwp_tx_batch(const struct iwp_qp *qp)
 {
 	return qp->design == IWP_DESIGN_HOST ? IWP_TX_BATCH :
 					       IWP_TX_ENGINE_BATCH;
@@ -117,8 +132,7 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 	u32 room = IWP_TX_VECS - (tx->gather ? IWP_TX_SG_VECS : IWP_TX_SEG_VECS);
 	u64 from = tx->pos;
 
-	if (!tx->nr_vecs)
-		tx->seg_used = iwp_tx_unsent(tx->sk);
+	iwp_tx_begin_batch(tx);
 	tx->more = true;
 	while (tx->pos - from < iwp_tx_batch(qp) && tx->nr_vecs <= room) {
 		int err;
@@ -139,13 +153,27 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 	return tx->pos - from;
 }
 
-/* Whether the engine is done with all submitted fragments. */
+static void iwp_tx_start_timer(struct iwp_tx *tx)
+{
+	hrtimer_start(&tx->timer, ns_to_ktime(tx->batches[0].ready_at),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Whether the engine is done with all submitted fragments; if not the timer runs. */
 static bool iwp_tx_engine_done(struct iwp_tx *tx)
 {
-	if (tx->nr_ready < tx->nr_vecs && ktime_get_ns() < tx->ready_at)
-		return false;
-	tx->nr_ready = tx->nr_vecs;
-	return true;
+	u64 now = tx->nr_batches ? ktime_get_ns() : 0;
+	u32 done = 0;
+
+	for (; done < tx->nr_batches && tx->batches[done].ready_at <= now; done++)
+		tx->nr_ready += tx->batches[done].nr_vecs;
+	if (done) {
+		tx->nr_batches -= done;
+		memmove(tx->batches, tx->batches + done, tx->nr_batches * sizeof(*tx->batches));
+	}
+	if (tx->nr_batches && !hrtimer_is_queued(&tx->timer))
+		iwp_tx_start_timer(tx);
+	return !tx->nr_batches;
 }
 
 static u32 iwp_tx_dmas(const struct iwp_qp *qp, u32 len, u32 segs)
@@ -156,23 +184,36 @@ static u32 iwp_tx_dmas(const struct iwp_qp *qp, u32 len, u32 segs)
 	case IWP_DESIGN_OFFLOADED:
 		return DIV_ROUND_UP(len, IWP_TX_ENGINE_CHUNK);
 	default:
-		return qp->tx.nr_vecs - qp->tx.nr_ready;
+		return qp->tx.nr_vecs - qp->tx.nr_submitted;
 	}
 }
 
-/* New segments go to the engine, or directly to TCP. */
-static void iwp_tx_submit(struct iwp_qp *qp, u32 len, u32 segs)
+/**
+ * iwp_tx_submit() - new segments go to the engine, or directly to TCP
+ * @qp: queue pair, with room in @batches
+ * @len: bytes of the stream
+ * @segs: segments
+ *
+ * Context: socket lock held.
+ */
+void iwp_tx_submit(struct iwp_qp *qp, u32 len, u32 segs)
 {
 	struct iwp_tx *tx = &qp->tx;
+	struct iwp_tx_batch *batch;
 
-	if (qp->design == IWP_DESIGN_HOST || !len) {
-		tx->nr_ready = tx->nr_vecs;
+	if (!len)
 		return;
+	if (qp->design == IWP_DESIGN_HOST) {
+		tx->nr_ready = tx->nr_vecs;
+	} else {
+		batch = &tx->batches[tx->nr_batches++];
+		batch->nr_vecs = tx->nr_vecs - tx->nr_submitted;
+		batch->ready_at = iwp_engine_submit(&qp->dev->engine, qp->design, len,
+						    iwp_tx_dmas(qp, len, segs));
+		if (tx->nr_batches == 1)
+			iwp_tx_start_timer(tx);
 	}
-	tx->ready_at = iwp_engine_submit(&qp->dev->engine, qp->design, len,
-					 iwp_tx_dmas(qp, len, segs));
-	hrtimer_start(&qp->tx.timer, ns_to_ktime(tx->ready_at),
-		      HRTIMER_MODE_ABS_SOFT);
+	tx->nr_submitted = tx->nr_vecs;
 }
 
 static int iwp_tx_write(struct iwp_qp *qp)
@@ -381,6 +422,8 @@ void iwp_tx_detach(struct iwp_qp *qp)
 	struct iwp_tx *tx = &qp->tx;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
+	tx->nr_batches = 0;
+	tx->nr_submitted = tx->nr_vecs;
 	tx->nr_ready = tx->nr_vecs;
 	if (tx->term_len && tx->nr_vecs + IWP_TX_SEG_VECS <= IWP_TX_VECS) {
 		memset(&tx->msg, 0, sizeof(tx->msg));
@@ -390,6 +433,7 @@ void iwp_tx_detach(struct iwp_qp *qp)
 		tx->msg.len = tx->term_len;
 		memcpy(tx->msg.control, tx->term, tx->term_len);
 		if (!iwp_tx_segment(qp)) {
+			tx->nr_submitted = tx->nr_vecs;
 			tx->nr_ready = tx->nr_vecs;
 			if (!iwp_tx_push(tx, false))
 				iwp_count(qp->dev, IWP_STAT_TX_TERMINATES, 1);

@@ -7,6 +7,7 @@
 
 #include "offload/offload.h"
 #include "internal.h"
+#include "user.h"
 
 /* With less space in TCP's segment the header is not worth it. */
 #define IWP_SEG_ROOM_MIN	256
@@ -38,7 +39,7 @@ static void iwp_vec_add(struct iwp_tx *tx, struct page *page, u32 offset,
 {
 	struct bio_vec *last = tx->vecs + tx->nr_vecs - 1;
 
-	if (tx->nr_vecs > tx->nr_ready && last->bv_page == page &&
+	if (tx->nr_vecs > tx->nr_submitted && last->bv_page == page &&
 	    last->bv_offset + last->bv_len == offset) {
 		last->bv_len += len;
 		return;
@@ -99,6 +100,14 @@ static bool iwp_out_next_page(struct iwp_out *out)
 	return true;
 }
 
+static void iwp_out_wrote(struct iwp_out *out, u32 len)
+{
+	out->at += len;
+	out->room -= len;
+	out->written += len;
+	out->crc_pending += len;
+}
+
 /* Writes bytes of the stream, no marker in between. */
 static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
 {
@@ -106,11 +115,23 @@ static void iwp_out_raw(struct iwp_out *out, const u8 *from, u32 len)
 		u32 n = min(len, out->room);
 
 		iwp_copy(out->at, from, n);
-		out->at += n;
-		out->room -= n;
-		out->written += n;
-		out->crc_pending += n;
+		iwp_out_wrote(out, n);
 		from += n;
+		len -= n;
+	}
+}
+
+/* The same, of what a process writes. */
+static void iwp_out_raw_iter(struct iwp_out *out, struct iwp_user *user, u32 len)
+{
+	while (len && (out->room || iwp_out_next_page(out))) {
+		u32 n = min(len, out->room);
+
+		if (iwp_user_copy(user, out->at, n)) {
+			out->err = -EFAULT;
+			return;
+		}
+		iwp_out_wrote(out, n);
 		len -= n;
 	}
 }
@@ -140,6 +161,26 @@ static int iwp_out_bytes(void *ctx, void *from, size_t len)
 		from += n;
 		len -= n;
 	}
+	return out->err;
+}
+
+/* As iwp_out_bytes(), of what a process writes. */
+static int iwp_out_iter(void *ctx, struct iov_iter *from, size_t len)
+{
+	struct iwp_out *out = ctx;
+	struct iwp_user user;
+
+	iwp_user_begin(&user, from, len);
+	while (len && !out->err) {
+		u32 n;
+
+		iwp_out_marker(out);
+		n = min_t(size_t, len, iwarp_gap_room(&out->gap));
+		iwp_out_raw_iter(out, &user, n);
+		iwarp_gap_advance(&out->gap, n);
+		len -= n;
+	}
+	iwp_user_end(&user);
 	return out->err;
 }
 
@@ -180,15 +221,30 @@ static int iwp_out_linear(void *ctx, void *from, size_t len)
 	return 0;
 }
 
+static int iwp_out_linear_iter(void *ctx, struct iov_iter *from, size_t len)
+{
+	u8 **at = ctx;
+	struct iwp_user user;
+	int err;
+
+	iwp_user_begin(&user, from, len);
+	err = iwp_user_copy(&user, *at, len);
+	iwp_user_end(&user);
+	*at += len;
+	return err;
+}
+
 /**
  * struct iwp_payload_ops - writes payload
  * @copy: for memory that is not stable, which must be copied
  * @span: for memory in regions
- * @ctx: argument of both
+ * @iter: for memory of a process; -EFAULT if it is not there
+ * @ctx: argument of all of them
  */
 struct iwp_payload_ops {
 	iwp_span_fn copy;
 	iwp_span_fn span;
+	int (*iter)(void *ctx, struct iov_iter *from, size_t len);
 	void *ctx;
 };
 
@@ -208,10 +264,21 @@ static void iwp_out_trailer(struct iwp_out *out, u32 ulpdu_len)
 	iwp_out_flush(out);
 }
 
-static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
-				      struct iwp_send *send, u32 at, u32 len,
-				      const struct iwp_payload_ops *ops)
+/* What the request has with it, and what is left of @from. */
+static int iwp_tx_inline(struct iwp_msg *msg, u32 len, const struct iwp_payload_ops *ops)
 {
+	const struct iwp_send *send = msg->send;
+	u32 n = min(len, send->sge[0].length - min(msg->at, send->sge[0].length));
+
+	if (n)
+		ops->copy(ops->ctx, (u8 *)&send->sge[1] + msg->at, n);
+	return len == n ? IWP_MEM_OK : ops->iter(ops->ctx, msg->from, len - n);
+}
+
+static int iwp_tx_gather(struct iwp_qp *qp, struct iwp_msg *msg, u32 len,
+			 const struct iwp_payload_ops *ops)
+{
+	struct iwp_send *send = msg->send;
 	struct iwp_sgl sgl = {
 		.pd = qp->ibqp.pd,
 		.sge = send->sge,
@@ -219,22 +286,20 @@ static enum iwp_mem_err iwp_tx_gather(struct iwp_qp *qp,
 		.allow_no_stag = iwp_qp_kernel(qp),
 	};
 
-	if (send->flags & SIW_WQE_INLINE) {
-		ops->copy(ops->ctx, (u8 *)&send->sge[1] + at, len);
-		return IWP_MEM_OK;
-	}
-	return iwp_sgl_walk(&sgl, at, len, ops->span, ops->ctx);
+	if (send->flags & SIW_WQE_INLINE)
+		return iwp_tx_inline(msg, len, ops);
+	return iwp_sgl_walk(&sgl, msg->at, len, ops->span, ops->ctx);
 }
 
-static enum iwp_mem_err iwp_tx_payload(struct iwp_qp *qp, u32 len,
-				       const struct iwp_payload_ops *ops)
+/* Returns enum iwp_mem_err, or -EFAULT. */
+static int iwp_tx_payload(struct iwp_qp *qp, u32 len, const struct iwp_payload_ops *ops)
 {
 	struct iwp_msg *msg = &qp->tx.msg;
 	struct iwarp_read_req *req;
 
 	switch (msg->source) {
 	case IWP_MSG_SEND:
-		return iwp_tx_gather(qp, msg->send, msg->at, len, ops);
+		return iwp_tx_gather(qp, msg, len, ops);
 	case IWP_MSG_READ:
 		req = &qp->tx.reads[qp->tx.reads_get % qp->tx.reads_size].req;
 		if (len && !req->src_stag)
@@ -296,7 +361,15 @@ static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 	hdr->mo = msg->at;
 }
 
-static void iwp_vec_truncate(struct iwp_tx *tx, u32 nr, u32 last_len)
+/**
+ * iwp_vec_truncate() - drop fragments that were added last
+ * @tx: transmit state
+ * @nr: how many there were before
+ * @last_len: length of the last of these
+ *
+ * Context: socket lock held.
+ */
+void iwp_vec_truncate(struct iwp_tx *tx, u32 nr, u32 last_len)
 {
 	while (tx->nr_vecs > nr)
 		put_page(tx->vecs[--tx->nr_vecs].bv_page);
@@ -313,10 +386,11 @@ static int iwp_seg_scattered(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 	struct iwp_payload_ops ops = {
 		.copy = iwp_out_bytes,
 		.span = tx->gather ? iwp_out_pages : iwp_out_bytes,
+		.iter = iwp_out_iter,
 		.ctx = &out,
 	};
 	u8 head[IWARP_HDR_MAX];
-	enum iwp_mem_err err;
+	int err;
 
 	iwarp_gap_init(&out.gap, tx->interval, tx->pos);
 	iwp_out_bytes(&out, head, iwarp_hdr_encode(hdr, head));
@@ -345,9 +419,10 @@ static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 le
 	struct iwp_payload_ops ops = {
 		.copy = iwp_out_linear,
 		.span = iwp_out_linear,
+		.iter = iwp_out_linear_iter,
 		.ctx = &at,
 	};
-	enum iwp_mem_err err;
+	int err;
 
 	err = iwp_tx_payload(qp, hdr->payload_len, &ops);
 	if (err)
@@ -385,8 +460,8 @@ static int iwp_seg_write(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
  * @qp: queue pair with a message, and free entries in @vecs
  *
  * Context: socket lock held.
- * Return: 0; -ENOMEM; or enum iwp_mem_err if access to the payload is refused. In both
- * cases nothing was built.
+ * Return: 0; -ENOMEM; -EFAULT if a process's memory is not there; or enum iwp_mem_err if
+ * access to the payload is refused. Then nothing was built.
  */
 int iwp_tx_segment(struct iwp_qp *qp)
 {
@@ -427,6 +502,8 @@ void iwp_tx_release_pages(struct iwp_tx *tx)
 {
 	iwp_vec_truncate(tx, 0, 0);
 	tx->nr_ready = 0;
+	tx->nr_submitted = 0;
+	tx->nr_batches = 0;
 	iwp_frag_release(&tx->frag);
 	iwp_frag_release(&tx->spare);
 }

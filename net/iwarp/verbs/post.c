@@ -133,17 +133,21 @@ static int iwp_post_fill(const struct iwp_qp *qp, struct iwp_send *send,
 	}
 }
 
-static int iwp_sq_add(struct iwp_qp *qp, const struct ib_send_wr *wr)
+/* So many bytes of the request's payload are not in its list. */
+static int iwp_sq_add(struct iwp_qp *qp, const struct ib_send_wr *wr, u32 elsewhere)
 {
 	struct iwp_sq *sq = &qp->sq;
+	struct iwp_send *send = &sq->ring[sq->put & (sq->size - 1)];
 	int err;
 
 	if (sq->put - iwp_index_load(&sq->done) == sq->size)
 		return -ENOMEM;
-	err = iwp_post_fill(qp, &sq->ring[sq->put & (sq->size - 1)], wr);
-	if (!err)
-		iwp_index_store(&sq->put, sq->put + 1);
-	return err;
+	err = iwp_post_fill(qp, send, wr);
+	if (err)
+		return err;
+	send->length += elsewhere;
+	iwp_index_store(&sq->put, sq->put + 1);
+	return 0;
 }
 
 /* A request posted during a change to the error state is flushed here. */
@@ -183,12 +187,70 @@ int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	if (wr) {
 		spin_lock_irqsave(&qp->sq.lock, flags);
 		for (; wr && !err; wr = err ? wr : wr->next)
-			err = iwp_sq_add(qp, wr);
+			err = iwp_sq_add(qp, wr, 0);
 		spin_unlock_irqrestore(&qp->sq.lock, flags);
 	}
 	if (err)
 		*bad_wr = wr;
 	iwp_sq_posted(qp);
+	return err;
+}
+
+static int iwp_post_iter_now(struct iwp_qp *qp, const struct ib_send_wr *wr,
+			     struct iov_iter *from, u32 len)
+{
+	unsigned long flags;
+	int err;
+
+	if (!iwp_tx_takes_iter(qp))
+		return -EAGAIN;
+	spin_lock_irqsave(&qp->sq.lock, flags);
+	err = iwp_sq_add(qp, wr, len);
+	spin_unlock_irqrestore(&qp->sq.lock, flags);
+	if (err)
+		return err == -ENOMEM ? -EAGAIN : err;
+	return iwp_tx_iter(qp, from);
+}
+
+/* Whether it is a request of data, with nothing in its list that is not inline. */
+static bool iwp_post_iter_valid(const struct iwp_qp *qp, const struct ib_send_wr *wr)
+{
+	return iwp_qp_kernel(qp) && !wr->next && wr->send_flags & IB_SEND_INLINE &&
+	       (wr->opcode == IB_WR_SEND || wr->opcode == IB_WR_SEND_WITH_INV ||
+		wr->opcode == IB_WR_RDMA_WRITE || wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM);
+}
+
+/**
+ * iwp_post_iter() - execute a request whose payload a process has
+ * @qp: queue pair of a kernel consumer, who does not post anything else meanwhile
+ * @wr: one request of data, which has its list inline
+ * @from: payload behind that; advanced behind it
+ * @len: bytes of it
+ *
+ * Context: process context without spinlocks; does not wait for the memory.
+ * Return: 0; -EAGAIN if it has to be posted instead; -EFAULT if the memory is not there;
+ * -EINVAL if it is no such request.
+ */
+int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_iter *from,
+		  size_t len)
+{
+	struct iwp_ep *ep;
+	struct sock *sk;
+	int err = -EAGAIN;
+
+	if (!iwp_post_iter_valid(qp, wr) || len > IWP_POST_ITER_MAX || len > iov_iter_count(from))
+		return -EINVAL;
+	ep = iwp_qp_ep(qp);
+	if (!ep)
+		return -EAGAIN;
+	sk = ep->sock->sk;
+	local_bh_disable();
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk) && ep->fpdu)
+		err = iwp_post_iter_now(qp, wr, from, len);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	iwp_ep_put(ep);
 	return err;
 }
 

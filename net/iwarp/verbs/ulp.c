@@ -66,9 +66,11 @@ static int iwp_ulp_query(const struct ib_device *ibdev, struct iw_ulp_info *info
 {
 	const struct iwp_device *dev = container_of(ibdev, struct iwp_device, ibdev);
 	struct iw_ulp_info own = {
-		.flags = IW_ULP_HOLD | IW_ULP_IMMEDIATE | IW_ULP_READ | IW_ULP_MODEL,
+		.flags = IW_ULP_HOLD | IW_ULP_IMMEDIATE | IW_ULP_READ | IW_ULP_MODEL |
+			 IW_ULP_SEND_ITER,
 		.tx_full = IWP_HOLD_UNSENT,
 		.tx_wake = IWP_HOLD_UNSENT,
+		.iter_max = IWP_POST_ITER_MAX,
 	};
 	struct iwp_mpa_wishes wishes;
 	enum iwp_design design;
@@ -96,11 +98,21 @@ static ssize_t iwp_ulp_read(struct ib_qp *ibqp, u32 stag, u64 addr,
 	       iwp_loopback_read(iwp_qp(ibqp), stag, addr, to, len) : 0;
 }
 
+/* An engine that does everything reads the consumer's memory itself. */
+static int iwp_ulp_send_iter(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+			     struct iov_iter *from, size_t len)
+{
+	if (!iwp_ulp_ours(ibqp->device) || iwp_design_offloaded(iwp_qp(ibqp)->design))
+		return -EOPNOTSUPP;
+	return iwp_post_iter(iwp_qp(ibqp), wr, from, len);
+}
+
 /* Consumers find it by its name, IW_ULP_OPS_FORMAT. */
 const struct iw_ulp_ops iwarp_iw_ulp_ops = {
 	.size = sizeof(struct iw_ulp_ops),
 	.query = iwp_ulp_query,
 	.hold = iwp_ulp_hold,
 	.read = iwp_ulp_read,
+	.send_iter = iwp_ulp_send_iter,
 };
 EXPORT_SYMBOL_GPL(iwarp_iw_ulp_ops);

@@ -3,6 +3,7 @@
 #ifndef _IWP_VERBS_H
 #define _IWP_VERBS_H
 
+#include <linux/sizes.h>
 #include <net/iw_ulp.h>
 #include <rdma/ib_verbs.h>
 
@@ -17,9 +18,14 @@ extern const struct ib_device_ops iwp_restrack_dev_ops;
 /* ulp.c */
 extern const struct iw_ulp_ops iwarp_iw_ulp_ops;
 
+/* Longest payload of iwp_post_iter(): it is copied with softirqs disabled. */
+#define IWP_POST_ITER_MAX	SZ_64K
+
 /* post.c */
 int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad_wr);
+int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_iter *from,
+		  size_t len);
 int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 

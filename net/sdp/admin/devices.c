@@ -25,6 +25,7 @@ static const char * const sdp_flag_names[] = {
 	"immediate",
 	"read",
 	"model",
+	"send_iter",
 };
 
 static const char *sdp_where_name(u8 where)

@@ -243,6 +243,8 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	if (err)
 		return err;
 	conn->link.qp = id->qp;
+	conn->link.iter_max = sdp_link_is_local(&conn->link) ?
+			      0 : sdp_ulp_iter_max(conn->link.dev);
 	if (conn->link.dev->info.flags & IW_ULP_HOLD && conn->stream.features & SDP_FEAT_NIC)
 		err = conn->link.dev->ulp->hold(conn->link.qp);
 	return err;

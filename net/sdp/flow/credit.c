@@ -7,6 +7,7 @@
  * it.  All rules against starvation are here; Documentation/protocol/wire.rst says why
  * they suffice.
  */
+#include <linux/compiler.h>
 #include <linux/errno.h>
 
 #include "credit.h"
@@ -104,7 +105,7 @@ int sdp_credit_receive(struct sdp_credit *c, const struct sdp_bsdh *bsdh, u32 n)
 	c->rx_mseq = bsdh->mseq;
 	c->rx_posted -= n;
 	c->rx_advertised -= n;
-	c->tx_acked = bsdh->mseq_ack;
+	WRITE_ONCE(c->tx_acked, bsdh->mseq_ack);
 	c->tx_bufs = bsdh->bufs;
 	return 0;
 }

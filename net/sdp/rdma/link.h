@@ -57,6 +57,8 @@ struct sdp_link_ops {
  * @cq: completion queue, shared with other connections
  * @max_inline: bytes that a send request may take with it, 0 = none
  * @max_sge: pieces of memory that a send request may take
+ * @iter_max: bytes that the provider takes from a program's memory by its own copy, 0 =
+ *	none
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
  */
@@ -72,6 +74,7 @@ struct sdp_link {
 	struct ib_cq *cq;
 	u32 max_inline;
 	u32 max_sge;
+	u32 iter_max;
 	unsigned long flags;
 	int reason;
 };

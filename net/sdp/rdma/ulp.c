@@ -27,6 +27,12 @@ static ssize_t sdp_ulp_no_read(struct ib_qp *ibqp, u32 stag, u64 addr,
 	return 0;
 }
 
+static int sdp_ulp_no_send_iter(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+				struct iov_iter *from, size_t len)
+{
+	return -EOPNOTSUPP;
+}
+
 /*
  * An older provider has a shorter table than ours.  The module cannot go before its device,
  * and our part in it: the symbol is held only to be looked at.
@@ -55,6 +61,10 @@ static void sdp_ulp_complete(struct iw_ulp_ops *ops, struct iw_ulp_info *info)
 	if (!ops->read) {
 		ops->read = sdp_ulp_no_read;
 		info->flags &= ~IW_ULP_READ;
+	}
+	if (!ops->send_iter) {
+		ops->send_iter = sdp_ulp_no_send_iter;
+		info->flags &= ~IW_ULP_SEND_ITER;
 	}
 }
 
@@ -88,4 +98,23 @@ bool sdp_ulp_query(const struct sdp_device *dev, struct iw_ulp_info *info)
 		return false;
 	info->flags = dev->info.flags;
 	return true;
+}
+
+/**
+ * sdp_ulp_iter_max() - how much payload a request may take from a process's memory
+ * @dev: device of a connection that is being set up
+ *
+ * That is worth something if the provider copies all that it sends.
+ *
+ * Context: any.
+ * Return: bytes; 0 if it had better be asked to send from ours.
+ */
+u32 sdp_ulp_iter_max(const struct sdp_device *dev)
+{
+	struct iw_ulp_info info;
+
+	if (!sdp_ulp_query(dev, &info) || !(info.flags & IW_ULP_SEND_ITER) ||
+	    info.functions[IW_ULP_TX_BUFFER] != IW_ULP_SOFTWARE)
+		return 0;
+	return info.iter_max;
 }

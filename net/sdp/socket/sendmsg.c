@@ -13,6 +13,18 @@
 /* So long a writer waits for a reader in this kernel before it fills the send ring. */
 #define SDP_SEND_PATIENCE	max(HZ / 200, 2)
 
+/**
+ * struct sdp_send_how - how the parts of a write are copied
+ * @want: bytes that were to be copied last
+ * @patient: room where they are copied once is waited for
+ * @cold: some were not there; one copy of a whole message might never find all of them
+ */
+struct sdp_send_how {
+	u32 want;
+	bool patient;
+	bool cold;
+};
+
 /* sk_stream_error() turns this into the pending error, if there is one. */
 static int sdp_send_error(const struct sock *sk)
 {
@@ -139,28 +151,34 @@ static void sdp_send_go_on(struct sdp_conn *conn, u32 *turns)
 }
 
 /*
- * The next part of a write, to the other end if that is in this kernel, or into the send
- * ring; returns bytes, 0 to wait for room, -EFAULT if the next @want bytes are not there.
+ * The next part of a write, to the other end if that is in this kernel, to a provider that
+ * copies it, or into the send ring; returns bytes, 0 to wait for room, -EFAULT if the next
+ * bytes are not there.
  */
-static int sdp_send_part(struct sdp_stream *st, struct msghdr *msg, u32 *want, bool patient)
+static int sdp_send_part(struct sdp_conn *conn, struct msghdr *msg, struct sdp_send_how *how)
 {
-	int ret;
+	struct sdp_stream *st = &conn->stream;
+	int ret = 0;
 
 	if (sdp_link_is_local(st->link)) {
 		ret = sdp_local_write(st, msg);
-		if (ret || (patient && sdp_local_want_room(st, msg)))
+		if (ret || (how->patient && sdp_local_want_room(st, msg)))
+			return ret;
+	} else if (st->link->iter_max && !how->cold && !sdp_zsend_busy(&conn->zcopy)) {
+		ret = sdp_integrated_write(st, msg, &how->want);
+		if (ret || (how->patient && sdp_integrated_want_room(st, msg)))
 			return ret;
 	}
-	return sdp_tx_write(st, msg, want);
+	return sdp_tx_write(st, msg, &how->want);
 }
 
 /*
  * Copies until the ring is full or the program's bytes are in it, and sends what may
- * leave; or returns -EFAULT if the next @want bytes are not there.  The end of the write
+ * leave; or returns -EFAULT if the next bytes are not there.  The end of the write
  * is looked at when it is known as such.
  */
 static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
-			 size_t *done, u32 *want, bool patient)
+			 size_t *done, struct sdp_send_how *how)
 {
 	struct sdp_stream *st = &ssk->conn.stream;
 	bool more = sdp_tx_begin_write(st);
@@ -169,7 +187,7 @@ static int sdp_send_fill(struct sdp_sock *ssk, struct msghdr *msg,
 	bool all;
 
 	while (msg_data_left(msg)) {
-		ret = sdp_send_part(st, msg, want, patient);
+		ret = sdp_send_part(&ssk->conn, msg, how);
 		if (ret <= 0)
 			break;
 		*done += ret;
@@ -248,8 +266,7 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 {
 	enum sdp_zcopy_mode mode = SDP_ZCOPY_OFF;
 	struct sdp_sock *ssk = sdp_sk(sk);
-	bool patient = timeo;
-	u32 want = 0;
+	struct sdp_send_how how = { .patient = timeo };
 	int err;
 
 	err = sdp_send_wait_connected(sk, &timeo);
@@ -268,12 +285,13 @@ static int sdp_send_locked(struct sock *sk, struct msghdr *msg,
 			*done += sdp_send_zcopy(ssk, msg, zm, &timeo, &mode);
 			continue;
 		}
-		err = sdp_send_fill(ssk, msg, done, &want, patient);
+		err = sdp_send_fill(ssk, msg, done, &how);
+		how.cold |= err == -EFAULT;
 		if (err == -EFAULT)
-			err = sdp_fault_in(sk, &msg->msg_iter, want,
+			err = sdp_fault_in(sk, &msg->msg_iter, how.want,
 					   &ssk->conn.stream.write_turn);
 		else if (!err && msg_data_left(msg) && ssk->conn.stream.tx.room_wanted)
-			patient = sdp_send_wait_reader(sk, zm, &timeo);
+			how.patient = sdp_send_wait_reader(sk, zm, &timeo);
 		else if (!err && msg_data_left(msg))
 			err = sdp_send_wait_space(sk, zm, msg_data_left(msg),
 						  &timeo);
@@ -321,6 +339,25 @@ static noinline int sdp_send_slow(struct sock *sk, struct msghdr *msg, size_t le
 	return done ? done : err;
 }
 
+/*
+ * The fast paths, of which a connection has at most one, but for writes that are coalesced;
+ * returns whether all was taken, and nothing has happened if not.
+ */
+static bool sdp_send_fast(struct sdp_conn *conn, struct msghdr *msg, size_t len)
+{
+	struct sdp_stream *st = &conn->stream;
+
+	if (sdp_tx_join(st, msg, len))
+		return true;
+	if (!sdp_rdmacg_known(&conn->link))
+		return false;
+	if (sdp_link_is_local(st->link))
+		return sdp_local_at_once(st, msg, len);
+	return st->link->iter_max && !sdp_zsend_busy(&conn->zcopy) &&
+	       (!conn->zcopy.on || len < SDP_MIN_ZCOPY_THRESHOLD) &&
+	       sdp_integrated_at_once(st, msg, len);
+}
+
 /**
  * sdp_sendmsg() - send data on a stream
  * @sock: socket
@@ -350,10 +387,7 @@ int sdp_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return sdp_fallback_sendmsg(sdp_fallback(sk), tcp, msg);
 	sdp_lock_sock(sk);
 	if (!sdp_send_check(sk) && sdp_stream_is(&sdp_sk(sk)->conn.stream, epoch) &&
-	    !sdp_sk(sk)->conn.stream.write_turn &&
-	    (sdp_tx_join(&sdp_sk(sk)->conn.stream, msg, len) ||
-	     (sdp_rdmacg_known(&sdp_sk(sk)->conn.link) &&
-	      sdp_local_at_once(&sdp_sk(sk)->conn.stream, msg, len)))) {
+	    !sdp_sk(sk)->conn.stream.write_turn && sdp_send_fast(sdp_conn(sk), msg, len)) {
 		sdp_release_sock(sk);
 		return len;
 	}

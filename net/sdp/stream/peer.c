@@ -13,15 +13,6 @@
 /* TCP does not give up before it has repeated something once, either. */
 #define SDP_USER_TIMEOUT_MIN	(HZ / 5)
 
-/*
- * The peer has not acknowledged all that has to arrive.  It does not have to
- * do so at once, so that this asks for a probe and not for patience.
- */
-static bool sdp_tx_unacked(const struct sdp_stream *st)
-{
-	return (s32)(st->credit.tx_acked - st->tx.last_seq) < 0;
-}
-
 /**
  * sdp_tx_waiting() - whether something is yet to arrive at the peer
  * @st: stream of a locked socket with a connection

@@ -21,14 +21,29 @@ struct sdp_tx_how {
 	struct sdp_done *done;
 };
 
-static bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
+/* Whether memory may be used again only when its own request has completed. */
+static bool sdp_tx_in_place(const struct sdp_stream *st, u32 len)
+{
+	const struct sdp_device *dev = st->link->dev;
+
+	return len ? dev->data_in_place : dev->all_in_place;
+}
+
+/**
+ * sdp_tx_want_signal() - whether a completion of a message is needed by what comes next
+ * @st: stream of a locked socket
+ * @len: bytes of its payload
+ */
+bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
 {
 	const struct sdp_tx *tx = &st->tx;
 
-	if (len ? st->link->dev->data_in_place : st->link->dev->all_in_place)
-		return true;
-	/* Nagle's rule waits for the completion of what is in flight. */
-	if (len && !sdp_nodelay(st->sk) && len < tx->max_payload)
+	sdp_owned(st->sk);
+	/*
+	 * Nagle's rule waits for the completion of what is in flight.  An answer is not: the
+	 * program writes on when it has read what the peer has to say to it.
+	 */
+	if (len && !sdp_nodelay(st->sk) && len < tx->max_payload && !tx->answers)
 		return true;
 	if (len && tx->out.size && sdp_burst_fills(&tx->burst, len))
 		return true;
@@ -162,30 +177,54 @@ static void sdp_tx_count(struct sdp_conn_stats *stats, u32 len)
 }
 
 /**
+ * sdp_tx_number() - fill in a message's sequence numbers and credits
+ * @st: stream of a locked socket, credits are available
+ * @msg: the message, with its kind and length; it leaves next
+ *
+ * What it says is posted, the device has been given before, see sdp_rx_settle().
+ */
+void sdp_tx_number(struct sdp_stream *st, struct sdp_msg *msg)
+{
+	sdp_owned(st->sk);
+	sdp_credit_transmit(&st->credit, &msg->bsdh,
+			    sdp_flow_windows(st->flow, st->tx.out.piece, msg->payload_len));
+}
+
+/**
+ * sdp_tx_said() - remember that a message was sent, and what it has told the peer
+ * @st: stream of a locked socket
+ * @msg: the message, for which sdp_tx_number() was called
+ */
+void sdp_tx_said(struct sdp_stream *st, const struct sdp_msg *msg)
+{
+	struct sdp_tx *tx = &st->tx;
+	u32 len = msg->payload_len;
+
+	sdp_owned(st->sk);
+	tx->empty_due = false;
+	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
+	if (!st->flow->tells_space)
+		sdp_rx_ring_tell(st);
+	if (len || msg->bsdh.mid == SDP_MID_DISCONN || msg->bsdh.mid == SDP_MID_RDMAWRCOMPL) {
+		WRITE_ONCE(tx->last_seq, msg->bsdh.mseq);
+		if (!st->link->dev->acked_on_completion)
+			sdp_alive_stalled(st);
+	}
+	tx->answers &= !len;
+	sdp_tx_count(&st->stats, len);
+}
+
+/**
  * sdp_tx_say() - fill in what a message says of the connection, and remember that it did
  * @st: stream of a locked socket, credits are available
  * @msg: the message, with its kind, flags and length; it leaves next
  */
 void sdp_tx_say(struct sdp_stream *st, struct sdp_msg *msg)
 {
-	struct sdp_tx *tx = &st->tx;
-	u32 len = msg->payload_len;
-
-	tx->empty_due = false;
-	/* What a message says is posted, the device has. */
+	sdp_owned(st->sk);
 	sdp_rx_settle(st);
-	sdp_credit_transmit(&st->credit, &msg->bsdh,
-			    sdp_flow_windows(st->flow, tx->out.piece, len));
-	trace_sdp_msg_out(st->sk, &msg->bsdh, len);
-	if (!st->flow->tells_space)
-		sdp_rx_ring_tell(st);
-	if (len || msg->bsdh.mid == SDP_MID_DISCONN || msg->bsdh.mid == SDP_MID_RDMAWRCOMPL) {
-		tx->last_seq = msg->bsdh.mseq;
-		if (!st->link->dev->acked_on_completion)
-			sdp_alive_stalled(st);
-	}
-	tx->answers &= !len;
-	sdp_tx_count(&st->stats, len);
+	sdp_tx_number(st, msg);
+	sdp_tx_said(st, msg);
 }
 
 /* Sends one message. */
@@ -200,7 +239,7 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		.wr.sg_list = sge,
 	};
 
-	how.signal = how.signal || sdp_tx_want_signal(st, len);
+	how.signal = how.signal || sdp_tx_in_place(st, len) || sdp_tx_want_signal(st, len);
 	if (how.signal)
 		wr.wr.send_flags = IB_SEND_SIGNALED;
 	if (msg->bsdh.flags & SDP_OOB_PEND)

@@ -29,6 +29,17 @@ bool sdp_tx_idle(struct sdp_stream *st, bool reading)
 	return false;
 }
 
+/* What has gone before it without a completion of its own completes with it. */
+static bool sdp_tx_post_question(struct sdp_stream *st)
+{
+	struct sdp_msg msg = {
+		.bsdh.mid = SDP_MID_DATA,
+		.bsdh.flags = sdp_oob_flags(&st->tx, false),
+	};
+
+	return sdp_tx_post_msg(st, &msg, st->tx.since_signal);
+}
+
 /*
  * Sends an empty message that the peer has to answer, which is Data (see
  * sdp_credit_is_probe()), and never RingSpace.  Credits that it does not
@@ -45,7 +56,7 @@ static void sdp_tx_ask(struct sdp_stream *st)
 	    !sdp_tx_post_empty(st))
 		return;
 	if (sdp_credit_may_probe(credit) && sdp_tx_room(&st->tx, 0) &&
-	    !sdp_tx_post(st, SDP_MID_DATA, 0, sdp_oob_flags(&st->tx, false)))
+	    !sdp_tx_post_question(st))
 		return;
 	sdp_alive_stalled(st);
 }

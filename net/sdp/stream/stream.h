@@ -229,6 +229,7 @@ struct sdp_payload {
  * struct sdp_tx_wr - a posted send work request
  * @len: bytes of the ring that are free once this one completed
  * @direct: bytes of pages that no call waits for, that have arrived then
+ * @integrated: bytes in the provider's memory, likewise
  * @data: it has payload, in the ring or elsewhere
  * @signaled: a completion will come
  * @done: what is to be done then, may be NULL
@@ -236,6 +237,7 @@ struct sdp_payload {
 struct sdp_tx_wr {
 	u32 len;
 	u32 direct;
+	u32 integrated;
 	bool data;
 	bool signaled;
 	struct sdp_done *done;
@@ -456,6 +458,7 @@ struct sdp_stream_ops {
  *	call waits for
  * @async_bytes: bytes of these that have not arrived
  * @direct_acked: bytes of pages that have arrived in messages, wraps
+ * @integrated: bytes that the provider has copied, and that have not arrived
  * @pair: both ends, if the other one may be in this kernel, or is; NULL else
  * @pair_end: which of them this is, enum sdp_pair_end
  */
@@ -485,6 +488,7 @@ struct sdp_stream {
 	u32 async_out;
 	u32 async_bytes;
 	u32 direct_acked;
+	u32 integrated;
 	struct sdp_pair *pair;
 	u32 pair_end;
 };

@@ -42,7 +42,10 @@ void sdp_tx_done(struct ib_cq *cq, struct ib_wc *wc);
 void sdp_tx_reap(struct sdp_stream *st);
 
 /* post.c */
+void sdp_tx_number(struct sdp_stream *st, struct sdp_msg *msg);
 void sdp_tx_say(struct sdp_stream *st, struct sdp_msg *msg);
+void sdp_tx_said(struct sdp_stream *st, const struct sdp_msg *msg);
+bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len);
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post_done(struct sdp_stream *st, struct sdp_msg *msg, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
@@ -88,6 +91,11 @@ int sdp_tx_write(struct sdp_stream *st, struct msghdr *msg, u32 *want);
 bool sdp_tx_end_write(struct sdp_stream *st, bool all, bool more);
 u32 sdp_tx_gatherable(const struct sdp_stream *st, u32 len);
 int sdp_tx_map(struct sdp_stream *st, u32 off, u32 len, struct ib_sge *sge, bool inlined);
+
+/* integrated.c */
+int sdp_integrated_write(struct sdp_stream *st, struct msghdr *msg, u32 *want);
+bool sdp_integrated_want_room(struct sdp_stream *st, struct msghdr *msg);
+bool sdp_integrated_at_once(struct sdp_stream *st, struct msghdr *msg, size_t len);
 
 /* coalesce.c */
 bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len);
@@ -162,10 +170,23 @@ static inline void sdp_tx_wait_behind(struct sdp_tx *tx)
 		tx->waits_for = sdp_tx_is_empty(tx) ? SDP_WAIT_NONE : SDP_WAIT_ZCOPY;
 }
 
-/* Bytes written that the peer has not acknowledged yet; the lock is not needed. */
+/*
+ * The peer has not acknowledged all that has to arrive.  It does not have to do so at once,
+ * so that this asks for a probe and not for patience.  The lock is not needed.
+ */
+static inline bool sdp_tx_unacked(const struct sdp_stream *st)
+{
+	return (s32)(READ_ONCE(st->credit.tx_acked) - READ_ONCE(st->tx.last_seq)) < 0;
+}
+
+/*
+ * Bytes written that the peer has not acknowledged yet; the lock is not needed.  Those that
+ * the provider has copied may have no completion, but then the peer's next message will do.
+ */
 static inline u32 sdp_tx_outstanding(const struct sdp_stream *st)
 {
-	return sdp_ring_used(&st->tx.ring) + READ_ONCE(st->async_bytes);
+	return sdp_ring_used(&st->tx.ring) + READ_ONCE(st->async_bytes) +
+	       (sdp_tx_unacked(st) ? READ_ONCE(st->integrated) : 0);
 }
 
 /* Work requests whose completion was not seen. */

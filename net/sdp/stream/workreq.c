@@ -32,6 +32,7 @@ struct sdp_tx_wr *sdp_tx_account(struct sdp_stream *st, u32 len, bool signal)
 	twr->signaled = signal;
 	twr->len = len;
 	twr->direct = 0;
+	twr->integrated = 0;
 	tx->since_signal = signal ? 0 : tx->since_signal + 1;
 	tx->bytes_since_signal = signal ? 0 : tx->bytes_since_signal + len;
 	tx->signaled += signal;
@@ -171,7 +172,8 @@ static void sdp_tx_complete(struct sdp_stream *st, const struct sdp_tx_wr *twr)
 {
 	if (twr->data)
 		st->tx.since = jiffies;
-	st->stats.bytes_acked += twr->len + twr->direct;
+	st->stats.bytes_acked += twr->len + twr->direct + twr->integrated;
+	WRITE_ONCE(st->integrated, st->integrated - twr->integrated);
 	WRITE_ONCE(st->async_bytes, st->async_bytes - twr->direct);
 	st->direct_acked += twr->direct;
 	if (WARN_ON_ONCE(!sdp_ring_release(&st->tx.ring, twr->len)))

@@ -3,8 +3,8 @@
 # Our own software iWARP. The runner does not start these by itself.
 
 # Both ends of an iWARP connection in one process.
-WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_life iwarp_listen \
-	iwarp_local iwarp_memory iwarp_removed iwarp_res iwarp_tcp
+WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_integrated iwarp_life \
+	iwarp_listen iwarp_local iwarp_memory iwarp_removed iwarp_res iwarp_tcp
 # And what happens on the wire between them.
 WITH_WIRE := iwarp_early iwarp_gone iwarp_tcp
 IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \

@@ -36,7 +36,7 @@ set_up() {
 
 # What no setting changes.
 expect_always() {
-	expect_device iwarp0 transport=iwarp interface=provider flags=hold,immediate,read,model \
+	expect_device iwarp0 transport=iwarp interface=provider flags=hold,immediate,read,model,send_iter \
 		tx_full=65536 tx_wake=65536 coalesce=software flow_control=software
 }
 
@@ -174,6 +174,7 @@ plain_verbs() {
 	expect_verbs iwarp0
 	expect_verbs iwarp1
 	for program in $programs; do rerun "$program"; done
+	grep -qx 'IntegratedBytesOut 0' /proc/net/sdpstats || fail "the provider was asked to copy"
 }
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
