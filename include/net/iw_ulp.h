@@ -89,7 +89,8 @@ enum iw_ulp_where {
  *	send queue, of queue pairs that hold if there are such; 0 if TCP alone decides
  * @tx_wake: below how many requests are taken again; no more than @tx_full
  * @functions: enum iw_ulp_where of each enum iw_ulp_function
- * @iter_max: the longest payload of a request of iw_ulp_ops.send_iter
+ * @iter_max: the longest payload of a request of iw_ulp_ops.send_iter; 0 if it is not to
+ *	be used
  *
  * But for @flags all of it is about connections that are made from now on, and what this
  * end asks for: a peer may want markers or checksums that we do not.  Zero always means

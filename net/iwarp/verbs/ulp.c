@@ -2,6 +2,7 @@
 /* Operations for kernel consumers beyond the verbs. */
 #include <linux/export.h>
 #include <linux/ipv6.h>
+#include <linux/module.h>
 #include <net/tcp.h>
 
 #include "offload/offload.h"
@@ -13,6 +14,10 @@
 /* What TCP has in front of a segment, where that is longest. */
 #define IWP_ULP_TCP_HEADERS						\
 	(sizeof(struct ipv6hdr) + sizeof(struct tcphdr) + TCPOLEN_TSTAMP_ALIGNED)
+
+static bool iwp_ulp_iter = true;
+module_param_named(send_iter, iwp_ulp_iter, bool, 0644);
+MODULE_PARM_DESC(send_iter, "Offer to take payload from where processes have it");
 
 /* siw devices have the same driver number. */
 static bool iwp_ulp_ours(const struct ib_device *ibdev)
@@ -70,7 +75,7 @@ static int iwp_ulp_query(const struct ib_device *ibdev, struct iw_ulp_info *info
 			 IW_ULP_SEND_ITER,
 		.tx_full = IWP_HOLD_UNSENT,
 		.tx_wake = IWP_HOLD_UNSENT,
-		.iter_max = IWP_POST_ITER_MAX,
+		.iter_max = READ_ONCE(iwp_ulp_iter) ? IWP_POST_ITER_MAX : 0,
 	};
 	struct iwp_mpa_wishes wishes;
 	enum iwp_design design;

@@ -146,6 +146,42 @@ static void not_offloaded(void)
 	run_over("offloaded-sg", false, run_not_offloaded);
 }
 
+static void run_not_offered(void)
+{
+	iwarp_set("send_iter", false);
+	run_not_offloaded();
+}
+
+static void offer_again(void)
+{
+	iwarp_set("send_iter", true);
+	as_before();
+}
+
+/* Who has connected before goes on as before. */
+static void run_offered_no_more(void)
+{
+	struct pair p = new_pair();
+	long before;
+
+	iwarp_set("send_iter", false);
+	before = sdp_stat("IntegratedBytesOut");
+	write_all_kinds(p);
+	CHECK(sdp_stat("IntegratedBytesOut") > before);
+	close_pair(p);
+	run_not_offloaded();
+}
+
+static void not_offered(void)
+{
+	design = "host";
+	marked = true;
+	the_case = run_not_offered;
+	run_and_undo(run_the_case, offer_again);
+	the_case = run_offered_no_more;
+	run_and_undo(run_the_case, offer_again);
+}
+
 /* ---- the bytes ---- */
 
 /* Sizes around those at which a write takes another way, or a message another segment. */
@@ -393,6 +429,7 @@ static const struct sdp_case cases[] = {
 	CASE(both_ways_at_once, CASE_LONG),
 	CASE(requests, 0),
 	CASE(not_offloaded, CASE_LONG),
+	CASE(not_offered, 0),
 	CASE(sizes, CASE_LONG),
 	CASE(pieces, 0),
 	CASE(short_before_long, 0),
