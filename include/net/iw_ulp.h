@@ -131,9 +131,9 @@ struct iw_ulp_info {
  *	ib_post_send(): the request is behind those that were posted, takes a place in the
  *	send queue, and completes when those before it have, if it is signaled.  Returns 0,
  *	and the iterator is behind the payload; -EAGAIN if the request has to be posted
- *	instead, as others wait, the transmit buffer is full, or both ends are in one kernel;
- *	-EFAULT as above; -EOPNOTSUPP if the queue pair never does it; or -EINVAL.  Then
- *	nothing has happened.  The caller posts nothing else to the send queue meanwhile.
+ *	instead, as others wait or the transmit buffer is full; -EFAULT as above;
+ *	-EOPNOTSUPP if the queue pair never does it, as both ends may be in one kernel; or
+ *	-EINVAL.  Then nothing has happened.  The caller posts nothing else to the send queue meanwhile.
  *	Context: process, without spinlocks.
  */
 struct iw_ulp_ops {

@@ -12,9 +12,6 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/* What a request gives the engine at most, with what is before and behind the payload. */
-#define IWP_TX_ITER_BATCHES	8
-
 /**
  * struct iwp_tx_mark - what to go back to if a message cannot be completed
  * @stream: order of messages
@@ -84,7 +81,8 @@ static int iwp_tx_build_segment(struct iwp_qp *qp)
 {
 	int err;
 
-	if (qp->tx.nr_vecs + IWP_TX_SEG_VECS > IWP_TX_VECS)
+	if (qp->tx.nr_vecs + IWP_TX_SEG_VECS > IWP_TX_VECS ||
+	    qp->tx.nr_batches == IWP_TX_BATCHES)
 		return -EAGAIN;
 	err = iwp_tx_segment(qp);
 	return err == -ENOMEM ? -EAGAIN : err;
@@ -116,7 +114,7 @@ static int iwp_tx_build(struct iwp_qp *qp, struct iov_iter *from)
  * iwp_tx_takes_iter() - whether iwp_tx_iter() can send a request at once
  * @qp: queue pair
  *
- * Nothing goes before it, TCP has room, and the peer is elsewhere.
+ * Nothing goes before it, and TCP has room.
  *
  * Context: socket lock held, Full Operation.
  */
@@ -126,13 +124,12 @@ bool iwp_tx_takes_iter(const struct iwp_qp *qp)
 
 	lockdep_assert(lockdep_sock_is_held(tx->sk));
 	return qp->state == IWP_QP_RTS && !tx->busy && !tx->wait_first &&
-	       !qp->loopback.pair && iwp_tx_written(qp) && sk_stream_is_writeable(tx->sk) &&
-	       tx->nr_batches + IWP_TX_ITER_BATCHES <= IWP_TX_BATCHES;
+	       iwp_tx_written(qp) && sk_stream_is_writeable(tx->sk);
 }
 
 /**
  * iwp_tx_iter() - send the request posted last, whose payload a process has
- * @qp: queue pair for which iwp_tx_takes_iter() was true before that
+ * @qp: queue pair without loopback for which iwp_tx_takes_iter() was true before that
  * @from: payload behind what the request has inline; advanced behind it
  *
  * Context: socket lock held, with softirqs disabled; does not wait for the memory.

@@ -272,7 +272,9 @@ static int iwp_tx_inline(struct iwp_msg *msg, u32 len, const struct iwp_payload_
 
 	if (n)
 		ops->copy(ops->ctx, (u8 *)&send->sge[1] + msg->at, n);
-	return len == n ? IWP_MEM_OK : ops->iter(ops->ctx, msg->from, len - n);
+	if (len == n)
+		return IWP_MEM_OK;
+	return WARN_ON_ONCE(!msg->from) ? -EFAULT : ops->iter(ops->ctx, msg->from, len - n);
 }
 
 static int iwp_tx_gather(struct iwp_qp *qp, struct iwp_msg *msg, u32 len,

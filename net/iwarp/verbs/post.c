@@ -228,8 +228,9 @@ static bool iwp_post_iter_valid(const struct iwp_qp *qp, const struct ib_send_wr
  * @len: bytes of it
  *
  * Context: process context without spinlocks; does not wait for the memory.
- * Return: 0; -EAGAIN if it has to be posted instead; -EFAULT if the memory is not there;
- * -EINVAL if it is no such request.
+ * Return: 0; -EAGAIN if it has to be posted instead; -EOPNOTSUPP if all have to, as the
+ * peer is in this kernel; -EFAULT if the memory is not there; -EINVAL if it is no such
+ * request.
  */
 int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_iter *from,
 		  size_t len)
@@ -240,6 +241,8 @@ int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_ite
 
 	if (!iwp_post_iter_valid(qp, wr) || len > IWP_POST_ITER_MAX || len > iov_iter_count(from))
 		return -EINVAL;
+	if (READ_ONCE(qp->loopback.pair))
+		return -EOPNOTSUPP;
 	ep = iwp_qp_ep(qp);
 	if (!ep)
 		return -EAGAIN;

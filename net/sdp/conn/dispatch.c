@@ -224,7 +224,7 @@ void sdp_conn_process(struct sdp_conn *conn, enum sdp_flush cause)
 	sdp_zrecv_reap(&conn->zcopy);
 	sdp_tx_reap(&conn->stream);
 	if (unlikely(conn->stream.tx.room_wanted))
-		sdp_local_look_for_room(&conn->stream);
+		sdp_tx_look_for_room(&conn->stream);
 	if (test_and_clear_bit(SDP_CONN_PAUSE, &conn->link.flags))
 		sdp_tx_end_wait(conn, cause);
 	if (test_and_clear_bit(SDP_CONN_ASKED, &conn->link.flags))

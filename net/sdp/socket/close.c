@@ -28,7 +28,9 @@ static void sdp_sock_both_closed(struct sdp_sock *ssk)
 /* How many bytes have left, wraps. */
 static u32 sdp_sock_passed(const struct sdp_sock *ssk)
 {
-	return ssk->conn.stream.tx.ring.tail + sdp_zsend_passed(&ssk->conn.zcopy);
+	const struct sdp_tx *tx = &ssk->conn.stream.tx;
+
+	return tx->ring.tail + tx->integrated_acked + sdp_zsend_passed(&ssk->conn.zcopy);
 }
 
 /*

@@ -10,8 +10,10 @@
 #include "conn/conn.h"
 #include "socket.h"
 
-/* So long a writer waits for a reader in this kernel before it fills the send ring. */
+/* So long a writer waits for its reader before it fills the send ring. */
 #define SDP_SEND_PATIENCE	max(HZ / 200, 2)
+/* If that was in vain, it is not tried again for so long. */
+#define SDP_SEND_IMPATIENCE	HZ
 
 /**
  * struct sdp_send_how - how the parts of a write are copied
@@ -111,10 +113,10 @@ static int sdp_send_wait_space(struct sock *sk, const struct sdp_zmsg *zm, size_
 }
 
 /*
- * Waits until the other end, in this kernel, has room, but not longer than its reader may
- * reasonably take: who writes and then reads at one end may rely on the send ring's room.
+ * Waits until the peer has room where nothing is copied twice, but not longer than a reader
+ * may reasonably take: who writes and then reads at one end may rely on the send ring's room.
  * For that room would do, other writers wait until this one goes on, see usercopy.c.
- * Returns whether it is worth waiting again.
+ * Returns whether it is worth waiting again: if not, then not for a while.
  */
 static bool sdp_send_wait_reader(struct sock *sk, const struct sdp_zmsg *zm, long *timeo)
 {
@@ -135,8 +137,11 @@ static bool sdp_send_wait_reader(struct sock *sk, const struct sdp_zmsg *zm, lon
 		sdp_turn_enter(sk, &st->write_turn);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
-	if (sdp_stream_is(st, zm->epoch))
-		WRITE_ONCE(st->tx.room_wanted, false);
+	if (sdp_stream_is(st, zm->epoch)) {
+		WRITE_ONCE(st->tx.room_wanted, 0);
+		if (!left)
+			st->tx.patient_from = jiffies + SDP_SEND_IMPATIENCE;
+	}
 	sdp_timeo_spend(timeo, time - left);
 	return left && !signal_pending(current);
 }
@@ -169,7 +174,9 @@ static int sdp_send_part(struct sdp_conn *conn, struct msghdr *msg, struct sdp_s
 		if (ret || (how->patient && sdp_integrated_want_room(st, msg)))
 			return ret;
 	}
-	return sdp_tx_write(st, msg, &how->want);
+	ret = sdp_tx_write(st, msg, &how->want);
+	how->cold = how->cold && ret <= 0;
+	return ret;
 }
 
 /*

@@ -16,19 +16,28 @@
 /* In a burst only writes that are worth a message of their own are not coalesced. */
 #define SDP_INTEGRATED_BURST	(16U * 1024)
 
-/*
- * Whether what is written next need not wait for anything that goes before it, nor for
- * company, and nobody counts how long it takes to arrive.
- */
-static bool sdp_integrated_suits(const struct sdp_stream *st, struct msghdr *msg, size_t len)
+/* Whether what is written next would wait for company. */
+static bool sdp_integrated_waits(const struct sdp_stream *st, struct msghdr *msg, u32 len)
 {
 	const struct sdp_tx *tx = &st->tx;
 
-	return st->link->iter_max && sdp_tx_is_empty(tx) && !tx->reg_first &&
-	       !(msg->msg_flags & (MSG_OOB | SDP_SEND_MORE)) &&
-	       !sdp_base(st->sk)->opt.cork && !sdp_base(st->sk)->opt.user_timeout &&
-	       (len >= SDP_INTEGRATED_BURST || !tx->out.size || !sdp_burst_hold(&tx->burst)) &&
-	       (!tx->out.size || sdp_immediate_written(st)) && sdp_rx_may_post(st);
+	return msg->msg_flags & SDP_SEND_MORE || sdp_base(st->sk)->opt.cork ||
+	       sdp_tx_nagle(st, len) ||
+	       (tx->out.size && len < SDP_INTEGRATED_BURST && sdp_burst_hold(&tx->burst));
+}
+
+/*
+ * Whether what is written next need not wait, for what goes before it or for company, and
+ * does not take more memory of the provider's than the program has allowed.
+ */
+static bool sdp_integrated_suits(const struct sdp_stream *st, struct msghdr *msg, u32 len)
+{
+	const struct sdp_tx *tx = &st->tx;
+
+	return sdp_rx_may_post(st) && sdp_tx_is_empty(tx) && !tx->reg_first &&
+	       !(msg->msg_flags & MSG_OOB) && !sdp_integrated_waits(st, msg, len) &&
+	       (!tx->out.size || sdp_immediate_written(st)) &&
+	       sdp_tx_integrated(tx) + len <= max(sdp_tx_limit(st), len);
 }
 
 /* The request that takes the payload along; a header is inline. */
@@ -60,6 +69,8 @@ static void sdp_integrated_sent(struct sdp_stream *st, const struct sdp_msg *msg
 	u32 len = msg->payload_len;
 	struct sdp_tx_wr *twr;
 
+	if (!sdp_tx_outstanding(st))
+		tx->since = jiffies;
 	sdp_tx_said(st, msg);
 	if (tx->out.size) {
 		sdp_outring_write(&tx->out, len);
@@ -68,16 +79,26 @@ static void sdp_integrated_sent(struct sdp_stream *st, const struct sdp_msg *msg
 	twr = sdp_tx_account(st, 0, signal);
 	twr->data = true;
 	twr->integrated = len;
-	WRITE_ONCE(st->integrated, st->integrated + len);
+	tx->bytes_since_signal += signal ? 0 : len;
+	WRITE_ONCE(tx->integrated, tx->integrated + len);
+	sdp_alive_written(st);
 	sdp_need_answered(&st->rx.ring.need);
 	SDP_SOCK_INC_STATS(st->sk, SDP_MIB_DATAOUT);
 	SDP_SOCK_ADD_STATS(st->sk, SDP_MIB_INTEGRATEDBYTESOUT, len);
 }
 
+/* It may have to be posted, or all of its kind. */
+static int sdp_integrated_refused(struct sdp_stream *st, int err)
+{
+	if (err != -EAGAIN && err != -EFAULT)
+		st->link->iter_max = 0;
+	return err == -EFAULT ? err : -EAGAIN;
+}
+
 /* Sends so many bytes as one message; returns 0, -EAGAIN, or -EFAULT if they are not there. */
 static int sdp_integrated_send(struct sdp_stream *st, struct iov_iter *from, u32 len)
 {
-	bool signal = sdp_tx_want_signal(st, len);
+	bool signal = sdp_tx_want_signal(st, len, st->tx.answers);
 	struct sdp_credit credit;
 	u8 hdr[SDP_TX_HDR_LEN];
 	struct ib_rdma_wr wr;
@@ -93,13 +114,12 @@ static int sdp_integrated_send(struct sdp_stream *st, struct iov_iter *from, u32
 	credit = st->credit;
 	sdp_tx_number(st, &msg);
 	sdp_integrated_build(st, &msg, signal, hdr, &sge, &wr);
-	if (trace_sdp_post_enabled())
-		trace_sdp_post(st->sk, &wr.wr);
 	err = st->link->dev->ulp->send_iter(st->link->qp, &wr.wr, from, len);
 	if (err) {
 		st->credit = credit;
-		return err == -EFAULT ? err : -EAGAIN;
+		return sdp_integrated_refused(st, err);
 	}
+	trace_sdp_post(st->sk, &wr.wr);
 	sdp_integrated_sent(st, &msg, signal);
 	return 0;
 }
@@ -140,17 +160,18 @@ int sdp_integrated_write(struct sdp_stream *st, struct msghdr *msg, u32 *want)
  * @st: stream of a locked socket for which sdp_integrated_write() has returned 0
  * @msg: what is left to be written
  *
- * See sdp_local_want_room().
+ * There is room in the send ring as well, but what is copied there is copied once more.
+ *
+ * Return: true if that is all that is missing, see sdp_tx_want_room().
  */
 bool sdp_integrated_want_room(struct sdp_stream *st, struct msghdr *msg)
 {
 	u32 len = min_t(size_t, msg_data_left(msg), st->link->iter_max);
-	enum sdp_tx_wait why;
 
 	sdp_owned(st->sk);
-	WRITE_ONCE(st->tx.room_wanted, len >= SDP_INTEGRATED_BURST &&
-		   sdp_integrated_suits(st, msg, len) && !sdp_tx_fit(st, PAGE_SIZE, &why));
-	return st->tx.room_wanted;
+	if (len < SDP_INTEGRATED_BURST || !sdp_integrated_suits(st, msg, len))
+		len = 0;
+	return sdp_tx_want_room(st, min(len, st->tx.max_payload));
 }
 
 /**

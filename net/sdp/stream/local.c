@@ -367,14 +367,6 @@ u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg)
 	return len;
 }
 
-static bool sdp_local_has_room(const struct sdp_stream *st)
-{
-	enum sdp_tx_wait why;
-
-	/* The ring may end before. */
-	return sdp_tx_fit(st, SDP_LOCAL_LEAST, &why);
-}
-
 /**
  * sdp_local_want_room() - whether a writer had better wait for room at the other end
  * @st: stream of a locked socket for which sdp_local_write() has returned 0
@@ -382,28 +374,12 @@ static bool sdp_local_has_room(const struct sdp_stream *st)
  *
  * There is room in the send ring as well, but what is copied there is copied once more.
  *
- * Return: true if that is all that is missing; sk_write_space() is called when there is
- * room, and sdp_tx::room_wanted is false then.
+ * Return: true if that is all that is missing, see sdp_tx_want_room().
  */
 bool sdp_local_want_room(struct sdp_stream *st, struct msghdr *msg)
 {
 	sdp_owned(st->sk);
-	WRITE_ONCE(st->tx.room_wanted, sdp_local_suits(st, msg) && !sdp_local_has_room(st));
-	return st->tx.room_wanted;
-}
-
-/**
- * sdp_local_look_for_room() - messages have come, which may have told of room
- * @st: stream of a locked socket (by its owner or in softirq) that is an end of a pair, and
- *	whose sdp_tx::room_wanted is set
- */
-void sdp_local_look_for_room(struct sdp_stream *st)
-{
-	sdp_owned(st->sk);
-	if (!sdp_local_has_room(st))
-		return;
-	WRITE_ONCE(st->tx.room_wanted, false);
-	st->sk->sk_write_space(st->sk);
+	return sdp_tx_want_room(st, sdp_local_suits(st, msg) ? SDP_LOCAL_LEAST : 0);
 }
 
 /* Whether the other end has read all that it got: then nothing is won by waiting for more. */

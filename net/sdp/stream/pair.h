@@ -26,6 +26,5 @@ bool sdp_local_submit(struct sdp_stream *st, const struct ib_send_wr *wr);
 bool sdp_local_at_once(struct sdp_stream *st, struct msghdr *msg, size_t len);
 u32 sdp_local_write(struct sdp_stream *st, struct msghdr *msg);
 bool sdp_local_want_room(struct sdp_stream *st, struct msghdr *msg);
-void sdp_local_look_for_room(struct sdp_stream *st);
 
 #endif /* _SDP_PAIR_H */

@@ -33,17 +33,16 @@ static bool sdp_tx_in_place(const struct sdp_stream *st, u32 len)
  * sdp_tx_want_signal() - whether a completion of a message is needed by what comes next
  * @st: stream of a locked socket
  * @len: bytes of its payload
+ * @answer: it is one, behind which the program does not write on before it has read what
+ *	the peer has to say to it
  */
-bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len)
+bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len, bool answer)
 {
 	const struct sdp_tx *tx = &st->tx;
 
 	sdp_owned(st->sk);
-	/*
-	 * Nagle's rule waits for the completion of what is in flight.  An answer is not: the
-	 * program writes on when it has read what the peer has to say to it.
-	 */
-	if (len && !sdp_nodelay(st->sk) && len < tx->max_payload && !tx->answers)
+	/* Nagle's rule waits for the completion of what is in flight. */
+	if (len && !answer && !sdp_nodelay(st->sk) && len < tx->max_payload)
 		return true;
 	if (len && tx->out.size && sdp_burst_fills(&tx->burst, len))
 		return true;
@@ -239,7 +238,8 @@ static bool sdp_tx_post_how(struct sdp_stream *st, struct sdp_msg *msg, struct s
 		.wr.sg_list = sge,
 	};
 
-	how.signal = how.signal || sdp_tx_in_place(st, len) || sdp_tx_want_signal(st, len);
+	how.signal = how.signal || sdp_tx_in_place(st, len) ||
+		     sdp_tx_want_signal(st, len, false);
 	if (how.signal)
 		wr.wr.send_flags = IB_SEND_SIGNALED;
 	if (msg->bsdh.flags & SDP_OOB_PEND)

@@ -47,6 +47,7 @@ int sdp_tx_init(struct sdp_stream *st)
 
 	sdp_owned(st->sk);
 	memset(tx, 0, sizeof(*tx));
+	tx->patient_from = jiffies;
 	err = sdp_tx_alloc_table(st, tx);
 	tx->wait = kcalloc(SDP_TX_DEPTH, sizeof(*tx->wait),
 			   SDP_GFP_TABLE);

@@ -282,7 +282,10 @@ enum sdp_tx_intent {
  * @intent: what user space has said about what it writes next
  * @pushing: sdp_output() is at work
  * @answers: the program has read since the last message with payload was sent
- * @room_wanted: a writer waits until the other end, in this kernel, has room
+ * @room_wanted: a writer waits until the peer has room for so many bytes, 0 = none does
+ * @patient_from: jiffies from when on that is worth it
+ * @integrated: bytes that the provider has copied, ever, wraps
+ * @integrated_acked: of these, how many have arrived
  * @ask_again: jiffies when what @peer refused may be asked for once more
  * @max_payload: how long a message may be
  * @packet: how much of it fits into a packet; 0 = its header is never immediate
@@ -329,7 +332,10 @@ struct sdp_tx {
 	enum sdp_tx_intent intent;
 	bool pushing;
 	bool answers;
-	bool room_wanted;
+	u32 room_wanted;
+	unsigned long patient_from;
+	u32 integrated;
+	u32 integrated_acked;
 	unsigned long ask_again;
 	u32 max_payload;
 	u32 packet;
@@ -458,7 +464,6 @@ struct sdp_stream_ops {
  *	call waits for
  * @async_bytes: bytes of these that have not arrived
  * @direct_acked: bytes of pages that have arrived in messages, wraps
- * @integrated: bytes that the provider has copied, and that have not arrived
  * @pair: both ends, if the other one may be in this kernel, or is; NULL else
  * @pair_end: which of them this is, enum sdp_pair_end
  */
@@ -488,7 +493,6 @@ struct sdp_stream {
 	u32 async_out;
 	u32 async_bytes;
 	u32 direct_acked;
-	u32 integrated;
 	struct sdp_pair *pair;
 	u32 pair_end;
 };

@@ -45,7 +45,7 @@ void sdp_tx_reap(struct sdp_stream *st);
 void sdp_tx_number(struct sdp_stream *st, struct sdp_msg *msg);
 void sdp_tx_say(struct sdp_stream *st, struct sdp_msg *msg);
 void sdp_tx_said(struct sdp_stream *st, const struct sdp_msg *msg);
-bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len);
+bool sdp_tx_want_signal(const struct sdp_stream *st, u32 len, bool answer);
 bool sdp_tx_post_msg(struct sdp_stream *st, struct sdp_msg *msg, bool signal);
 bool sdp_tx_post_done(struct sdp_stream *st, struct sdp_msg *msg, struct sdp_done *done);
 bool sdp_tx_post(struct sdp_stream *st, enum sdp_mid mid, u32 len, u8 flags);
@@ -103,6 +103,9 @@ bool sdp_tx_join(struct sdp_stream *st, struct msghdr *msg, size_t len);
 /* wait.c */
 void sdp_tx_count_flush(struct sdp_stream *st, enum sdp_flush cause);
 u32 sdp_tx_fit(const struct sdp_stream *st, u32 len, enum sdp_tx_wait *why);
+bool sdp_tx_nagle(const struct sdp_stream *st, u32 len);
+bool sdp_tx_want_room(struct sdp_stream *st, u32 len);
+void sdp_tx_look_for_room(struct sdp_stream *st);
 u32 sdp_tx_ready(struct sdp_stream *st, u32 len, enum sdp_flush cause);
 bool sdp_tx_send(struct sdp_stream *st, enum sdp_flush cause, bool asleep);
 bool sdp_tx_send_direct(struct sdp_stream *st, u32 len, struct sdp_payload *payload,
@@ -179,6 +182,12 @@ static inline bool sdp_tx_unacked(const struct sdp_stream *st)
 	return (s32)(READ_ONCE(st->credit.tx_acked) - READ_ONCE(st->tx.last_seq)) < 0;
 }
 
+/* Bytes that the provider has copied, and whose requests have not completed. */
+static inline u32 sdp_tx_integrated(const struct sdp_tx *tx)
+{
+	return READ_ONCE(tx->integrated) - READ_ONCE(tx->integrated_acked);
+}
+
 /*
  * Bytes written that the peer has not acknowledged yet; the lock is not needed.  Those that
  * the provider has copied may have no completion, but then the peer's next message will do.
@@ -186,7 +195,7 @@ static inline bool sdp_tx_unacked(const struct sdp_stream *st)
 static inline u32 sdp_tx_outstanding(const struct sdp_stream *st)
 {
 	return sdp_ring_used(&st->tx.ring) + READ_ONCE(st->async_bytes) +
-	       (sdp_tx_unacked(st) ? READ_ONCE(st->integrated) : 0);
+	       (sdp_tx_unacked(st) ? sdp_tx_integrated(&st->tx) : 0);
 }
 
 /* Work requests whose completion was not seen. */

@@ -85,15 +85,20 @@ static bool sdp_tx_is_small(const struct sdp_tx *tx, u32 len)
 	return len < (tx->packet ?: SDP_TX_PACKET_MAX);
 }
 
-/*
- * Reliable connections acknowledge everything at once, so that Nagle's rule needs no
- * timer, but a completion must be due: the last work request is signaled.
+/**
+ * sdp_tx_nagle() - whether Nagle's rule holds a message back
+ * @st: stream of a locked socket (by its owner or in softirq)
+ * @len: bytes of the message
+ *
+ * Reliable connections acknowledge everything at once, so that the rule needs no timer, but
+ * a completion must be due: the last work request is signaled.
  */
-static bool sdp_tx_nagle(const struct sdp_stream *st, const struct sdp_tx_msg *msg)
+bool sdp_tx_nagle(const struct sdp_stream *st, u32 len)
 {
 	const struct sdp_tx *tx = &st->tx;
 
-	return !sdp_base(st->sk)->opt.nodelay && sdp_tx_is_small(tx, msg->len) &&
+	sdp_owned(st->sk);
+	return !sdp_base(st->sk)->opt.nodelay && sdp_tx_is_small(tx, len) &&
 	       sdp_tx_posted(tx) && !tx->since_signal &&
 	       st->credit.tx_acked != st->credit.tx_mseq;
 }
@@ -120,7 +125,7 @@ static enum sdp_tx_wait sdp_tx_hold(const struct sdp_stream *st, const struct sd
 		return SDP_WAIT_MORE;
 	if (tx->out.size && sdp_burst_hold(&tx->burst))
 		return SDP_WAIT_BURST;
-	return sdp_tx_nagle(st, msg) ? SDP_WAIT_NAGLE : SDP_WAIT_NONE;
+	return sdp_tx_nagle(st, msg->len) ? SDP_WAIT_NAGLE : SDP_WAIT_NONE;
 }
 
 /*
@@ -192,6 +197,47 @@ u32 sdp_tx_fit(const struct sdp_stream *st, u32 len, enum sdp_tx_wait *why)
 	*why = SDP_WAIT_QUEUE;
 	/* Without immediate data, data in a ring takes two requests. */
 	return sdp_tx_room(&st->tx, SDP_TX_RESERVED + !sdp_immediate_written(st)) ? len : 0;
+}
+
+/* There may be less, as where the ring ends. */
+static bool sdp_tx_has_peer_room(const struct sdp_stream *st, u32 len)
+{
+	enum sdp_tx_wait why;
+
+	return sdp_tx_fit(st, len, &why);
+}
+
+/**
+ * sdp_tx_want_room() - a writer may have to wait for room at the peer
+ * @st: stream of a locked socket
+ * @len: bytes for which it would rather, than use the send ring's room; 0 = none
+ *
+ * Return: whether it has to; sk_write_space() is called when there is room, and
+ * sdp_tx::room_wanted is 0 then.
+ */
+bool sdp_tx_want_room(struct sdp_stream *st, u32 len)
+{
+	struct sdp_tx *tx = &st->tx;
+
+	sdp_owned(st->sk);
+	if (len && (time_before(jiffies, tx->patient_from) || sdp_tx_has_peer_room(st, len)))
+		len = 0;
+	WRITE_ONCE(tx->room_wanted, len);
+	return len;
+}
+
+/**
+ * sdp_tx_look_for_room() - messages or completions have come, which may have made room
+ * @st: stream of a locked socket (by its owner or in softirq) whose sdp_tx::room_wanted is
+ *	set
+ */
+void sdp_tx_look_for_room(struct sdp_stream *st)
+{
+	sdp_owned(st->sk);
+	if (!sdp_tx_has_peer_room(st, st->tx.room_wanted))
+		return;
+	WRITE_ONCE(st->tx.room_wanted, 0);
+	st->sk->sk_write_space(st->sk);
 }
 
 /**

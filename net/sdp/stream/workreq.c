@@ -173,7 +173,7 @@ static void sdp_tx_complete(struct sdp_stream *st, const struct sdp_tx_wr *twr)
 	if (twr->data)
 		st->tx.since = jiffies;
 	st->stats.bytes_acked += twr->len + twr->direct + twr->integrated;
-	WRITE_ONCE(st->integrated, st->integrated - twr->integrated);
+	WRITE_ONCE(st->tx.integrated_acked, st->tx.integrated_acked + twr->integrated);
 	WRITE_ONCE(st->async_bytes, st->async_bytes - twr->direct);
 	st->direct_acked += twr->direct;
 	if (WARN_ON_ONCE(!sdp_ring_release(&st->tx.ring, twr->len)))
