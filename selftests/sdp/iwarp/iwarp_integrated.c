@@ -74,13 +74,19 @@ static void run_over(const char *name, bool markers, void (*run)(void))
 }
 
 /* By all ways in which the host copies. */
-static void each_way(void (*run)(void))
+static void try_each_way(void (*run)(void))
 {
-	used = true;
 	run_over("host", false, run);
 	run_over("host", true, run);
 	run_over("assisted", false, run);
 	run_over("assisted", true, run);
+}
+
+/* Where some writes are certain to find nothing in their way. */
+static void each_way(void (*run)(void))
+{
+	used = true;
+	try_each_way(run);
 	used = false;
 }
 
@@ -282,7 +288,7 @@ static void run_short_before_long(void)
 
 static void short_before_long(void)
 {
-	each_way(run_short_before_long);
+	try_each_way(run_short_before_long);
 }
 
 /* ---- memory that is not there ---- */
@@ -547,7 +553,7 @@ static void run_kernel_memory(void)
 	CHECK_EQ(io_uring_register_buf_ring(&ring, &reg, 0), 0);
 	io_uring_buf_ring_init(bufs);
 	for (i = 0; i < 4; i++)
-		io_uring_buf_ring_add(bufs, (void *)(kernel_address() + i * 64), 64, i, 7, i);
+		io_uring_buf_ring_add(bufs, (void *)kernel_address(), 16384, i, 7, i);
 	io_uring_buf_ring_advance(bufs, 4);
 	sqe = new_sqe();
 	io_uring_prep_send(sqe, p.client, NULL, 0, 0);
