@@ -124,16 +124,17 @@ struct iw_ulp_info {
  *	memory is not there: that is for the caller to wait for, who may hold a
  *	lock.  Context: process.
  * @send_iter: execute one request at once: %IB_WR_SEND, %IB_WR_SEND_WITH_INV,
- *	%IB_WR_RDMA_WRITE or %IB_WR_RDMA_WRITE_WITH_IMM, with %IB_SEND_INLINE for what is in
- *	its list, which is not more than max_inline_data of the queue pair, and behind
- *	that @len bytes of a process's memory.  These are copied once, to where the provider
- *	sends them from, and are the process's again when this returns.  All else is as with
- *	ib_post_send(): the request is behind those that were posted, takes a place in the
- *	send queue, and completes when those before it have, if it is signaled.  Returns 0,
- *	and the iterator is behind the payload; -EAGAIN if the request has to be posted
- *	instead, as others wait or the transmit buffer is full; -EFAULT as above;
- *	-EOPNOTSUPP if the queue pair never does it, as both ends may be in one kernel; or
- *	-EINVAL.  Then nothing has happened.  The caller posts nothing else to the send queue meanwhile.
+ *	%IB_WR_RDMA_WRITE or %IB_WR_RDMA_WRITE_WITH_IMM, with %IB_SEND_INLINE for what
+ *	is in its list, which is not more than max_inline_data of the queue pair, and
+ *	behind that @len bytes of a process's memory.  These are copied once, to where
+ *	the provider sends them from, and are the process's again when this returns.
+ *	All else is as with ib_post_send(): the request is behind those that were
+ *	posted, takes a place in the send queue, and completes when those before it
+ *	have, if it is signaled.  Returns 0, and the iterator is behind the payload;
+ *	-EAGAIN if the request has to be posted instead, as others wait or the
+ *	transmit buffer is full; -EFAULT as above; -EOPNOTSUPP if the queue pair never
+ *	does it, as both ends may be in one kernel; or -EINVAL.  Then nothing has
+ *	happened.  The caller posts nothing else to the send queue meanwhile.
  *	Context: process, without spinlocks.
  */
 struct iw_ulp_ops {

@@ -23,7 +23,7 @@
 #include "sdp_transfer.h"
 
 #ifndef IORING_RECVSEND_BUNDLE
-#define IORING_RECVSEND_BUNDLE	(1U << 4)
+#define IORING_RECVSEND_BUNDLE	0x10
 #endif
 
 #define PAGE		4096UL
