@@ -8,6 +8,7 @@
  * the payload comes from is different.  What cannot leave at once goes by way of the send
  * ring, and so does what is written while anything is there.
  */
+#include <linux/jiffies.h>
 #include <linux/net.h>
 #include <linux/uio.h>
 
@@ -160,7 +161,8 @@ int sdp_integrated_write(struct sdp_stream *st, struct msghdr *msg, u32 *want)
  * @st: stream of a locked socket for which sdp_integrated_write() has returned 0
  * @msg: what is left to be written
  *
- * There is room in the send ring as well, but what is copied there is copied once more.
+ * There is room in the send ring as well, but what is copied there is copied once more.  But
+ * a wire may be so long that room does not come while a writer waits.
  *
  * Return: true if that is all that is missing, see sdp_tx_want_room().
  */
@@ -169,7 +171,8 @@ bool sdp_integrated_want_room(struct sdp_stream *st, struct msghdr *msg)
 	u32 len = min_t(size_t, msg_data_left(msg), st->link->iter_max);
 
 	sdp_owned(st->sk);
-	if (len < SDP_INTEGRATED_BURST || !sdp_integrated_suits(st, msg, len))
+	if (len < SDP_INTEGRATED_BURST || time_before(jiffies, st->tx.patient_from) ||
+	    !sdp_integrated_suits(st, msg, len))
 		len = 0;
 	return sdp_tx_want_room(st, min(len, st->tx.max_payload));
 }

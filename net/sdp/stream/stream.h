@@ -283,7 +283,7 @@ enum sdp_tx_intent {
  * @pushing: sdp_output() is at work
  * @answers: the program has read since the last message with payload was sent
  * @room_wanted: a writer waits until the peer has room for so many bytes, 0 = none does
- * @patient_from: jiffies from when on that is worth it
+ * @patient_from: jiffies from when on that is worth it over a wire
  * @integrated: bytes that the provider has copied, ever, wraps
  * @integrated_acked: of these, how many have arrived
  * @ask_again: jiffies when what @peer refused may be asked for once more

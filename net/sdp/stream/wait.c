@@ -220,7 +220,7 @@ bool sdp_tx_want_room(struct sdp_stream *st, u32 len)
 	struct sdp_tx *tx = &st->tx;
 
 	sdp_owned(st->sk);
-	if (len && (time_before(jiffies, tx->patient_from) || sdp_tx_has_peer_room(st, len)))
+	if (len && sdp_tx_has_peer_room(st, len))
 		len = 0;
 	WRITE_ONCE(tx->room_wanted, len);
 	return len;
