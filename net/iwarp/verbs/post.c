@@ -243,6 +243,9 @@ int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_ite
 		return -EINVAL;
 	if (READ_ONCE(qp->loopback.pair))
 		return -EOPNOTSUPP;
+	/* An endpoint that is not connected may have no socket. */
+	if (READ_ONCE(qp->state) != IWP_QP_RTS)
+		return -EAGAIN;
 	ep = iwp_qp_ep(qp);
 	if (!ep)
 		return -EAGAIN;

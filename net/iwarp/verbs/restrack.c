@@ -20,6 +20,15 @@ static const char *iwp_res_bool(bool value)
 	return value ? "yes" : "no";
 }
 
+/* What is between two counts, of which the one that follows the other is read first. */
+static u32 iwp_res_used(const u32 *get, const u32 *put)
+{
+	/* The order is all that this acquires. */
+	u32 got = smp_load_acquire(get);
+
+	return READ_ONCE(*put) - got;
+}
+
 static int iwp_res_end(struct sk_buff *msg, struct nlattr *table, int err)
 {
 	if (err) {
@@ -63,8 +72,9 @@ static int iwp_res_connection(struct sk_buff *msg, const struct iwp_qp *qp)
 	       rdma_nl_put_driver_string(msg, "early",
 					 iwp_res_bool(READ_ONCE(qp->rx.early))) ?:
 	       rdma_nl_put_driver_string(msg, "hold", iwp_res_hold(&qp->rx.hold)) ?:
-	       rdma_nl_put_driver_u32(msg, "held_bytes", READ_ONCE(qp->rx.hold.spill.put) -
-				      READ_ONCE(qp->rx.hold.spill.get));
+	       rdma_nl_put_driver_u32(msg, "held_bytes",
+				      iwp_res_used(&qp->rx.hold.spill.get,
+						   &qp->rx.hold.spill.put));
 }
 
 /* Requests of processes that were not looked at yet are in their memory. */
@@ -75,18 +85,18 @@ static int iwp_res_queues(struct sk_buff *msg, const struct iwp_qp *qp)
 
 	err = rdma_nl_put_driver_u32(msg, "sq_size", qp->sq.size) ?:
 	      rdma_nl_put_driver_u32(msg, "sq_used",
-				     READ_ONCE(qp->sq.put) - READ_ONCE(qp->sq.done)) ?:
+				     iwp_res_used(&qp->sq.done, &qp->sq.put)) ?:
 	      rdma_nl_put_driver_u32(msg, "rq_size", qp->rq.size) ?:
 	      rdma_nl_put_driver_u32(msg, "rq_taken", READ_ONCE(qp->rq.get)) ?:
 	      rdma_nl_put_driver_u32(msg, "reads_out",
-				     READ_ONCE(tx->orq_put) - READ_ONCE(tx->orq_get)) ?:
+				     iwp_res_used(&tx->orq_get, &tx->orq_put)) ?:
 	      rdma_nl_put_driver_u32(msg, "reads_in",
-				     READ_ONCE(tx->reads_put) - READ_ONCE(tx->reads_get)) ?:
+				     iwp_res_used(&tx->reads_get, &tx->reads_put)) ?:
 	      rdma_nl_put_driver_u64(msg, "sent_bytes", READ_ONCE(tx->pos)) ?:
 	      rdma_nl_put_driver_u64(msg, "acked_bytes", READ_ONCE(tx->acked));
 	if (!err && iwp_qp_kernel(qp))
 		err = rdma_nl_put_driver_u32(msg, "rq_used",
-					     READ_ONCE(qp->rq.put) - READ_ONCE(qp->rq.get));
+					     iwp_res_used(&qp->rq.get, &qp->rq.put));
 	return err;
 }
 
@@ -106,16 +116,16 @@ static int iwp_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	const struct iwp_cq *cq = iwp_cq(ibcq);
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
-	u32 put = READ_ONCE(cq->put);
+	u32 used = iwp_res_used(&cq->get, &cq->put);
 	int err;
 
 	if (!table)
 		return -EMSGSIZE;
 	err = rdma_nl_put_driver_u32(msg, "size", cq->size) ?:
-	      rdma_nl_put_driver_u32(msg, "completions", put) ?:
+	      rdma_nl_put_driver_u32(msg, "completions", READ_ONCE(cq->put)) ?:
 	      rdma_nl_put_driver_string(msg, "overrun", iwp_res_bool(READ_ONCE(cq->overrun)));
 	if (!err && rdma_is_kernel_res(&ibcq->res))
-		err = rdma_nl_put_driver_u32(msg, "used", put - READ_ONCE(cq->get));
+		err = rdma_nl_put_driver_u32(msg, "used", used);
 	return iwp_res_end(msg, table, err);
 }
 

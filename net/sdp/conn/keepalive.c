@@ -216,9 +216,6 @@ void sdp_alive_set_keepalive(struct sock *sk, int on)
 /**
  * sdp_alive_options_changed() - have the timers go by new values
  * @conn: connection of a locked socket
- *
- * What is in flight may have arrived without our knowledge, as nobody has asked: its time
- * begins now.
  */
 void sdp_alive_options_changed(struct sdp_conn *conn)
 {
@@ -228,6 +225,19 @@ void sdp_alive_options_changed(struct sdp_conn *conn)
 	/* They find out by themselves what is due when. */
 	if (conn->base.opt.keepalive)
 		sdp_timer_arm(&conn->sk, SDP_TIMER_KEEPALIVE, 0);
-	conn->stream.tx.since = jiffies;
 	sdp_timer_arm(&conn->sk, SDP_TIMER_USER, 0);
+}
+
+/**
+ * sdp_alive_begin_user_timeout() - there is a limit from now on, and was none before
+ * @conn: connection of a locked socket
+ *
+ * What a provider has copied may have arrived long ago: nobody has asked.  Its time begins
+ * now.
+ */
+void sdp_alive_begin_user_timeout(struct sdp_conn *conn)
+{
+	sdp_owned(&conn->sk);
+	if (sdp_tx_integrated(&conn->stream))
+		conn->stream.tx.since = jiffies;
 }

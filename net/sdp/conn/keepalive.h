@@ -13,6 +13,7 @@ struct sock;
 void sdp_alive_start(struct sdp_conn *conn);
 void sdp_alive_keep(struct sdp_conn *conn);
 void sdp_alive_options_changed(struct sdp_conn *conn);
+void sdp_alive_begin_user_timeout(struct sdp_conn *conn);
 void sdp_alive_set_keepalive(struct sock *sk, int on);
 
 /* Handlers of deadlines. */

@@ -138,9 +138,9 @@ static bool sdp_send_wait_reader(struct sock *sk, const struct sdp_zmsg *zm, lon
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	if (sdp_stream_is(st, zm->epoch)) {
-		WRITE_ONCE(st->tx.room_wanted, 0);
-		if (!left)
+		if (st->tx.room_wanted && !left && time == SDP_SEND_PATIENCE)
 			st->tx.patient_from = jiffies + SDP_SEND_IMPATIENCE;
+		WRITE_ONCE(st->tx.room_wanted, 0);
 	}
 	sdp_timeo_spend(timeo, time - left);
 	return left && !signal_pending(current);

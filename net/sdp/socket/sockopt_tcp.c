@@ -150,6 +150,8 @@ static int sdp_tcp_set(struct sdp_sock *ssk, int optname, int val)
 	case TCP_USER_TIMEOUT:
 		if (val < 0)
 			return -EINVAL;
+		if (!opt->user_timeout)
+			sdp_alive_begin_user_timeout(&ssk->conn);
 		opt->user_timeout = val;
 		sdp_alive_options_changed(&ssk->conn);
 		return 0;

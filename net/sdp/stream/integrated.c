@@ -38,7 +38,7 @@ static bool sdp_integrated_suits(const struct sdp_stream *st, struct msghdr *msg
 	return sdp_rx_may_post(st) && sdp_tx_is_empty(tx) && !tx->reg_first &&
 	       !(msg->msg_flags & MSG_OOB) && !sdp_integrated_waits(st, msg, len) &&
 	       (!tx->out.size || sdp_immediate_written(st)) &&
-	       sdp_tx_integrated(tx) + len <= max(sdp_tx_limit(st), len);
+	       sdp_tx_integrated(st) + len <= max(sdp_tx_limit(st), len);
 }
 
 /* The request that takes the payload along; a header is inline. */

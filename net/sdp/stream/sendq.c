@@ -182,7 +182,7 @@ static void sdp_tx_append(struct sdp_stream *st, u32 len, bool urgent)
 	msg = sdp_tx_msg(tx, tx->wait_head - 1);
 	msg->len += len;
 	trace_sdp_coalesce(st->sk, len, msg->len);
-	if (!sdp_ring_used(&tx->ring))
+	if (!sdp_ring_used(&tx->ring) && !sdp_tx_integrated(st))
 		tx->since = jiffies;
 	if (urgent) {
 		msg->open = false;

@@ -182,20 +182,23 @@ static inline bool sdp_tx_unacked(const struct sdp_stream *st)
 	return (s32)(READ_ONCE(st->credit.tx_acked) - READ_ONCE(st->tx.last_seq)) < 0;
 }
 
-/* Bytes that the provider has copied, and whose requests have not completed. */
-static inline u32 sdp_tx_integrated(const struct sdp_tx *tx)
+/*
+ * Bytes that the provider has copied, and that the peer has not acknowledged.  They may have
+ * no completion, but then the peer's next message will do.  The lock is not needed.
+ */
+static inline u32 sdp_tx_integrated(const struct sdp_stream *st)
 {
+	const struct sdp_tx *tx = &st->tx;
+
+	if (!sdp_tx_unacked(st))
+		return 0;
 	return READ_ONCE(tx->integrated) - READ_ONCE(tx->integrated_acked);
 }
 
-/*
- * Bytes written that the peer has not acknowledged yet; the lock is not needed.  Those that
- * the provider has copied may have no completion, but then the peer's next message will do.
- */
+/* Bytes written that the peer has not acknowledged yet; the lock is not needed. */
 static inline u32 sdp_tx_outstanding(const struct sdp_stream *st)
 {
-	return sdp_ring_used(&st->tx.ring) + READ_ONCE(st->async_bytes) +
-	       (sdp_tx_unacked(st) ? sdp_tx_integrated(&st->tx) : 0);
+	return sdp_ring_used(&st->tx.ring) + READ_ONCE(st->async_bytes) + sdp_tx_integrated(st);
 }
 
 /* Work requests whose completion was not seen. */

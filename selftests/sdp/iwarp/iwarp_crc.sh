@@ -22,7 +22,7 @@ unload() {
 	local module
 	end_children
 	for module in sdp iwarp libcrc32c crc32c_intel; do
-		! loaded $module || rmmod $module || skip "$module is in use"
+		wait_for "$BOUND" gone $module || fail "$module is in use"
 	done
 }
 
@@ -36,10 +36,16 @@ load() {
 	loaded sdp || load_module
 }
 
+gone() { ! loaded "$1" || rmmod "$1" 2> /dev/null; }
+
 # The module's parameters as well are then as they were.
 restore() {
+	local module
 	rm -f $config
-	unload
+	end_children
+	for module in sdp iwarp libcrc32c crc32c_intel; do
+		wait_for "$BOUND" gone $module || fail "$module is in use"
+	done
 	load
 }
 
