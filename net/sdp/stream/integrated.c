@@ -73,10 +73,8 @@ static void sdp_integrated_sent(struct sdp_stream *st, const struct sdp_msg *msg
 	if (!sdp_tx_outstanding(st))
 		tx->since = jiffies;
 	sdp_tx_said(st, msg);
-	if (tx->out.size) {
-		sdp_outring_write(&tx->out, len);
-		sdp_burst_sent(&tx->burst, len);
-	}
+	if (tx->out.size)
+		sdp_tx_ring_written(tx, len);
 	twr = sdp_tx_account(st, 0, signal);
 	twr->data = true;
 	twr->integrated = len;

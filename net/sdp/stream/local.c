@@ -271,8 +271,7 @@ static bool sdp_local_tell(struct sdp_stream *st, struct sdp_stream *to, u32 len
 		wc.opcode = IB_WC_RECV_RDMA_WITH_IMM;
 		wc.wc_flags = IB_WC_WITH_IMM;
 		wc.ex.imm_data = cpu_to_be32(sdp_imm_encode(&msg.bsdh));
-		sdp_outring_write(&tx->out, len);
-		sdp_burst_sent(&tx->burst, len);
+		sdp_tx_ring_written(tx, len);
 	} else {
 		wc.byte_len += sdp_msg_encode(&msg, sdp_local_buf(to)->bsdh, SDP_MSG_HDR_MAX);
 	}
@@ -405,7 +404,7 @@ static bool sdp_local_put(struct sdp_stream *st, struct sdp_stream *to, struct m
 
 /**
  * sdp_local_at_once() - a write for which the other end may wait
- * @st: stream of a locked socket that may be written to
+ * @st: stream of a locked socket that may be written to, and is an end of a pair
  * @msg: what user space writes
  * @len: bytes
  *
@@ -423,7 +422,7 @@ bool sdp_local_at_once(struct sdp_stream *st, struct msghdr *msg, size_t len)
 	bool done;
 
 	sdp_owned(st->sk);
-	if (!sdp_link_is_local(st->link) || !len || len > SDP_LOCAL_PART ||
+	if (!len || len > SDP_LOCAL_PART ||
 	    (msg->msg_flags & ~SDP_SEND_FAST) || msg->msg_controllen ||
 	    !sdp_local_may_write(st, msg) || len > st->tx.max_payload ||
 	    sdp_local_is_burst(st) ||

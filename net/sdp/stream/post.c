@@ -133,8 +133,7 @@ static void sdp_tx_build_write(struct sdp_stream *st, const struct sdp_msg *msg,
 				       wr->wr.send_flags & IB_SEND_INLINE);
 	wr->remote_addr = tx->out_addr + sdp_outring_offset(&tx->out);
 	wr->rkey = tx->out_rkey;
-	sdp_outring_write(&tx->out, len);
-	sdp_burst_sent(&tx->burst, len);
+	sdp_tx_ring_written(tx, len);
 }
 
 /*

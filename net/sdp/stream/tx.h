@@ -136,6 +136,13 @@ static inline bool sdp_tx_may_append(const struct sdp_stream *st)
 	return !sdp_tx_is_empty(tx) && last->open && last->len < tx->max_payload;
 }
 
+/* So many bytes have been written into the peer's ring, or are about to be. */
+static inline void sdp_tx_ring_written(struct sdp_tx *tx, u32 len)
+{
+	sdp_outring_write(&tx->out, len);
+	sdp_burst_sent(&tx->burst, len);
+}
+
 /* Whether data waits for the peer. */
 static inline bool sdp_tx_stalled(const struct sdp_tx *tx)
 {

@@ -131,14 +131,8 @@ static void run_requests(void)
 	long before = sdp_stat("IntegratedBytesOut");
 	long copied = device_counters("tx_iter_bytes");
 	struct pair p = new_pair();
-	unsigned int i;
 
-	for (i = 0; i < 100; i++) {
-		send_pattern(p.client, SEED_UP, i, 1, 1);
-		recv_pattern(p.server, SEED_UP, i, 1, 1);
-		send_pattern(p.server, SEED_DOWN, i * 1000, 1000, 1000);
-		recv_pattern(p.client, SEED_DOWN, i * 1000, 1000, 1000);
-	}
+	move_requests(p);
 	CHECK(sdp_stat("IntegratedBytesOut") - before >= 90 * 1001);
 	WAIT_FOR(device_counters("tx_iter_bytes") - copied >= 90 * 1001);
 	close_pair(p);
@@ -211,21 +205,9 @@ static void run_sizes(void)
 		1, 15, 16, 17, 491, 492, 493, 508, 512, PAGE - 1, PAGE, PAGE + 1, 4368, 4404,
 		16383, 16384, 16385, 65535, 65536, 65537, 3 * 65536 + 1, MIB - 1, MIB, MIB + 1,
 	};
-	unsigned char *buf = memory(2 * MIB, 1);
 	struct pair p = new_pair();
-	uint64_t pos = 0;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct job job = { .fd = p.client, .buf = buf, .len = sizes[i] };
-		pthread_t writer;
-
-		pattern_fill(buf, sizes[i], SEED_UP, pos);
-		thread_start(&writer, write_memory_job, &job);
-		recv_pattern(p.server, SEED_UP, pos, sizes[i], MIB);
-		thread_join(writer);
-		pos += sizes[i];
-	}
+	move_sizes(p, sizes, ARRAY_SIZE(sizes));
 	close_pair(p);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "iwarp_end.h"
+#include "sdp_memory.h"
 
 #define LEN	10000
 #define POSTED	8
@@ -47,20 +48,10 @@ static bool active(const char *device)
 	return !run("rdma link show %s/1 2> /dev/null | grep -q 'state ACTIVE'", device);
 }
 
-/* The case is a child's, since a device that is gone would be missed by all others. */
-static void with_device(void (*fn)(void))
-{
-	const char *netdev = wire();
-	int status;
-	pid_t pid;
+static const char *netdev;
 
-	fflush(stdout);
-	pid = fork_child();
-	if (!pid) {
-		fn();
-		exit(0);
-	}
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
+static void devices_again(void)
+{
 	if (access("/sys/module/iwarp", F_OK))
 		CHECK_EQ(run("insmod $SDP_IWARP"), 0);
 	if (access("/sys/class/infiniband/iwarp0", F_OK))
@@ -71,10 +62,13 @@ static void with_device(void (*fn)(void))
 	if (access("/proc/net/sdp", F_OK))
 		CHECK_EQ(run("insmod $SDP_MODULE"), 0);
 	run("echo ${SDP_LOCAL:-0} > /proc/sys/net/sdp/local");
-	if (WIFEXITED(status) && WEXITSTATUS(status) == KTAP_EXIT_SKIP)
-		exit(KTAP_EXIT_SKIP);
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		FAIL("the child's status is 0x%x", status);
+}
+
+/* A device that is gone would be missed by all other cases. */
+static void with_device(void (*fn)(void))
+{
+	netdev = wire();
+	run_and_undo(fn, devices_again);
 }
 
 static void expect_fatal(struct ibv_context *context)

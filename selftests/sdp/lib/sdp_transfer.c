@@ -193,3 +193,33 @@ void set_mem(const char *pages)
 {
 	CHECK_EQ(write_sysctl(SYSCTL_MEM, pages), 0);
 }
+
+void move_sizes(struct pair p, const size_t *sizes, size_t count)
+{
+	unsigned char *buf = memory(4 * MIB, 1);
+	uint64_t pos = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct job job = { .fd = p.client, .buf = buf, .len = sizes[i] };
+		pthread_t writer;
+
+		pattern_fill(buf, sizes[i], SEED_UP, pos);
+		thread_start(&writer, write_memory_job, &job);
+		recv_pattern(p.server, SEED_UP, pos, sizes[i], MIB);
+		thread_join(writer);
+		pos += sizes[i];
+	}
+}
+
+void move_requests(struct pair p)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		send_pattern(p.client, SEED_UP, i, 1, 1);
+		recv_pattern(p.server, SEED_UP, i, 1, 1);
+		send_pattern(p.server, SEED_DOWN, i * 1000, 1000, 1000);
+		recv_pattern(p.client, SEED_DOWN, i * 1000, 1000, 1000);
+	}
+}

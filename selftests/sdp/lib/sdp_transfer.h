@@ -31,6 +31,11 @@ void write_all(int fd, const unsigned char *buf, size_t len);
 /* One write from memory that is not aligned, while a reader waits. */
 void one_way(int from, int to, size_t len, size_t offset, uint64_t pos);
 
+/* Writes of so many bytes each, from memory that is not aligned, while a reader waits. */
+void move_sizes(struct pair p, const size_t *sizes, size_t count);
+/* A hundred requests of a byte and answers of a thousand, each read at once. */
+void move_requests(struct pair p);
+
 /* Read so many bytes into memory, with as many calls as it takes. */
 void read_into(int fd, unsigned char *buf, size_t len);
 /* Read so many bytes of SEED_UP, with reads as large as that. */

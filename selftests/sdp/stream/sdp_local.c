@@ -101,22 +101,10 @@ static void run_sizes(void)
 		1, 15, 16, 17, PAGE - 1, PAGE, PAGE + 1, 32767, 32768, 32769, 65535, 65536,
 		65537, 3 * 65536 + 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 17,
 	};
-	unsigned char *buf = memory(4 * MIB, 1);
 	long before = sdp_stat("LocalBytesOut");
 	struct pair p = new_pair();
-	uint64_t pos = 0;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct job job = { .fd = p.client, .buf = buf, .len = sizes[i] };
-		pthread_t writer;
-
-		pattern_fill(buf, sizes[i], SEED_UP, pos);
-		thread_start(&writer, write_memory_job, &job);
-		recv_pattern(p.server, SEED_UP, pos, sizes[i], MIB);
-		thread_join(writer);
-		pos += sizes[i];
-	}
+	move_sizes(p, sizes, ARRAY_SIZE(sizes));
 	/* Some have found the reader's buffers free. */
 	CHECK(sdp_stat("LocalBytesOut") - before >= (long)PAGE);
 	close_pair(p);
@@ -158,14 +146,8 @@ static void run_requests(void)
 {
 	long before = sdp_stat("LocalBytesOut");
 	struct pair p = new_pair();
-	unsigned int i;
 
-	for (i = 0; i < 100; i++) {
-		send_pattern(p.client, SEED_UP, i, 1, 1);
-		recv_pattern(p.server, SEED_UP, i, 1, 1);
-		send_pattern(p.server, SEED_DOWN, i * 1000, 1000, 1000);
-		recv_pattern(p.client, SEED_DOWN, i * 1000, 1000, 1000);
-	}
+	move_requests(p);
 	CHECK(sdp_stat("LocalBytesOut") - before >= 90 * 1001);
 	CHECK_EQ(ioctl_int(p.client, SIOCOUTQ), 0);
 	close_pair(p);
