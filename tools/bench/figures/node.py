@@ -86,13 +86,13 @@ def _iwarp(setup, _module, out):
             "--env", f"SIW={out / 'siw.ko'}", "--", str(out / "in-node-iwarp")]
 
 
-def _samehost(_setup, module, out):
+def _sdp_iwarp(_setup, module, out):
     """The same for one with iWARP devices of our own that carry AF_SDP."""
     return ["--rdma", "iwarp", "--env", f"SDP_MODULE={module}",
             "--env", f"SDP_IWARP={out / 'iwarp.ko'}", "--", str(out / "in-node")]
 
 
-_BEDS = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost}
+_BEDS = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _sdp_iwarp, "hybrid": _sdp_iwarp}
 
 
 def _command(setup, bed, module, out):
@@ -108,7 +108,9 @@ def _provide(module, out):
     scripts = REPO / "tools/bench"
     for path in (module, module.parents[1] / "iwarp/iwarp.ko",
                  module.parents[2] / "guardcost/guardcost.ko", scripts / "in-node",
-                 scripts / "in-node-programs", scripts / "in-node-iwarp", *(BUILD / "tools/bench" / name for name in (*_PROGRAMS, *_LIBRARIES)),
+                 scripts / "in-node-programs", scripts / "in-node-settings",
+                 scripts / "in-node-iwarp",
+                 *(BUILD / "tools/bench" / name for name in (*_PROGRAMS, *_LIBRARIES)),
                  *(BUILD / "tools/libsdp" / name for name in ("libsdp.so", "sdp-run"))):
         shutil.copy2(path, out)
     return out / module.name
