@@ -172,3 +172,28 @@ class Iwarp(unittest.TestCase):
         beds = [plan.on_bed(jobs, bed) for bed in ("rxe", "iwarp")]
         self.assertEqual(sum(beds, []), jobs)
         self.assertTrue(all(beds))
+
+
+class Hybrid(unittest.TestCase):
+    """Figures of AF_SDP over iWARP devices that do more or less themselves."""
+
+    def test_stacks_differ_in_iwarp_alone(self):
+        """A program gets AF_SDP as it is by default, over the wire."""
+        command = plan.EXPERIMENTS["hlatency"].command("qperf_assisted_ring", 64)
+        self.assertEqual(command, "qperf_sdp 0 iwarp.design=assisted,iwarp.local=0,"
+                         "iwarp.send_iter=0,iwarp.markers=1,iwarp.crc=1 lat 64 1")
+        self.assertEqual(plan.EXPERIMENTS["hlatency"].command("qperf_tcp", 64),
+                         "qperf_tcp 0 - lat 64 1")
+
+    def test_forms_differ_in_who_copies_alone(self):
+        """Else the ratio would be that of two stacks."""
+        for experiment in ("hlatency", "hbandwidth"):
+            ring, integrated = (plan.EXPERIMENTS[experiment].command(f"qperf_host_{form}", 4096)
+                                for form in ("ring", "integrated"))
+            self.assertEqual(ring.replace("send_iter=0", "send_iter=1"), integrated)
+
+    def test_streams_are_the_point(self):
+        """Each is a connection with threads of its own."""
+        words = plan.EXPERIMENTS["hstreams"].command("plain_ring", 8).split()
+        self.assertEqual((words[0], words[4], words[6:]), ("sdp", "65536", ["--connections", "8"]))
+        self.assertIn("iwarp.markers=0", words[2].split(","))

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from figures import plan, plot, results, table
+from figures import hybrid, plan, plot, results, table
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import samples  # noqa: E402  pylint: disable=wrong-import-position
@@ -80,6 +80,43 @@ class Collect(unittest.TestCase):
         made, _ = results.collect(self.directory, jobs, samples.METHOD)
         cell = made.cell("fill8", "fill_percent", jobs[0].transport, jobs[0].point)
         self.assertEqual(cell.median, 25)
+
+
+class Copies(unittest.TestCase):
+    """From what a node has counted to how often hosts copy a byte."""
+
+    COUNTED = {"BytesOut": 1000, "BytesIn": 1000, "IntegratedBytesOut": 0, "tx_host_bytes": 1000,
+               "rx_host_bytes": 1000}
+
+    def test_by_way_of_the_ring(self):
+        """To the ring and on to TCP; to the receiver's buffer and on to the program."""
+        self.assertEqual(hybrid.copies(self.COUNTED), {"tx_copies": 2, "rx_copies": 2})
+
+    def test_integrated(self):
+        """The sender's ring is left out, for as many bytes as the provider has taken."""
+        counted = self.COUNTED | {"IntegratedBytesOut": 750}
+        self.assertEqual(hybrid.copies(counted), {"tx_copies": 1.25, "rx_copies": 2})
+
+    def test_an_engine_copies_for_nobody(self):
+        """What stays is to the ring and from the receiver's buffer."""
+        counted = self.COUNTED | {"tx_host_bytes": 0, "rx_host_bytes": 0}
+        self.assertEqual(hybrid.copies(counted), {"tx_copies": 1, "rx_copies": 1})
+
+    def test_without_bytes_there_is_no_figure(self):
+        """As with TCP beside."""
+        self.assertEqual(hybrid.copies(self.COUNTED | {"BytesOut": 0, "BytesIn": 0}), {})
+
+    def test_they_are_read_from_what_the_node_leaves(self):
+        """Beside the result of the job."""
+        jobs = plan.jobs([plan.EXPERIMENTS["hbandwidth"]], 1)[:1]
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            (directory / "00000.json").write_text('[{"mbit_per_s": 5}]', encoding="ascii")
+            (directory / "00000.counters").write_text(
+                "".join(f"{key} {value}\n" for key, value in self.COUNTED.items()), encoding="ascii")
+            made, _ = results.collect(directory, jobs, samples.METHOD)
+        cell = made.cell("hbandwidth", "tx_copies", jobs[0].transport, jobs[0].point)
+        self.assertEqual(cell.median, 2)
 
 
 class Output(unittest.TestCase):

@@ -36,7 +36,7 @@ def over(program, kinds):
 
 def _transport(program, kind):
     settings = plan.TRANSPORTS[kind]
-    sockets = "sdp" if kind in (*ENGINES, JOINED) else kind
+    sockets = "sdp" if settings.program == "sdp" else kind
     return replace(settings, program=f"{program}_{sockets}")
 
 
@@ -57,7 +57,7 @@ class _Experiment(plan.Experiment):
                 f"{self.options}").rstrip()
 
 
-def _experiment(name, title, program, kinds, **more):
+def experiment(name, title, program, kinds, **more):
     """An experiment with one program over several kinds of sockets."""
     transports = over(program, kinds)
     plan.TRANSPORTS |= {transport: _transport(program, kind)
@@ -66,10 +66,10 @@ def _experiment(name, title, program, kinds, **more):
                                          packages=_PACKAGES[program], **more)
 
 
-def _figures(experiment, yardstick, *figures):
+def _figures(measured, yardstick, *figures):
     """Of an experiment: (name, title, metric if it is not the experiment's own, unit)."""
-    transports = plan.EXPERIMENTS[experiment].transports
-    plan.FIGURES |= {name: Figure(name, title, experiment, transports, *more, yardstick=yardstick)
+    transports = plan.EXPERIMENTS[measured].transports
+    plan.FIGURES |= {name: Figure(name, title, measured, transports, *more, yardstick=yardstick)
                      for name, title, *more in figures}
 
 
@@ -79,7 +79,7 @@ def _stream(name, title, program, kinds, test="bw", **more):
     metric, unit, better = ("mbit_per_s", "Mbit/s", "larger") if bandwidth else \
         ("one_way_us", "us", "smaller")
     more = {"points": _SIZES, **more}
-    _experiment(name.replace("-", ""), title, program, kinds, test=test, metric=metric, unit=unit,
+    experiment(name.replace("-", ""), title, program, kinds, test=test, metric=metric, unit=unit,
                 better=better, axis="message", **more)
     _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
 
@@ -87,7 +87,7 @@ def _stream(name, title, program, kinds, test="bw", **more):
 def _requests(name, title, program, kinds=(DEFAULT, TCP), **more):
     """Answers a second by the number of clients."""
     more = {"points": _CLIENTS, **more}
-    _experiment(name.replace("-", ""), title, program, kinds, test="rate",
+    experiment(name.replace("-", ""), title, program, kinds, test="rate",
                 metric="requests_per_s", unit="1/s", better="larger", axis="clients", **more)
     _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
 
@@ -95,11 +95,11 @@ def _requests(name, title, program, kinds=(DEFAULT, TCP), **more):
 def _cost(name, what, program, kinds=(DEFAULT, TCP), **more):
     """Instructions of the kernel, and of the devices in whose place there would be adapters."""
     more = {"axis": "clients", "points": _CROWDS, **more}
-    experiment = f"{name}cost"
-    _experiment(experiment, f"instructions of the kernel for {what}, without device and wire",
+    measured = f"{name}cost"
+    experiment(measured, f"instructions of the kernel for {what}, without device and wire",
                 program, kinds, test="cost", metric="kernel", unit="instructions",
                 better="smaller", more=("device", "program", "idle"), **more)
-    _figures(experiment, f"{program}_{TCP}",
+    _figures(measured, f"{program}_{TCP}",
              (f"{name}-cost", f"The stack's own cost of {what}"),
              (f"{name}-device", f"The devices' cost of {what}", "device", "instructions"))
 
@@ -145,7 +145,7 @@ def _define_requests():
     _requests("nginx", "wrk, a page of 4 KiB from nginx", "wrk")
     _requests("nginx-connect", "ab, a page of 4 KiB from nginx: a connection for each", "ab",
               amount=400)
-    _experiment("firstanswer", "curl, 10 pages over one connection: the first to the tenth",
+    experiment("firstanswer", "curl, 10 pages over one connection: the first to the tenth",
                 "curl", (*ENGINES, TCP), test="first", metric="first_to_tenth", unit="",
                 better="smaller", points=(10 * KIB, 100 * KIB, MIB), axis="message")
     _figures("firstanswer", f"curl_{TCP}", ("first-answer", "The first of ten pages to the last"))

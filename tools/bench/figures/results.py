@@ -5,7 +5,7 @@ import json
 import statistics
 from dataclasses import dataclass
 
-from . import plan, stacks
+from . import hybrid, plan, stacks
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,8 @@ def collect(directory, jobs, method):
             found = json.loads(measured.read_text(encoding="utf-8"))[0]
             if stem.with_suffix(".few").exists():
                 found = stacks.read(stem, found, not job.transport.endswith("tcp"))
+            if stem.with_suffix(".counters").exists():
+                found |= hybrid.copies(_counters(stem.with_suffix(".counters")))
             _take(results, job, found)
         else:
             failed = stem.with_suffix(".failed")
@@ -105,6 +107,12 @@ def collect(directory, jobs, method):
                 if failed.exists() else "the node ended before"
             failures.append(f"{job.command}: {reason}")
     return results, failures
+
+
+def _counters(path):
+    """What a node has counted during a job."""
+    lines = path.read_text(encoding="ascii").splitlines()
+    return {name: int(value) for name, value in map(str.split, lines)}
 
 
 def _take(results, job, measured):

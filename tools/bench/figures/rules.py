@@ -4,7 +4,7 @@
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from . import foreign, iwarp, plan, samehost
+from . import foreign, hybrid, iwarp, plan, samehost
 from .plan import KIB, MIB, MODES
 
 # Runs that differ by less than this are equal.
@@ -180,4 +180,16 @@ def _foreign_rules():
         yield _foreign(figure, "the stack's own cost at most TCP's", program, "tcp", 1.0)
 
 
-RULES = (*_PAPERS, *_foreign_rules())
+def _hybrid_rules():
+    """What the paper gained on its hybrid stack."""
+    pair = foreign.over(hybrid.PROGRAM, hybrid.kinds("assisted"))
+    yield _at_most("h-lat-assisted", "integrated 0.9 x the ring's latency", "hlatency", (pair,), 0.9,
+                   somewhere=True)
+    yield Rule("h-bw-assisted", "integrated 1.2 x the ring's bandwidth", "hbandwidth", (pair,), 1.2,
+               somewhere=True)
+    # Headers are copied as well.
+    yield _at_most("h-copies-sending", "integrated: one copy at 64 KiB", "hbandwidth",
+                   ((pair[0], None),), 1.05, least=64 * KIB, metric="tx_copies")
+
+
+RULES = (*_PAPERS, *_foreign_rules(), *_hybrid_rules())

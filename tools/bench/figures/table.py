@@ -34,6 +34,14 @@ _SAMEHOST = """\
 Instruction-counted virtual time: one guest instruction is one nanosecond, both programs on one \
 virtual CPU. A copy is cheap here, an instruction for 8 bytes, and caches are not known. AF_SDP over \
 our own iWARP devices, which copy from one program's memory, or its socket's, to the other's."""
+_HYBRID = """\
+Instruction-counted virtual time: one guest instruction is one nanosecond, both ends on one virtual \
+CPU, iWARP devices of our own on one veth pair, which AF_SDP uses although both ends are here; \
+segmentation is left to the pair. Stacks: plain, all by the host, without markers and checksums; host, \
+with both; assisted, checksums by an engine; offloaded, all by it. The engine is a model, and what \
+processors do in its place is in these figures. Ring: programs' bytes are copied to AF_SDP's send \
+ring, from which the device sends; integrated: the device copies them itself. Copies are those that \
+the devices and AF_SDP count, and an engine's are none of them."""
 _TCP = "TCP has no device to pay for in software and its segments cross the pair whole (GSO)."
 
 
@@ -48,7 +56,7 @@ def _runs(runs):
 def method(results, figure):
     """The sentences that say how a figure came about."""
     how = results.method
-    about = {"iwarp": [_IWARP], "samehost": [_SAMEHOST]}
+    about = {"iwarp": [_IWARP], "samehost": [_SAMEHOST], "hybrid": [_HYBRID, _TCP]}
     words = about.get(plan.EXPERIMENTS[figure.experiment].bed,
                       [_CLOCKS[how["clock"]], _CRC[how["crc"]], _TCP])
     return " ".join([*words, f"Linux {how['release']};", _runs(how["runs"])])

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The figures of the paper on hybrid stacks: AF_SDP over our own iWARP devices with integrated
+buffering and without it, as they would have been with more or less of iWARP in hardware.
+"""
+
+from . import foreign, plan
+from .plan import KIB, Figure, Transport
+
+BED = "hybrid"
+PROGRAM = "qperf"
+TCP = foreign.TCP
+_OFF = (("iwarp.markers", 0), ("iwarp.crc", 0))
+_ON = (("iwarp.markers", 1), ("iwarp.crc", 1))
+
+# Who does iWARP's work, and with what of the standard.
+STACKS = {
+    "plain": ("host", _OFF, "software, no markers, no checksum"),
+    "host": ("host", _ON, "software"),
+    "assisted": ("assisted", _ON, "hybrid"),
+    "offloaded": ("offloaded", _ON, "hardware"),
+}
+# Where a program's bytes are copied to, and how that looks.
+FORMS = {"integrated": (1, "#1f77b4"), "ring": (0, "#d62728")}
+
+
+def kind(stack, form):
+    """The name of a stack's sockets with a form of buffering."""
+    return f"{stack}_{form}"
+
+
+def kinds(stack):
+    """Those of all forms."""
+    return tuple(kind(stack, form) for form in FORMS)
+
+
+def _settings(stack, form):
+    """The wire is what is measured, although both ends are here."""
+    design, more, _ = STACKS[stack]
+    return (("iwarp.design", design), ("iwarp.local", 0),
+            ("iwarp.send_iter", FORMS[form][0]), *more)
+
+
+plan.TRANSPORTS |= {
+    kind(stack, form): Transport(f"{stack}, {form}", "sdp", FORMS[form][1], _settings(stack, form))
+    for stack in STACKS for form in FORMS}
+
+ALL = tuple(name for stack in STACKS for name in kinds(stack))
+
+
+def copies(counted):
+    """
+    How often hosts copy each byte: those that send, and those that receive.
+
+    A writer's bytes go to the send ring, but those that the provider takes from the program;
+    and where no engine reads the ring, on to what TCP sends. Where no engine places them they
+    are copied to the buffer that the receiver has posted, and always from there to the program.
+    """
+    written, read = counted["BytesOut"], counted["BytesIn"]
+    if not written or not read:
+        return {}
+    to_ring = written - counted["IntegratedBytesOut"]
+    return {"tx_copies": (to_ring + counted["tx_host_bytes"]) / written,
+            "rx_copies": (read + counted["rx_host_bytes"]) / read}
+
+
+def _define():
+    more = {"bed": BED, "more": ("tx_copies", "rx_copies")}
+    everyone = (*ALL, TCP)
+    foreign.experiment("hlatency", "Ping-pong latency by qperf: half a round trip", PROGRAM,
+                       everyone, test="lat", metric="one_way_us", unit="us", better="smaller",
+                       axis="message", points=(64, KIB, 4 * KIB, 64 * KIB), **more)
+    foreign.experiment("hbandwidth", "Uni-directional bandwidth by qperf", PROGRAM, everyone,
+                       test="bw", metric="mbit_per_s", unit="Mbit/s", better="larger",
+                       axis="message", points=(64, 4 * KIB, 64 * KIB), **more)
+    plan.EXPERIMENTS["hstreams"] = plan.Experiment(
+        "hstreams", "Bandwidth of all streams together, 64 KiB", "bw", "mbit_per_s", "Mbit/s",
+        "larger", everyone, (1, 4, 8), "connections", size=64 * KIB, **more)
+
+
+def _figures():
+    for name, what, experiment, program in (
+            ("lat", "ping-pong latency", "hlatency", PROGRAM),
+            ("bw", "uni-directional bandwidth", "hbandwidth", PROGRAM),
+            ("streams", "several streams", "hstreams", "")):
+        for stack, (_, _, how) in STACKS.items():
+            names = (*kinds(stack), TCP)
+            transports = foreign.over(program, names) if program else names
+            yield Figure(f"h-{name}-{stack}", f"Hybrid stacks: {what}, iWARP in {how}", experiment,
+                         transports, yardstick=transports[1])
+    for side, metric in (("sending", "tx_copies"), ("receiving", "rx_copies")):
+        yield Figure(f"h-copies-{side}", f"Hybrid stacks: how often the {side} host copies a byte",
+                     "hbandwidth", foreign.over(PROGRAM, ALL), metric, "copies")
+
+
+_define()
+plan.FIGURES |= {figure.name: figure for figure in _figures()}
