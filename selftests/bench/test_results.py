@@ -82,11 +82,11 @@ class Collect(unittest.TestCase):
         self.assertEqual(cell.median, 25)
 
 
-class Copies(unittest.TestCase):
-    """From what a node has counted to how often hosts copy a byte."""
+class Counters(unittest.TestCase):
+    """From what a node has counted to copies, and to what an engine would take over."""
 
     COUNTED = {"BytesOut": 1000, "BytesIn": 1000, "IntegratedBytesOut": 0, "tx_host_bytes": 1000,
-               "rx_host_bytes": 1000}
+               "rx_host_bytes": 1000, "engine_cpu_ns": 20000}
 
     def test_by_way_of_the_ring(self):
         """To the ring and on to TCP; to the receiver's buffer and on to the program."""
@@ -104,7 +104,14 @@ class Copies(unittest.TestCase):
 
     def test_without_bytes_there_is_no_figure(self):
         """As with TCP beside."""
-        self.assertEqual(hybrid.copies(self.COUNTED | {"BytesOut": 0, "BytesIn": 0}), {})
+        nothing = self.COUNTED | {"BytesOut": 0, "BytesIn": 0}
+        self.assertEqual(hybrid.metrics({"one_way_us": 5}, nothing, 64), {})
+
+    def test_what_is_left_without_the_engine(self):
+        """Of latency, and of the time that a stream takes for a message."""
+        for measured in ({"one_way_us": 8}, {"mbit_per_s": 100}):
+            left = hybrid.without_engine(measured, self.COUNTED, 100)
+            self.assertEqual(left, {"rest_us": 6})
 
     def test_they_are_read_from_what_the_node_leaves(self):
         """Beside the result of the job."""

@@ -20,6 +20,8 @@ STACKS = {
     "assisted": ("assisted", _ON, "hybrid"),
     "offloaded": ("offloaded", _ON, "hardware"),
 }
+# Those of which a part is a model.
+ENGINES = ("assisted", "offloaded")
 # Where a program's bytes are copied to, and how that looks.
 FORMS = {"integrated": (1, "#1f77b4"), "ring": (0, "#d62728")}
 
@@ -64,8 +66,25 @@ def copies(counted):
             "rx_copies": (read + counted["rx_host_bytes"]) / read}
 
 
+def without_engine(measured, counted, size):
+    """
+    Microseconds for a message that are left without the time that processors have spent in
+    the place of an engine, of both ends.
+    """
+    if not counted["BytesOut"]:
+        return {}
+    whole = measured.get("one_way_us") or size * 8 / measured["mbit_per_s"]
+    engine = counted["engine_cpu_ns"] / 1000 * size / counted["BytesOut"]
+    return {"rest_us": whole - engine}
+
+
+def metrics(measured, counted, size):
+    """What a node has counted says of a run with messages of a size."""
+    return copies(counted) | without_engine(measured, counted, size)
+
+
 def _define():
-    more = {"bed": BED, "more": ("tx_copies", "rx_copies")}
+    more = {"bed": BED, "more": ("tx_copies", "rx_copies", "rest_us")}
     everyone = (*ALL, TCP)
     foreign.experiment("hlatency", "Ping-pong latency by qperf: half a round trip", PROGRAM,
                        everyone, test="lat", metric="one_way_us", unit="us", better="smaller",
@@ -86,8 +105,13 @@ def _figures():
         for stack, (_, _, how) in STACKS.items():
             names = (*kinds(stack), TCP)
             transports = foreign.over(program, names) if program else names
-            yield Figure(f"h-{name}-{stack}", f"Hybrid stacks: {what}, iWARP in {how}", experiment,
-                         transports, yardstick=transports[1])
+            title = f"Hybrid stacks: {what}, iWARP in {how}"
+            yield Figure(f"h-{name}-{stack}", title, experiment, transports,
+                         yardstick=transports[1])
+            if stack in ENGINES:
+                yield Figure(f"h-{name}-{stack}-rest", f"{title}: time for a message without what "
+                             "processors do in its place", experiment, transports[:2], "rest_us",
+                             "us", yardstick=transports[1])
     for side, metric in (("sending", "tx_copies"), ("receiving", "rx_copies")):
         yield Figure(f"h-copies-{side}", f"Hybrid stacks: how often the {side} host copies a byte",
                      "hbandwidth", foreign.over(PROGRAM, ALL), metric, "copies")

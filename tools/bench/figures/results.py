@@ -99,7 +99,8 @@ def collect(directory, jobs, method):
             if stem.with_suffix(".few").exists():
                 found = stacks.read(stem, found, not job.transport.endswith("tcp"))
             if stem.with_suffix(".counters").exists():
-                found |= hybrid.copies(_counters(stem.with_suffix(".counters")))
+                size = plan.EXPERIMENTS[job.experiment].size or job.point
+                found |= hybrid.metrics(found, _counters(stem.with_suffix(".counters")), size)
             _take(results, job, found)
         else:
             failed = stem.with_suffix(".failed")

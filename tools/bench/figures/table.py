@@ -35,13 +35,14 @@ Instruction-counted virtual time: one guest instruction is one nanosecond, both 
 virtual CPU. A copy is cheap here, an instruction for 8 bytes, and caches are not known. AF_SDP over \
 our own iWARP devices, which copy from one program's memory, or its socket's, to the other's."""
 _HYBRID = """\
-Instruction-counted virtual time: one guest instruction is one nanosecond, both ends on one virtual \
-CPU, iWARP devices of our own on one veth pair, which AF_SDP uses although both ends are here; \
-segmentation is left to the pair. Stacks: plain, all by the host, without markers and checksums; host, \
-with both; assisted, checksums by an engine; offloaded, all by it. The engine is a model, and what \
-processors do in its place is in these figures. Ring: programs' bytes are copied to AF_SDP's send \
-ring, from which the device sends; integrated: the device copies them itself. Copies are those that \
-the devices and AF_SDP count, and an engine's are none of them."""
+Instruction-counted virtual time: one guest instruction is one nanosecond, both ends on one \
+virtual CPU, iWARP devices of our own on one veth pair, which AF_SDP uses although both ends are \
+here; segmentation is left to the pair. Stacks: plain, all by the host, without markers and \
+checksums; host, with both; assisted, an engine has checksums and placement; offloaded, all. The \
+engine is a model, and what processors do in its place is in wall time. Checksums by the \
+processor's instruction. Ring: programs' bytes are copied to AF_SDP's send ring, from which the \
+device sends; integrated: the device copies them itself. Copies are those that the devices and \
+AF_SDP count, and an engine's are none of them."""
 _TCP = "TCP has no device to pay for in software and its segments cross the pair whole (GSO)."
 
 
