@@ -112,9 +112,10 @@ def _figures():
                 yield Figure(f"h-{name}-{stack}-rest", f"{title}: time for a message without what "
                              "processors do in its place", experiment, transports[:2], "rest_us",
                              "us", yardstick=transports[1])
-    for side, metric in (("sending", "tx_copies"), ("receiving", "rx_copies")):
-        yield Figure(f"h-copies-{side}", f"Hybrid stacks: how often the {side} host copies a byte",
-                     "hbandwidth", foreign.over(PROGRAM, ALL), metric, "copies")
+    for side, name in (("sending", "tx"), ("receiving", "rx")):
+        yield Figure(f"h-copies-{name}", f"Hybrid stacks: how often the {side} host copies a byte",
+                     "hbandwidth", foreign.over(PROGRAM, ALL), f"{name}_copies",
+                     "copies")
 
 
 _define()

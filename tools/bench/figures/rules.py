@@ -188,7 +188,7 @@ def _hybrid_rules():
     yield Rule("h-bw-assisted", "integrated 1.2 x the ring's bandwidth", "hbandwidth", (pair,), 1.2,
                somewhere=True)
     # Headers are copied as well.
-    yield _at_most("h-copies-sending", "integrated: one copy at 64 KiB", "hbandwidth",
+    yield _at_most("h-copies-tx", "integrated: one copy at 64 KiB", "hbandwidth",
                    ((pair[0], None),), 1.05, least=64 * KIB, metric="tx_copies")
 
 
