@@ -15,10 +15,10 @@ _ON = (("iwarp.markers", 1), ("iwarp.crc", 1))
 
 # Who does iWARP's work, and with what of the standard.
 STACKS = {
-    "plain": ("host", _OFF, "software, no markers, no checksum"),
-    "host": ("host", _ON, "software"),
-    "assisted": ("assisted", _ON, "hybrid"),
-    "offloaded": ("offloaded", _ON, "hardware"),
+    "plain": ("host", _OFF, "iWARP in software, no markers, no checksum"),
+    "host": ("host", _ON, "iWARP in software"),
+    "assisted": ("assisted", _ON, "hybrid iWARP"),
+    "offloaded": ("offloaded", _ON, "iWARP in hardware"),
 }
 # Those of which a part is a model.
 ENGINES = ("assisted", "offloaded")
@@ -105,12 +105,12 @@ def _figures():
         for stack, (_, _, how) in STACKS.items():
             names = (*kinds(stack), TCP)
             transports = foreign.over(program, names) if program else names
-            title = f"Hybrid stacks: {what}, iWARP in {how}"
+            title = f"Hybrid stacks: {what}, {how}"
             yield Figure(f"h-{name}-{stack}", title, experiment, transports,
                          yardstick=transports[1])
             if stack in ENGINES:
                 yield Figure(f"h-{name}-{stack}-rest", f"{title}: time for a message without what "
-                             "processors do in its place", experiment, transports[:2], "rest_us",
+                             "processors do in an engine's place", experiment, transports[:2], "rest_us",
                              "us", yardstick=transports[1])
     for side, name in (("sending", "tx"), ("receiving", "rx")):
         yield Figure(f"h-copies-{name}", f"Hybrid stacks: how often the {side} host copies a byte",
