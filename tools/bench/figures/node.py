@@ -86,13 +86,18 @@ def _iwarp(setup, _module, out):
             "--env", f"SIW={out / 'siw.ko'}", "--", str(out / "in-node-iwarp")]
 
 
-def _sdp_iwarp(_setup, module, out):
+def _samehost(_setup, module, out):
     """The same for one with iWARP devices of our own that carry AF_SDP."""
     return ["--rdma", "iwarp", "--env", f"SDP_MODULE={module}",
             "--env", f"SDP_IWARP={out / 'iwarp.ko'}", "--", str(out / "in-node")]
 
 
-_BEDS = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _sdp_iwarp, "hybrid": _sdp_iwarp}
+def _hybrid(*setup):
+    """The same, with what has been counted beside what was measured."""
+    return ["--env", "BENCH_COUNTERS=1", *_samehost(*setup)]
+
+
+_BEDS = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost, "hybrid": _hybrid}
 
 
 def _command(setup, bed, module, out):
