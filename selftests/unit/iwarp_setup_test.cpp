@@ -106,9 +106,20 @@ TEST(Mpa, RejectCountsInRepliesOnly)
 	EXPECT_FALSE(parse(key_request + hex("20 01 0000"), false).mpa.reject);
 }
 
+TEST(Mpa, LongSegments)
+{
+	const Bytes frame = key_request + hex("58 02 0004 0010 0020");
+	const Parsed parsed = parse(frame, false);
+
+	EXPECT_TRUE(parsed.mpa.long_fpdus);
+	EXPECT_EQ(encode(parsed.mpa, parsed.priv), frame);
+	EXPECT_TRUE(parse(key_reply + hex("08 01 0000"), true).mpa.long_fpdus);
+	EXPECT_FALSE(parse(key_reply + hex("f7 01 0000"), true).mpa.long_fpdus);
+}
+
 TEST(Mpa, ReservedFlagsAreIgnored)
 {
-	const Parsed parsed = parse(key_request + hex("0f 01 0000"), false);
+	const Parsed parsed = parse(key_request + hex("07 01 0000"), false);
 
 	EXPECT_EQ(parsed.error, IWARP_OK);
 	// It means something from the second revision on.

@@ -95,6 +95,7 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 {
 	struct sock *sk = ep->sock->sk;
 	bool crc = ep->mpa_tx.crc || ep->mpa_rx.crc;
+	bool long_fpdus = ep->mpa_tx.long_fpdus && ep->mpa_rx.long_fpdus;
 	struct iwp_qp *qp = ep->qp;
 	int err;
 
@@ -102,7 +103,7 @@ int iwp_ep_start(struct iwp_ep *ep, bool wait_first)
 	iwp_ep_stop_timer(ep);
 	lock_sock(sk);
 	err = iwp_tx_start(qp, sk, iwp_mpa_interval(ep->mpa_rx.markers), crc,
-			   ep->ird, ep->ord);
+			   long_fpdus, ep->ird, ep->ord);
 	qp->tx.wait_first = wait_first;
 	iwp_rx_start(qp, iwp_mpa_interval(ep->mpa_tx.markers), crc);
 	if (!err)

@@ -20,6 +20,10 @@ static bool iwp_crc;
 module_param_named(crc, iwp_crc, bool, 0644);
 MODULE_PARM_DESC(crc, "Ask for checksums in both directions");
 
+static bool iwp_long_fpdus = true;
+module_param_named(long_fpdus, iwp_long_fpdus, bool, 0644);
+MODULE_PARM_DESC(long_fpdus, "FPDUs are longer than TCP's segments, if the peer takes that");
+
 static u32 iwp_interval = IWARP_MARKER_INTERVAL;
 
 /* Only longer intervals than the standard's, as IWP_TX_SEG_VECS is limited. */
@@ -113,6 +117,7 @@ int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
 		.rev = IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
 		.crc = iwp_mpa_crc(ep),
+		.long_fpdus = READ_ONCE(iwp_long_fpdus),
 		.enhanced = true,
 		.peer_to_peer = true,
 		.rtr = IWARP_RTR_WRITE,
@@ -140,6 +145,7 @@ int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len)
 							   IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
 		.crc = ep->mpa_rx.crc || iwp_mpa_crc(ep),
+		.long_fpdus = ep->mpa_rx.long_fpdus && READ_ONCE(iwp_long_fpdus),
 		.reject = reject,
 		.enhanced = ep->mpa_rx.enhanced,
 		.peer_to_peer = ep->mpa_rx.peer_to_peer,

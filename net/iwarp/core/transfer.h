@@ -86,6 +86,7 @@ struct iwp_tx_batch {
  * @stream: order of messages, in both directions
  * @interval: marker interval, or %IWARP_NO_MARKERS
  * @use_crc: checksums are in use
+ * @long_fpdus: FPDUs are as long as they can be, whatever TCP's segments are
  * @busy: iwp_tx_run() is active, below us in the call stack
  * @rerun: iwp_tx_run() must look for work once more
  * @more: there may be more to send than was segmented
@@ -126,6 +127,7 @@ struct iwp_tx {
 	struct iwarp_stream stream;
 	u32 interval;
 	bool use_crc;
+	bool long_fpdus;
 	bool busy;
 	bool rerun;
 	bool more;

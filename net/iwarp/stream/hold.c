@@ -18,8 +18,11 @@
 
 /* Space for held segments: some of the maximum length. */
 #define IWP_SPILL_SIZE		SZ_128K
-/* TCP's buffers, beyond which the sender waits. */
-#define IWP_HOLD_BUFFER		SZ_256K
+/*
+ * TCP's buffers, beyond which the sender waits. About half is payload, which has to be more
+ * than is on its way in a cluster's network: 100 Gb/s for 40 us.
+ */
+#define IWP_HOLD_BUFFER		SZ_1M
 /* Interval of polling user receive queues. */
 #define IWP_HOLD_POLL		msecs_to_jiffies(4)
 
@@ -85,6 +88,9 @@ int iwp_hold_enable(struct iwp_qp *qp)
  * hold
  * @ep: endpoint, locked, with a queue pair and a socket
  *
+ * TCP has limited its window by the buffer that the socket had when it was connected,
+ * which would not grow any more, as the buffer is the caller's choice now.
+ *
  * Context: process.
  */
 void iwp_hold_limit_buffers(struct iwp_ep *ep)
@@ -98,6 +104,7 @@ void iwp_hold_limit_buffers(struct iwp_ep *ep)
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
 	WRITE_ONCE(sk->sk_sndbuf, IWP_HOLD_BUFFER);
 	WRITE_ONCE(sk->sk_rcvbuf, IWP_HOLD_BUFFER);
+	WRITE_ONCE(tcp_sk(sk)->window_clamp, tcp_win_from_space(sk, IWP_HOLD_BUFFER));
 	WRITE_ONCE(tcp_sk(sk)->notsent_lowat, IWP_HOLD_UNSENT);
 	release_sock(sk);
 }

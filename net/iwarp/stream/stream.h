@@ -37,7 +37,7 @@ static inline u32 iwp_tx_newly_acked(const struct iwp_tx *tx)
 /* tx.c */
 enum iwarp_error iwp_tx_read_error(enum iwp_mem_err err);
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
-		 u16 ird, u16 ord);
+		 bool long_fpdus, u16 ird, u16 ord);
 void iwp_tx_ready(struct iwp_qp *qp);
 bool iwp_tx_ack_received(struct iwp_qp *qp);
 bool iwp_tx_acked(struct iwp_qp *qp);

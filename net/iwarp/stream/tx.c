@@ -450,6 +450,7 @@ void iwp_tx_detach(struct iwp_qp *qp)
  * @sk: its socket
  * @interval: marker interval that the peer wants, or %IWARP_NO_MARKERS
  * @crc: checksums are in use
+ * @long_fpdus: the peer takes FPDUs that are longer than TCP's segments
  * @ird: inbound RDMA Read depth
  * @ord: outbound RDMA Read depth
  *
@@ -457,7 +458,7 @@ void iwp_tx_detach(struct iwp_qp *qp)
  * Return: 0 or -ENOMEM.
  */
 int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
-		 u16 ird, u16 ord)
+		 bool long_fpdus, u16 ird, u16 ord)
 {
 	struct iwp_tx *tx = &qp->tx;
 
@@ -477,6 +478,7 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
 	tx->interval = interval;
 	tx->gather = qp->design == IWP_DESIGN_OFFLOADED_SG;
 	tx->use_crc = crc;
+	tx->long_fpdus = long_fpdus && !interval && qp->design == IWP_DESIGN_HOST;
 	tx->start_seq = tcp_sk(sk)->write_seq;
 	iwarp_stream_init(&tx->stream, ird, ord);
 	return 0;

@@ -11,6 +11,14 @@
 
 /* With less space in TCP's segment the header is not worth it. */
 #define IWP_SEG_ROOM_MIN	256
+/* The longest segment, with its length and checksum. */
+#define IWP_SEG_ROOM_MAX	(IWARP_MULPDU_MAX + 8)
+
+/*
+ * All pages may be of order 0; and what is left of @frag, and of @spare, before them, and
+ * a page for the rest.
+ */
+static_assert(DIV_ROUND_UP(IWP_SEG_ROOM_MAX, SZ_4K) + 3 <= IWP_TX_SEG_VECS);
 
 /**
  * struct iwp_out - a segment that is being built
@@ -327,6 +335,11 @@ static const u8 iwp_qns[] = {
 };
 
 /*
+ * A segment in each of TCP's is for receivers that place it before others have come, which
+ * needs markers, and for engines that have no memory for a part of one. Where there is
+ * neither, each segment costs both ends what a packet costs, though TCP gives the network
+ * device many at a time (GSO).
+ *
  * If the end of the previous message has not been sent by TCP, the next segment fills
  * up TCP's segment, so that those after it are aligned again.
  */
@@ -335,12 +348,14 @@ static u32 iwp_seg_room(const struct iwp_tx *tx)
 	u32 mss = tcp_sk(tx->sk)->mss_cache;
 	u32 room = mss - tx->seg_used % mss;
 
+	if (tx->long_fpdus)
+		return IWP_SEG_ROOM_MAX;
 	if (room < IWP_SEG_ROOM_MIN)
 		room += mss;
 	return tx->gather ? min_t(u32, room, IWP_TX_SG_ROOM) : room;
 }
 
-/* As much payload as fits into one TCP segment. */
+/* As much payload as fits there. */
 static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 {
 	u32 head = iwarp_hdr_len(tx->msg.opcode) - IWARP_ULPDU_LENGTH_LEN;

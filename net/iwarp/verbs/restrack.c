@@ -69,6 +69,8 @@ static int iwp_res_connection(struct sk_buff *msg, const struct iwp_qp *qp)
 	       rdma_nl_put_driver_u32(msg, "markers_in", READ_ONCE(qp->rx.wire.interval)) ?:
 	       rdma_nl_put_driver_string(msg, "crc",
 					 iwp_res_bool(READ_ONCE(qp->tx.use_crc))) ?:
+	       rdma_nl_put_driver_string(msg, "long_fpdus",
+					 iwp_res_bool(READ_ONCE(qp->tx.long_fpdus))) ?:
 	       rdma_nl_put_driver_string(msg, "early",
 					 iwp_res_bool(READ_ONCE(qp->rx.early))) ?:
 	       rdma_nl_put_driver_string(msg, "hold", iwp_res_hold(&qp->rx.hold)) ?:

@@ -14,6 +14,12 @@
 #define MPA_CRC			0x40
 #define MPA_REJECT		0x20
 #define MPA_ENHANCED		0x10
+/*
+ * Not in the standards, where this flag is reserved: not set by others, and ignored. siw
+ * can be built to use it so; if it was not it repeats the flag in its Reply all the same,
+ * and takes FPDUs of any length.
+ */
+#define MPA_LONG_FPDUS		0x08
 
 /* IRD and ORD: two flags each above 14 bits of depth. */
 #define IRD_PEER_TO_PEER	0x8000
@@ -45,7 +51,7 @@ static void iwarp_mpa_encode_depths(const struct iwarp_mpa *mpa, u8 *buf)
 static u8 iwarp_mpa_flags(const struct iwarp_mpa *mpa)
 {
 	return (mpa->markers ? MPA_MARKERS : 0) | (mpa->crc ? MPA_CRC : 0) |
-	       (mpa->reject ? MPA_REJECT : 0) |
+	       (mpa->reject ? MPA_REJECT : 0) | (mpa->long_fpdus ? MPA_LONG_FPDUS : 0) |
 	       (mpa->enhanced ? MPA_ENHANCED : 0);
 }
 
@@ -86,7 +92,7 @@ u32 iwarp_mpa_encode(const struct iwarp_mpa *mpa, const u8 *priv, u8 *buf,
  * @pd_len: length of the private data that follows, at most %IWARP_MPA_PD_MAX
  *
  * For an unknown revision @mpa is filled in, too, as that is answered by a Reply with our
- * own revision and the reject flag (RFC 5044, section 7.1). Reserved flags are ignored.
+ * own revision and the reject flag (RFC 5044, section 7.1). Other flags are ignored.
  *
  * Return: %IWARP_OK, or %IWARP_E_MPA_FRAME if the key, the revision or the length is
  * wrong.
@@ -104,6 +110,7 @@ enum iwarp_error iwarp_mpa_parse(const u8 hdr[IWARP_MPA_HDR_LEN], bool reply,
 	mpa->rev = hdr[MPA_REV];
 	mpa->markers = hdr[MPA_FLAGS] & MPA_MARKERS;
 	mpa->crc = hdr[MPA_FLAGS] & MPA_CRC;
+	mpa->long_fpdus = hdr[MPA_FLAGS] & MPA_LONG_FPDUS;
 	mpa->reject = reply && hdr[MPA_FLAGS] & MPA_REJECT;
 	mpa->enhanced = mpa->rev == IWARP_MPA_REV_2 &&
 			hdr[MPA_FLAGS] & MPA_ENHANCED;

@@ -269,6 +269,7 @@ struct iwarp_terminate {
  * @reply: it is a Reply
  * @markers: the frame's sender wants markers in what it receives
  * @crc: the frame's sender wants checksums, in both directions
+ * @long_fpdus: the frame's sender takes FPDUs that are longer than TCP's segments
  * @reject: Reply: the connection is rejected
  * @enhanced: the fields below are valid, revision 2 only
  * @rev: %IWARP_MPA_REV_1 or %IWARP_MPA_REV_2
@@ -282,6 +283,7 @@ struct iwarp_mpa {
 	bool reply;
 	bool markers;
 	bool crc;
+	bool long_fpdus;
 	bool reject;
 	bool enhanced;
 	u8 rev;

@@ -111,6 +111,7 @@ static void queue_pair_connected(void)
 	expect(text, "\"drv_markers_out\":0");
 	expect(text, "\"drv_markers_in\":0");
 	expect(text, "\"drv_crc\":\"no\"");
+	expect(text, "\"drv_long_fpdus\":\"yes\"");
 	expect(text, "\"drv_hold\":\"no\"");
 	expect(text, "\"drv_sq_size\":64");
 	expect(text, "\"drv_sq_used\":0");
@@ -142,6 +143,7 @@ static void queue_pair_negotiated(void)
 	expect(text, "\"drv_markers_out\":512");
 	expect(text, "\"drv_markers_in\":512");
 	expect(text, "\"drv_crc\":\"yes\"");
+	expect(text, "\"drv_long_fpdus\":\"no\"");
 	expect(text, "\"drv_early\":\"yes\"");
 	iwarp_pair_close(&p);
 }

@@ -113,33 +113,17 @@ segment_follows_mtu() {
 	done
 }
 
-# Of this moment: the files in sysfs may be some milliseconds old.
-fpdus() {
-	rdma statistic show link iwarp0/1 |
-		awk '{ for (i = 1; i < NF; i++) if ($i == "tx_fpdus") print $(i + 1) }'
-}
-
-# How many FPDUs a hundred messages were, one after the other over IPv4.
-# sent_by LENGTH: sets $sent
-sent_by() {
-	local before
-	before=$(fpdus)
-	both 18515 ib_send_lat -d iwarp1 -R -F -n 100 -s "$1" -- \
-		ib_send_lat -d iwarp0 -R -F -n 100 -s "$1" $server
-	sent=$(($(fpdus) - before))
-	diag "messages of $1 bytes: $sent FPDUs"
-}
-
 # There is room for 20 bytes more than over IPv6, and no marker may be in the wrong place.
 # one_fpdu_each MARKERS SLACK
 one_fpdu_each() {
 	local segment sent
 	ask_iwarp local N
+	ask_iwarp long_fpdus N
 	ask_iwarp markers "$1"
 	segment=$(device_says iwarp0 segment)
-	sent_by "$segment"
+	segments_of "$segment"
 	((sent >= 100 && sent < 130)) || fail "$sent FPDUs"
-	sent_by $((segment + 20 + $2))
+	segments_of $((segment + 20 + $2))
 	((sent >= 200)) || fail "one more byte would have been no more than $sent FPDUs"
 }
 

@@ -368,3 +368,20 @@ ask_iwarp() {
 	[ -n "${iwarp_default[$1]:-}" ] || iwarp_default[$1]=$(< "$iwarp_parameters/$1")
 	echo "$2" > "$iwarp_parameters/$1"
 }
+
+# Of this moment: the files in sysfs may be some milliseconds old.
+iwarp_fpdus() {
+	rdma statistic show link iwarp0/1 |
+		awk '{ for (i = 1; i < NF; i++) if ($i == "tx_fpdus") print $(i + 1) }'
+}
+
+# How many segments a hundred messages were, one after the other over IPv4.
+# segments_of LENGTH: sets $sent
+segments_of() {
+	local before
+	before=$(iwarp_fpdus)
+	both 18515 ib_send_lat -d iwarp1 -R -F -n 100 -s "$1" -- \
+		ib_send_lat -d iwarp0 -R -F -n 100 -s "$1" "${server:?}"
+	sent=$(($(iwarp_fpdus) - before))
+	diag "messages of $1 bytes: $sent segments"
+}

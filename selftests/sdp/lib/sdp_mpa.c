@@ -11,6 +11,7 @@
 #define FLAG_MARKERS	0x80
 #define FLAG_CRC	0x40
 #define FLAG_REJECT	0x20
+#define FLAG_LONG_FPDUS	0x08
 #define LENGTH_LEN	2
 #define CRC_LEN		4
 /* DDP and RDMAP (RFC 5041, 5040): the only segment of a message, version 1. */
@@ -77,6 +78,8 @@ static void mpa_reply(struct mpa_end *m)
 	mpa_get(m, frame, sizeof(frame));
 	CHECK(!memcmp(frame, "MPA ID Rep Frame", 16));
 	CHECK(!(frame[16] & FLAG_REJECT));
+	/* Nobody has offered it. */
+	CHECK(!(frame[16] & FLAG_LONG_FPDUS));
 	if (frame[16] & FLAG_MARKERS)
 		sdp_skip("the device wants markers");
 	len = frame[18] << 8 | frame[19];
