@@ -78,6 +78,13 @@ static void slowly(void (*run)(void))
 	run_and_undo(run_the_case, wire_as_before);
 }
 
+/* The case of run_...() of this name. */
+#define SLOWLY(name)							\
+static void name(void)							\
+{									\
+	slowly(run_##name);						\
+}
+
 static unsigned char *marked(size_t len)
 {
 	unsigned char *buf = memory(OFFSET + len + AROUND, 0);
@@ -223,10 +230,7 @@ static void run_who_looks_waits(void)
 	close_pair(p);
 }
 
-static void who_looks_waits(void)
-{
-	slowly(run_who_looks_waits);
-}
+SLOWLY(who_looks_waits)
 
 static void run_several_on_their_way(void)
 {
@@ -250,10 +254,7 @@ static void run_several_on_their_way(void)
 	close_pair(p);
 }
 
-static void several_on_their_way(void)
-{
-	slowly(run_several_on_their_way);
-}
+SLOWLY(several_on_their_way)
 
 /* The second read waits for the first, whose bytes it overwrites. */
 static void run_twice_to_the_same_memory(void)
@@ -274,10 +275,7 @@ static void run_twice_to_the_same_memory(void)
 	close_pair(p);
 }
 
-static void twice_to_the_same_memory(void)
-{
-	slowly(run_twice_to_the_same_memory);
-}
+SLOWLY(twice_to_the_same_memory)
 
 static void read_size(size_t len)
 {
@@ -307,10 +305,7 @@ static void run_sizes(void)
 	close_pair(p);
 }
 
-static void sizes(void)
-{
-	slowly(run_sizes);
-}
+SLOWLY(sizes)
 
 /*
  * A writer whose peer reads early knows how long that takes on this machine, and does not
@@ -351,10 +346,7 @@ static void run_all_at_once(void)
 	close_pair(p);
 }
 
-static void all_at_once(void)
-{
-	slowly(run_all_at_once);
-}
+SLOWLY(all_at_once)
 
 /* Programs that never wait in a read are not refused what they are offered. */
 static void run_poll_loop(void)
@@ -377,10 +369,7 @@ static void run_poll_loop(void)
 	close_pair(p);
 }
 
-static void poll_loop(void)
-{
-	slowly(run_poll_loop);
-}
+SLOWLY(poll_loop)
 
 /* What poll() has told of is there for who asks how much it is. */
 static void run_asked_for(void)
@@ -402,10 +391,7 @@ static void run_asked_for(void)
 	close_pair(p);
 }
 
-static void asked_for(void)
-{
-	slowly(run_asked_for);
-}
+SLOWLY(asked_for)
 
 /* ---- what becomes of the memory ---- */
 
@@ -425,10 +411,7 @@ static void run_stored_to(void)
 	close_pair(p);
 }
 
-static void stored_to(void)
-{
-	slowly(run_stored_to);
-}
+SLOWLY(stored_to)
 
 /* A child has what its parent has, and memory of its own. */
 static void run_fork_meanwhile(void)
@@ -449,10 +432,7 @@ static void run_fork_meanwhile(void)
 	close_pair(p);
 }
 
-static void fork_meanwhile(void)
-{
-	slowly(run_fork_meanwhile);
-}
+SLOWLY(fork_meanwhile)
 
 /* What the program maps there instead stays as it is. */
 static void run_unmapped_meanwhile(void)
@@ -472,10 +452,7 @@ static void run_unmapped_meanwhile(void)
 	close_pair(p);
 }
 
-static void unmapped_meanwhile(void)
-{
-	slowly(run_unmapped_meanwhile);
-}
+SLOWLY(unmapped_meanwhile)
 
 static void run_moved_meanwhile(void)
 {
@@ -491,10 +468,7 @@ static void run_moved_meanwhile(void)
 	close_pair(p);
 }
 
-static void moved_meanwhile(void)
-{
-	slowly(run_moved_meanwhile);
-}
+SLOWLY(moved_meanwhile)
 
 /* Memory that the kernel may take back was read into since. */
 static void run_given_up_before(void)
@@ -510,10 +484,7 @@ static void run_given_up_before(void)
 	close_pair(p);
 }
 
-static void given_up_before(void)
-{
-	slowly(run_given_up_before);
-}
+SLOWLY(given_up_before)
 
 /* A program that ends amid a read leaves nothing behind. */
 static void run_exit_meanwhile(void)
@@ -539,10 +510,7 @@ static void run_exit_meanwhile(void)
 	WAIT_FOR(sdp_stat("ZcopyPages") <= before);
 }
 
-static void exit_meanwhile(void)
-{
-	slowly(run_exit_meanwhile);
-}
+SLOWLY(exit_meanwhile)
 
 /* ---- memory that takes another way ---- */
 
@@ -572,10 +540,7 @@ static void run_other_memory(void)
 	close_pair(p);
 }
 
-static void other_memory(void)
-{
-	slowly(run_other_memory);
-}
+SLOWLY(other_memory)
 
 /* Pages that a child has as well are the reader's alone before they are written to. */
 static void run_shared_with_a_child(void)
@@ -600,10 +565,7 @@ static void run_shared_with_a_child(void)
 	close_pair(p);
 }
 
-static void shared_with_a_child(void)
-{
-	slowly(run_shared_with_a_child);
-}
+SLOWLY(shared_with_a_child)
 
 /* The limit is the reader's: the writer's memory is pinned, and read. */
 static void run_more_than_may_be_pinned(void)
@@ -628,10 +590,7 @@ static void run_more_than_may_be_pinned(void)
 	close_pair(p);
 }
 
-static void more_than_may_be_pinned(void)
-{
-	slowly(run_more_than_may_be_pinned);
-}
+SLOWLY(more_than_may_be_pinned)
 
 /* ---- ends ---- */
 
@@ -648,10 +607,7 @@ static void run_closed_meanwhile(void)
 	CHECK_OK(close(p.client));
 }
 
-static void closed_meanwhile(void)
-{
-	slowly(run_closed_meanwhile);
-}
+SLOWLY(closed_meanwhile)
 
 static void run_shut_down_meanwhile(void)
 {
@@ -664,10 +620,7 @@ static void run_shut_down_meanwhile(void)
 	close_pair(p);
 }
 
-static void shut_down_meanwhile(void)
-{
-	slowly(run_shut_down_meanwhile);
-}
+SLOWLY(shut_down_meanwhile)
 
 static void run_dissolved_meanwhile(void)
 {
@@ -679,10 +632,7 @@ static void run_dissolved_meanwhile(void)
 	close_pair(p);
 }
 
-static void dissolved_meanwhile(void)
-{
-	slowly(run_dissolved_meanwhile);
-}
+SLOWLY(dissolved_meanwhile)
 
 static const struct sdp_case cases[] = {
 	CASE(option, CASE_SDP_ONLY),
