@@ -97,8 +97,6 @@ struct iwp_tx_batch {
  * @seg_used: bytes used in TCP's last, partial segment
  * @acked: stream position that the peer's TCP has acknowledged
  * @reap_pending: a request completed without an acknowledgment
- * @frag: page in which the next segment is built
- * @spare: the previous page, for reuse
  * @gather: pass pages of the consumer's memory to TCP instead of copies
  * @vecs: fragments that TCP has not taken
  * @nr_vecs: number of @vecs
@@ -138,8 +136,6 @@ struct iwp_tx {
 	u32 seg_used;
 	u64 acked;
 	bool reap_pending;
-	struct page_frag frag;
-	struct page_frag spare;
 	bool gather;
 	struct bio_vec vecs[IWP_TX_VECS];
 	u32 nr_vecs;

@@ -10,6 +10,11 @@
 /* The same, if the engine gathers data and markers; see IWP_TX_SG_ROOM. */
 #define IWP_TX_SG_VECS		56
 
+/* Pages of a processor that segments are built in: some segments of the longest. */
+#define IWP_TX_FRAGS		4
+/* How large one of them is, if there is memory. */
+#define IWP_TX_FRAG_SIZE	SZ_32K
+
 /* First RDMA Read number: small enough for every connection to wrap soon. */
 #define IWP_READS_FIRST		(-4u)
 
@@ -113,6 +118,9 @@ bool iwp_tx_next_msg(struct iwp_qp *qp);
 void iwp_tx_msg_sent(struct iwp_qp *qp);
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status);
+
+/* tx_frag.c */
+struct page_frag *iwp_frag_get(u32 len, u32 *room);
 
 /* tx_seg.c */
 int iwp_tx_segment(struct iwp_qp *qp);

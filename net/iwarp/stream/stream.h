@@ -49,6 +49,9 @@ void iwp_tx_detach(struct iwp_qp *qp);
 bool iwp_tx_takes_iter(const struct iwp_qp *qp);
 int iwp_tx_iter(struct iwp_qp *qp, struct iov_iter *from);
 
+/* tx_frag.c */
+void iwp_frags_free(void);
+
 /* tx_work.c */
 int iwp_tx_init(void);
 void iwp_tx_exit(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Segments: payload is copied once, into pages of the queue pair with gaps for markers,
+ * Segments: payload is copied once, into pages of the processor with gaps for markers,
  * and the checksum is computed.
  */
 #include <net/tcp.h>
@@ -14,17 +14,15 @@
 /* The longest segment, with its length and checksum. */
 #define IWP_SEG_ROOM_MAX	(IWARP_MULPDU_MAX + 8)
 
-/*
- * All pages may be of order 0; and what is left of @frag, and of @spare, before them, and
- * a page for the rest.
- */
-static_assert(DIV_ROUND_UP(IWP_SEG_ROOM_MAX, SZ_4K) + 3 <= IWP_TX_SEG_VECS);
+/* All pages may be of order 0, behind what is left of another one. */
+static_assert(1 + DIV_ROUND_UP(IWP_SEG_ROOM_MAX, SZ_4K) <= IWP_TX_SEG_VECS);
 
 /**
  * struct iwp_out - a segment that is being built
  * @tx: transmit state
  * @gap: where markers go
- * @at: next byte, in @frag of @tx
+ * @frag: page that it is in, of this processor
+ * @at: next byte, in @frag
  * @room: bytes that fit there
  * @written: bytes before @at that are not in a fragment yet
  * @crc_pending: of these, bytes that are not in @crc yet
@@ -34,6 +32,7 @@ static_assert(DIV_ROUND_UP(IWP_SEG_ROOM_MAX, SZ_4K) + 3 <= IWP_TX_SEG_VECS);
 struct iwp_out {
 	struct iwp_tx *tx;
 	struct iwarp_gap gap;
+	struct page_frag *frag;
 	u8 *at;
 	u32 room;
 	u32 written;
@@ -68,7 +67,7 @@ static void iwp_out_crc(struct iwp_out *out)
 /* Make a fragment of what was written. */
 static void iwp_out_flush(struct iwp_out *out)
 {
-	struct page_frag *frag = &out->tx->frag;
+	struct page_frag *frag = out->frag;
 
 	if (!out->written)
 		return;
@@ -78,33 +77,15 @@ static void iwp_out_flush(struct iwp_out *out)
 	out->written = 0;
 }
 
-/* After a failed allocation frag.size is stale. */
-static u32 iwp_frag_room(const struct iwp_tx *tx)
-{
-	return tx->frag.page ? tx->frag.size - tx->frag.offset : 0;
-}
-
-/*
- * A full page can be reused when the peer has acknowledged its contents, which is often
- * true of the previous one. New pages are more expensive: most kernels clear them.
- */
-static bool iwp_frag_refill(struct iwp_tx *tx, u32 len)
-{
-	swap(tx->frag, tx->spare);
-	return skb_page_frag_refill(len, &tx->frag, GFP_ATOMIC);
-}
-
 static bool iwp_out_next_page(struct iwp_out *out)
 {
-	struct page_frag *frag = &out->tx->frag;
-
 	iwp_out_flush(out);
-	if (!iwp_frag_room(out->tx) && !iwp_frag_refill(out->tx, 1)) {
+	out->frag = iwp_frag_get(1, &out->room);
+	if (!out->frag) {
 		out->err = -ENOMEM;
 		return false;
 	}
-	out->at = page_address(frag->page) + frag->offset;
-	out->room = iwp_frag_room(out->tx);
+	out->at = page_address(out->frag->page) + out->frag->offset;
 	return true;
 }
 
@@ -419,17 +400,10 @@ static int iwp_seg_scattered(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 	return out.err;
 }
 
-/* Whether @frag has that much contiguous space. */
-static bool iwp_frag_fits(struct iwp_tx *tx, u32 len)
+/* The segment is contiguous, and there is space for it in a page of this processor. */
+static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len,
+			  struct page_frag *frag)
 {
-	return iwp_frag_room(tx) >= len ||
-	       (iwp_frag_refill(tx, len) && iwp_frag_room(tx) >= len);
-}
-
-/* The segment is contiguous, and there is space for it. */
-static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 len)
-{
-	struct page_frag *frag = &qp->tx.frag;
 	u8 *start = page_address(frag->page) + frag->offset;
 	u8 *at = start + iwarp_hdr_encode(hdr, start);
 	u8 *trailer = start + len - IWARP_CRC_LEN;
@@ -455,16 +429,20 @@ static int iwp_seg_linear(struct iwp_qp *qp, const struct iwarp_hdr *hdr, u32 le
 	return 0;
 }
 
+/* Softirqs are disabled, as the pages are the processor's. */
 static int iwp_seg_write(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
 			 u32 *len)
 {
 	struct iwp_tx *tx = &qp->tx;
-	u32 last_len, nr = tx->nr_vecs;
+	u32 last_len, room, nr = tx->nr_vecs;
+	struct page_frag *frag = NULL;
 	int err;
 
 	*len = iwarp_fpdu_len(iwarp_ulpdu_len(hdr));
-	if (!tx->interval && !tx->gather && iwp_frag_fits(tx, *len))
-		return iwp_seg_linear(qp, hdr, *len);
+	if (!tx->interval && !tx->gather)
+		frag = iwp_frag_get(*len, &room);
+	if (frag)
+		return iwp_seg_linear(qp, hdr, *len, frag);
 	last_len = nr ? tx->vecs[nr - 1].bv_len : 0;
 	err = iwp_seg_scattered(qp, hdr, len);
 	if (err)
@@ -489,7 +467,9 @@ int iwp_tx_segment(struct iwp_qp *qp)
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	iwp_seg_header(tx, &hdr);
+	local_bh_disable();
 	err = iwp_seg_write(qp, &hdr, &len);
+	local_bh_enable();
 	if (err)
 		return err;
 	tx->seg_used += len;
@@ -504,13 +484,6 @@ int iwp_tx_segment(struct iwp_qp *qp)
 	return 0;
 }
 
-static void iwp_frag_release(struct page_frag *frag)
-{
-	if (frag->page)
-		put_page(frag->page);
-	memset(frag, 0, sizeof(*frag));
-}
-
 /**
  * iwp_tx_release_pages() - release all fragments
  * @tx: transmit state; nothing is sent any more
@@ -521,6 +494,4 @@ void iwp_tx_release_pages(struct iwp_tx *tx)
 	tx->nr_ready = 0;
 	tx->nr_submitted = 0;
 	tx->nr_batches = 0;
-	iwp_frag_release(&tx->frag);
-	iwp_frag_release(&tx->spare);
 }

@@ -208,10 +208,11 @@ int iwp_tx_init(void)
 }
 
 /**
- * iwp_tx_exit() - destroy the workqueues; there are no queue pairs
+ * iwp_tx_exit() - destroy the workqueues, and free pages; there are no queue pairs
  */
 void iwp_tx_exit(void)
 {
 	destroy_workqueue(iwp_engine_wq);
 	destroy_workqueue(iwp_tx_wq);
+	iwp_frags_free();
 }
