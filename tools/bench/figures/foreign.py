@@ -57,7 +57,7 @@ class _Experiment(plan.Experiment):
                 f"{self.options}").rstrip()
 
 
-def experiment(name, title, program, kinds, **more):
+def add_experiment(name, title, program, kinds, **more):
     """An experiment with one program over several kinds of sockets."""
     transports = over(program, kinds)
     plan.TRANSPORTS |= {transport: _transport(program, kind)
@@ -79,16 +79,16 @@ def _stream(name, title, program, kinds, test="bw", **more):
     metric, unit, better = ("mbit_per_s", "Mbit/s", "larger") if bandwidth else \
         ("one_way_us", "us", "smaller")
     more = {"points": _SIZES, **more}
-    experiment(name.replace("-", ""), title, program, kinds, test=test, metric=metric, unit=unit,
-                better=better, axis="message", **more)
+    add_experiment(name.replace("-", ""), title, program, kinds, test=test, metric=metric,
+                   unit=unit, better=better, axis="message", **more)
     _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
 
 
 def _requests(name, title, program, kinds=(DEFAULT, TCP), **more):
     """Answers a second by the number of clients."""
     more = {"points": _CLIENTS, **more}
-    experiment(name.replace("-", ""), title, program, kinds, test="rate",
-                metric="requests_per_s", unit="1/s", better="larger", axis="clients", **more)
+    add_experiment(name.replace("-", ""), title, program, kinds, test="rate",
+                   metric="requests_per_s", unit="1/s", better="larger", axis="clients", **more)
     _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
 
 
@@ -96,9 +96,9 @@ def _cost(name, what, program, kinds=(DEFAULT, TCP), **more):
     """Instructions of the kernel, and of the devices in whose place there would be adapters."""
     more = {"axis": "clients", "points": _CROWDS, **more}
     measured = f"{name}cost"
-    experiment(measured, f"instructions of the kernel for {what}, without device and wire",
-                program, kinds, test="cost", metric="kernel", unit="instructions",
-                better="smaller", more=("device", "program", "idle"), **more)
+    add_experiment(measured, f"instructions of the kernel for {what}, without device and wire",
+                   program, kinds, test="cost", metric="kernel", unit="instructions",
+                   better="smaller", more=("device", "program", "idle"), **more)
     _figures(measured, f"{program}_{TCP}",
              (f"{name}-cost", f"The stack's own cost of {what}"),
              (f"{name}-device", f"The devices' cost of {what}", "device", "instructions"))
@@ -145,9 +145,9 @@ def _define_requests():
     _requests("nginx", "wrk, a page of 4 KiB from nginx", "wrk")
     _requests("nginx-connect", "ab, a page of 4 KiB from nginx: a connection for each", "ab",
               amount=400)
-    experiment("firstanswer", "curl, 10 pages over one connection: the first to the tenth",
-                "curl", (*ENGINES, TCP), test="first", metric="first_to_tenth", unit="",
-                better="smaller", points=(10 * KIB, 100 * KIB, MIB), axis="message")
+    add_experiment("firstanswer", "curl, 10 pages over one connection: the first to the tenth",
+                   "curl", (*ENGINES, TCP), test="first", metric="first_to_tenth", unit="",
+                   better="smaller", points=(10 * KIB, 100 * KIB, MIB), axis="message")
     _figures("firstanswer", f"curl_{TCP}", ("first-answer", "The first of ten pages to the last"))
     _requests("pgbench", "pgbench, transactions of PostgreSQL", "pgbench", points=(1, 8), amount=2)
 

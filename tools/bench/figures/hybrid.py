@@ -86,12 +86,12 @@ def metrics(measured, counted, size):
 def _define():
     more = {"bed": BED, "more": ("tx_copies", "rx_copies", "rest_us")}
     everyone = (*ALL, TCP)
-    foreign.experiment("hlatency", "Ping-pong latency by qperf: half a round trip", PROGRAM,
-                       everyone, test="lat", metric="one_way_us", unit="us", better="smaller",
-                       axis="message", points=(64, KIB, 4 * KIB, 64 * KIB), **more)
-    foreign.experiment("hbandwidth", "Uni-directional bandwidth by qperf", PROGRAM, everyone,
-                       test="bw", metric="mbit_per_s", unit="Mbit/s", better="larger",
-                       axis="message", points=(64, 4 * KIB, 64 * KIB), **more)
+    foreign.add_experiment("hlatency", "Ping-pong latency by qperf: half a round trip", PROGRAM,
+                           everyone, test="lat", metric="one_way_us", unit="us", better="smaller",
+                           axis="message", points=(64, KIB, 4 * KIB, 64 * KIB), **more)
+    foreign.add_experiment("hbandwidth", "Uni-directional bandwidth by qperf", PROGRAM, everyone,
+                           test="bw", metric="mbit_per_s", unit="Mbit/s", better="larger",
+                           axis="message", points=(64, 4 * KIB, 64 * KIB), **more)
     plan.EXPERIMENTS["hstreams"] = plan.Experiment(
         "hstreams", "Bandwidth of all streams together, 64 KiB", "bw", "mbit_per_s", "Mbit/s",
         "larger", everyone, (1, 4, 8), "connections", size=64 * KIB, **more)

@@ -38,7 +38,7 @@ _HYBRID = """\
 Instruction-counted virtual time: one guest instruction is one nanosecond, both ends on one \
 virtual CPU, iWARP devices of our own on one veth pair, which AF_SDP uses although both ends are \
 here; segmentation is left to the pair. Stacks: plain, all by the host, without markers and \
-checksums; host, with both; assisted, an engine has checksums and placement; offloaded, all. The \
+checksums, so that FPDUs are long; host, with both; assisted, an engine has checksums and placement; offloaded, all. The \
 engine is a model, and what processors do in its place is in wall time. Checksums by the \
 processor's instruction. Ring: programs' bytes are copied to AF_SDP's send ring, from which the \
 device sends; integrated: the device copies them itself. Copies are those that the devices and \
