@@ -22,7 +22,7 @@ MODULE_PARM_DESC(crc, "Ask for checksums in both directions");
 
 static bool iwp_long_fpdus = true;
 module_param_named(long_fpdus, iwp_long_fpdus, bool, 0644);
-MODULE_PARM_DESC(long_fpdus, "FPDUs are longer than TCP's segments, if the peer takes that");
+MODULE_PARM_DESC(long_fpdus, "Without markers and checksums FPDUs are longer than TCP's segments");
 
 static u32 iwp_interval = IWARP_MARKER_INTERVAL;
 
@@ -78,6 +78,12 @@ static bool iwp_mpa_crc(const struct iwp_ep *ep)
 	       (!ep->qp || ep->qp->design == IWP_DESIGN_HOST);
 }
 
+/* Nor has an engine memory for a part of an FPDU. */
+static bool iwp_mpa_long_fpdus(const struct iwp_ep *ep)
+{
+	return READ_ONCE(iwp_long_fpdus) && (!ep->qp || ep->qp->design == IWP_DESIGN_HOST);
+}
+
 static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
@@ -117,7 +123,7 @@ int iwp_mpa_request(struct iwp_ep *ep, const void *priv, u16 len)
 		.rev = IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
 		.crc = iwp_mpa_crc(ep),
-		.long_fpdus = READ_ONCE(iwp_long_fpdus),
+		.long_fpdus = iwp_mpa_long_fpdus(ep),
 		.enhanced = true,
 		.peer_to_peer = true,
 		.rtr = IWARP_RTR_WRITE,
@@ -145,7 +151,7 @@ int iwp_mpa_reply(struct iwp_ep *ep, bool reject, const void *priv, u16 len)
 							   IWARP_MPA_REV_2,
 		.markers = READ_ONCE(iwp_markers),
 		.crc = ep->mpa_rx.crc || iwp_mpa_crc(ep),
-		.long_fpdus = ep->mpa_rx.long_fpdus && READ_ONCE(iwp_long_fpdus),
+		.long_fpdus = !reject && ep->mpa_rx.long_fpdus && iwp_mpa_long_fpdus(ep),
 		.reject = reject,
 		.enhanced = ep->mpa_rx.enhanced,
 		.peer_to_peer = ep->mpa_rx.peer_to_peer,

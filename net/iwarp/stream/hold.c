@@ -19,8 +19,8 @@
 /* Space for held segments: some of the maximum length. */
 #define IWP_SPILL_SIZE		SZ_128K
 /*
- * TCP's buffers, beyond which the sender waits. About half is payload, which has to be more
- * than is on its way in a cluster's network: 100 Gb/s for 40 us.
+ * TCP's buffers, beyond which the sender waits: more than is on its way in a cluster's
+ * network, 100 Gb/s for 40 us, as half of it or more is payload.
  */
 #define IWP_HOLD_BUFFER		SZ_1M
 /* Interval of polling user receive queues. */
@@ -83,13 +83,30 @@ int iwp_hold_enable(struct iwp_qp *qp)
 	return err;
 }
 
+static int iwp_hold_buffer(const int *limits)
+{
+	return min(IWP_HOLD_BUFFER, READ_ONCE(limits[2]));
+}
+
+/*
+ * A socket that was accepted has a window for the buffer that it had; it may not grow by
+ * itself with one that somebody has chosen. A route, and what TCP's header can say, limit it.
+ */
+static void iwp_hold_widen_window(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (sk->sk_state != TCP_ESTABLISHED || (dst && dst_metric(dst, RTAX_WINDOW)))
+		return;
+	WRITE_ONCE(tp->window_clamp, min_t(u32, tcp_win_from_space(sk, sk->sk_rcvbuf),
+					   U16_MAX << tp->rx_opt.rcv_wscale));
+}
+
 /**
  * iwp_hold_limit_buffers() - limit TCP's buffers, so that the peer soon waits if we
  * hold
  * @ep: endpoint, locked, with a queue pair and a socket
- *
- * TCP has limited its window by the buffer that the socket had when it was connected,
- * which would not grow any more, as the buffer is the caller's choice now.
  *
  * Context: process.
  */
@@ -102,9 +119,9 @@ void iwp_hold_limit_buffers(struct iwp_ep *ep)
 		return;
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
-	WRITE_ONCE(sk->sk_sndbuf, IWP_HOLD_BUFFER);
-	WRITE_ONCE(sk->sk_rcvbuf, IWP_HOLD_BUFFER);
-	WRITE_ONCE(tcp_sk(sk)->window_clamp, tcp_win_from_space(sk, IWP_HOLD_BUFFER));
+	WRITE_ONCE(sk->sk_sndbuf, iwp_hold_buffer(sock_net(sk)->ipv4.sysctl_tcp_wmem));
+	WRITE_ONCE(sk->sk_rcvbuf, iwp_hold_buffer(sock_net(sk)->ipv4.sysctl_tcp_rmem));
+	iwp_hold_widen_window(sk);
 	WRITE_ONCE(tcp_sk(sk)->notsent_lowat, IWP_HOLD_UNSENT);
 	release_sock(sk);
 }

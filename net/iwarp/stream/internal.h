@@ -12,8 +12,11 @@
 
 /* Pages of a processor that segments are built in: some segments of the longest. */
 #define IWP_TX_FRAGS		4
-/* How large one of them is, if there is memory. */
-#define IWP_TX_FRAG_SIZE	SZ_32K
+/*
+ * What is longer is contiguous only in what is left of a page. The network stack's have 32
+ * KiB if there is memory.
+ */
+#define IWP_TX_LINEAR_MAX	(SZ_32K / 3)
 
 /* First RDMA Read number: small enough for every connection to wrap soon. */
 #define IWP_READS_FIRST		(-4u)

@@ -12,8 +12,8 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/* Bytes segmented before TCP is called. */
-#define IWP_TX_BATCH		65536
+/* Bytes segmented before TCP is called: one segment is enough, if it is a long one. */
+#define IWP_TX_BATCH		64000
 /* Bytes submitted to the engine at a time; small, so that the engine starts early. */
 #define IWP_TX_ENGINE_BATCH	16384
 /* Bytes of a DMA transfer, where the engine can choose. */
@@ -450,7 +450,7 @@ void iwp_tx_detach(struct iwp_qp *qp)
  * @sk: its socket
  * @interval: marker interval that the peer wants, or %IWARP_NO_MARKERS
  * @crc: checksums are in use
- * @long_fpdus: the peer takes FPDUs that are longer than TCP's segments
+ * @long_fpdus: the peer takes FPDUs that are longer than TCP's segments, in pieces
  * @ird: inbound RDMA Read depth
  * @ord: outbound RDMA Read depth
  *
@@ -478,7 +478,7 @@ int iwp_tx_start(struct iwp_qp *qp, struct sock *sk, u32 interval, bool crc,
 	tx->interval = interval;
 	tx->gather = qp->design == IWP_DESIGN_OFFLOADED_SG;
 	tx->use_crc = crc;
-	tx->long_fpdus = long_fpdus && !interval && qp->design == IWP_DESIGN_HOST;
+	tx->long_fpdus = long_fpdus && !interval && !crc && qp->design == IWP_DESIGN_HOST;
 	tx->start_seq = tcp_sk(sk)->write_seq;
 	iwarp_stream_init(&tx->stream, ird, ord);
 	return 0;

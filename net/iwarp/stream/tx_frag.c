@@ -38,7 +38,8 @@ static u32 iwp_frag_room(const struct page_frag *frag)
  * page for that.
  *
  * Context: softirqs disabled from here on until that is done.
- * Return: page and offset; NULL if there is no memory, or not so much in one piece.
+ * Return: page and offset; NULL if there is no memory, or much of a page
+ * would be left unused.
  */
 struct page_frag *iwp_frag_get(u32 len, u32 *room)
 {
@@ -46,7 +47,7 @@ struct page_frag *iwp_frag_get(u32 len, u32 *room)
 	struct page_frag *frag = &frags->ring[frags->at];
 
 	if (iwp_frag_room(frag) < len) {
-		if (len > IWP_TX_FRAG_SIZE)
+		if (len > IWP_TX_LINEAR_MAX)
 			return NULL;
 		/* What is left of it must not become a piece of its own later. */
 		frag->offset = frag->size;

@@ -11,6 +11,8 @@
 
 /* With less space in TCP's segment the header is not worth it. */
 #define IWP_SEG_ROOM_MIN	256
+/* Payload behind a long segment is where copies are fast. */
+#define IWP_SEG_ALIGN		64
 /* The longest segment, with its length and checksum. */
 #define IWP_SEG_ROOM_MAX	(IWARP_MULPDU_MAX + 8)
 
@@ -316,11 +318,6 @@ static const u8 iwp_qns[] = {
 };
 
 /*
- * A segment in each of TCP's is for receivers that place it before others have come, which
- * needs markers, and for engines that have no memory for a part of one. Where there is
- * neither, each segment costs both ends what a packet costs, though TCP gives the network
- * device many at a time (GSO).
- *
  * If the end of the previous message has not been sent by TCP, the next segment fills
  * up TCP's segment, so that those after it are aligned again.
  */
@@ -329,11 +326,24 @@ static u32 iwp_seg_room(const struct iwp_tx *tx)
 	u32 mss = tcp_sk(tx->sk)->mss_cache;
 	u32 room = mss - tx->seg_used % mss;
 
-	if (tx->long_fpdus)
-		return IWP_SEG_ROOM_MAX;
 	if (room < IWP_SEG_ROOM_MIN)
 		room += mss;
 	return tx->gather ? min_t(u32, room, IWP_TX_SG_ROOM) : room;
+}
+
+/*
+ * How long the next ULPDU may be, with a header of @head bytes.
+ *
+ * One that arrives whole in one of TCP's segments can be checked before it is placed, and
+ * placed before others have come, which takes checksums and markers; and an engine needs no
+ * memory for a part of it. Without all these it only costs both ends what a packet costs,
+ * though TCP gives the network device many at a time (GSO).
+ */
+static u32 iwp_seg_ulpdu(const struct iwp_tx *tx, u32 head)
+{
+	if (tx->long_fpdus)
+		return head + round_down(IWARP_MULPDU_MAX - head, IWP_SEG_ALIGN);
+	return max(iwarp_ulpdu_fit(tx->interval, tx->pos, iwp_seg_room(tx)), IWARP_MULPDU_MIN);
 }
 
 /* As much payload as fits there. */
@@ -343,8 +353,7 @@ static void iwp_seg_header(const struct iwp_tx *tx, struct iwarp_hdr *hdr)
 	const struct iwp_msg *msg = &tx->msg;
 	u32 room, left = msg->len - msg->at;
 
-	room = iwarp_ulpdu_fit(tx->interval, tx->pos, iwp_seg_room(tx));
-	room = max(room, IWARP_MULPDU_MIN) - head;
+	room = iwp_seg_ulpdu(tx, head) - head;
 	memset(hdr, 0, sizeof(*hdr));
 	hdr->opcode = msg->opcode;
 	hdr->payload_len = min(room, left);

@@ -70,7 +70,8 @@ static int iwp_res_connection(struct sk_buff *msg, const struct iwp_qp *qp)
 	       rdma_nl_put_driver_string(msg, "crc",
 					 iwp_res_bool(READ_ONCE(qp->tx.use_crc))) ?:
 	       rdma_nl_put_driver_string(msg, "long_fpdus",
-					 iwp_res_bool(READ_ONCE(qp->tx.long_fpdus))) ?:
+					 iwp_res_bool(READ_ONCE(qp->tx.long_fpdus) &&
+						      !READ_ONCE(qp->loopback.pair))) ?:
 	       rdma_nl_put_driver_string(msg, "early",
 					 iwp_res_bool(READ_ONCE(qp->rx.early))) ?:
 	       rdma_nl_put_driver_string(msg, "hold", iwp_res_hold(&qp->rx.hold)) ?:

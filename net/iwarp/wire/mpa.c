@@ -15,9 +15,8 @@
 #define MPA_REJECT		0x20
 #define MPA_ENHANCED		0x10
 /*
- * Not in the standards, where this flag is reserved: not set by others, and ignored. siw
- * can be built to use it so; if it was not it repeats the flag in its Reply all the same,
- * and takes FPDUs of any length.
+ * A flag that the standards reserve, so that it is ignored. Only siw may use it, for the
+ * same, if it is built so; else it repeats it in its Reply, and takes FPDUs of any length.
  */
 #define MPA_LONG_FPDUS		0x08
 

@@ -8,10 +8,10 @@
 
 #define LONG	65536
 /*
- * What may be on its way: room for messages that wait, and what TCP keeps at
- * both ends, whose memory may hold up to twice what was asked for.
+ * What may be complete and not received: room for messages that wait, and what TCP keeps,
+ * in memory of which less than all is payload.
  */
-#define ON_ITS_WAY (128 * 1024 + 2 * 2 * 256 * 1024)
+#define ON_ITS_WAY (128 * 1024 + MIB)
 
 static void open_holding(struct iwarp_pair *p)
 {

@@ -14,24 +14,13 @@ cd "$(dirname "$0")"
 programs=${SDP_ULP_PROGRAMS:-sdp_data sdp_close}
 server=10.0.0.2
 switch=/sys/module/sdp/parameters/ulp
-design=/sys/class/infiniband/iwarp0/design
-
-# Queue pairs of what ran before may be a moment from their end.
-set_design() { echo "$1" 2> /dev/null > $design; }
-use_design() { wait_for "$BOUND" set_design "$1" || fail "cannot set $1"; }
-
-host_again() {
-	use_design host
-	restore_iwarp
-}
-
 # set_up MARKERS CRC EARLY DESIGN
 set_up() {
 	ask_iwarp markers "$1"
 	ask_iwarp crc "$2"
 	ask_iwarp early "$3"
 	trap host_again EXIT
-	use_design "$4"
+	use_design iwarp0 "$4"
 }
 
 # What no setting changes.
@@ -162,7 +151,7 @@ plain_verbs() {
 }
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
-[ -e $design ] || skip_all "no iWARP devices of our own"
+[ -e "$iwarp_design" ] || skip_all "no iWARP devices of our own"
 [ "${SDP_ULP:-1}" != 0 ] || skip_all "the module does not ask devices"
 [ -e /proc/net/sdp_devices ] || skip_all "the module is not loaded"
 

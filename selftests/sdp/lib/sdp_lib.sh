@@ -369,6 +369,21 @@ ask_iwarp() {
 	echo "$2" > "$iwarp_parameters/$1"
 }
 
+iwarp_design=/sys/class/infiniband/iwarp0/design
+
+# Queue pairs of what ran before may be a moment from their end.
+set_design() { echo "$2" 2> /dev/null > "/sys/class/infiniband/$1/design"; }
+
+# use_design DEVICE DESIGN
+use_design() { wait_for "$BOUND" set_design "$1" "$2" || fail "$1: cannot set $2"; }
+
+# Both devices, and the parameters, are as they were.
+host_again() {
+	restore_iwarp
+	use_design iwarp0 host
+	use_design iwarp1 host
+}
+
 # Of this moment: the files in sysfs may be some milliseconds old.
 iwarp_fpdus() {
 	rdma statistic show link iwarp0/1 |
