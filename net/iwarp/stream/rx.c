@@ -8,10 +8,7 @@
 #include "offload/offload.h"
 #include "internal.h"
 
-/*
- * Returns the address of a part of an skb, or NULL in the rare case that it is not
- * contiguous.
- */
+/* Returns the address of a part of an skb, or NULL if it is not contiguous. */
 static const u8 *iwp_skb_linear(const struct sk_buff *skb, u32 off, u32 len)
 {
 	u32 start = skb_headlen(skb);
@@ -29,6 +26,35 @@ static const u8 *iwp_skb_linear(const struct sk_buff *skb, u32 off, u32 len)
 	return NULL;
 }
 
+/* Calls @piece for each contiguous part. Callers never exceed the skb. */
+static void iwp_skb_pieces(struct sk_buff *skb, u32 off, u32 len,
+			   void (*piece)(void *ctx, const u8 *data, u32 len), void *ctx)
+{
+	struct skb_seq_state state;
+	unsigned int done = 0;
+	const u8 *data;
+
+	skb_prepare_seq_read(skb, off, off + len, &state);
+	while (done < len) {
+		unsigned int n = skb_seq_read(done, &data, &state);
+
+		if (WARN_ON_ONCE(!n))
+			return;
+		n = min(n, len - done);
+		piece(ctx, data, n);
+		done += n;
+	}
+	skb_abort_seq_read(&state);
+}
+
+static void iwp_copy_piece(void *ctx, const u8 *data, u32 len)
+{
+	u8 **to = ctx;
+
+	iwp_copy(*to, data, len);
+	*to += len;
+}
+
 /**
  * iwp_skb_copy() - copy from an skb
  * @src: its @ctx is the skb
@@ -40,11 +66,17 @@ void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 {
 	const u8 *from = iwp_skb_linear(src->ctx, off, len);
 
-	/* Callers never exceed the skb. */
 	if (from)
 		iwp_copy(to, from, len);
 	else
-		WARN_ON_ONCE(skb_copy_bits(src->ctx, off, to, len));
+		iwp_skb_pieces((struct sk_buff *)src->ctx, off, len, iwp_copy_piece, &to);
+}
+
+static void iwp_crc_piece(void *ctx, const u8 *data, u32 len)
+{
+	u32 *crc = ctx;
+
+	*crc = iwp_crc32c(*crc, data, len);
 }
 
 /**
@@ -58,22 +90,7 @@ void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
  */
 u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 {
-	struct sk_buff *skb = (struct sk_buff *)src->ctx;
-	struct skb_seq_state state;
-	unsigned int done = 0;
-	const u8 *data;
-
-	skb_prepare_seq_read(skb, off, off + len, &state);
-	while (done < len) {
-		unsigned int n = skb_seq_read(done, &data, &state);
-
-		if (!n)
-			return crc;
-		n = min(n, len - done);
-		crc = iwp_crc32c(crc, data, n);
-		done += n;
-	}
-	skb_abort_seq_read(&state);
+	iwp_skb_pieces((struct sk_buff *)src->ctx, off, len, iwp_crc_piece, &crc);
 	return crc;
 }
 
