@@ -11,5 +11,7 @@ IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
 	iwarp_rerun.sh iwarp_design_rerun.sh iwarp_ulp.sh iwarp_crc.sh iwarp_exclusive.sh \
 	iwarp_nvme.sh iwarp_segments.sh
 WITH_URING += iwarp_integrated
-IWARP_PROGRAMS := $(WITH_ENDS) iwarp_zcopy
+WITH_VERBS += iwarp_foreign
+WITH_MPA += iwarp_foreign
+IWARP_PROGRAMS := $(WITH_ENDS) iwarp_foreign iwarp_zcopy
 TEST_GEN_FILES += $(IWARP_PROGRAMS) $(IWARP_SCRIPTS)

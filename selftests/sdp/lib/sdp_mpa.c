@@ -2,20 +2,19 @@
 /* An end of an SDP connection over iWARP made of a TCP socket. */
 #define _GNU_SOURCE
 #include <endian.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "sdp_mpa.h"
 
 /* MPA (RFC 5044): the frames that set up, and what is around a segment. */
 #define FRAME_LEN	20
-#define FLAG_MARKERS	0x80
-#define FLAG_CRC	0x40
-#define FLAG_REJECT	0x20
-#define FLAG_LONG_FPDUS	0x08
 #define LENGTH_LEN	2
 #define CRC_LEN		4
 /* DDP and RDMAP (RFC 5041, 5040): the only segment of a message, version 1. */
 #define DDP_UNTAGGED	0x41
+#define DDP_LAST	0x40
 #define RDMAP_SEND	0x43
 #define RDMAP_SEND_INV	0x44
 #define UNTAGGED_LEN	18
@@ -59,45 +58,81 @@ static void mpa_get(struct mpa_end *m, void *data, size_t len)
 		CHECK_EQ(recv(m->fd, data, len, MSG_WAITALL), len);
 }
 
-static void mpa_request(struct mpa_end *m, struct verbs_offer offer)
+static void mpa_request(struct mpa_end *m, struct verbs_offer offer, uint8_t flags)
 {
 	unsigned char frame[FRAME_LEN + HELLO_LEN] = "MPA ID Req Frame";
 
-	frame[16] = FLAG_CRC;
+	frame[16] = flags;
 	frame[17] = 1;
 	put16(frame + 18, HELLO_LEN);
 	verbs_encode_hello(frame + FRAME_LEN, BUFS, offer);
 	mpa_put(m, frame, sizeof(frame));
 }
 
-static void mpa_reply(struct mpa_end *m)
+static uint8_t mpa_reply(struct mpa_end *m)
 {
 	unsigned char frame[FRAME_LEN], rest[512];
 	size_t len;
 
 	mpa_get(m, frame, sizeof(frame));
 	CHECK(!memcmp(frame, "MPA ID Rep Frame", 16));
-	CHECK(!(frame[16] & FLAG_REJECT));
-	/* Nobody has offered it. */
-	CHECK(!(frame[16] & FLAG_LONG_FPDUS));
-	if (frame[16] & FLAG_MARKERS)
+	CHECK(!(frame[16] & MPA_REJECT));
+	if (frame[16] & MPA_MARKERS)
 		sdp_skip("the device wants markers");
 	len = frame[18] << 8 | frame[19];
 	CHECK(len <= sizeof(rest));
 	mpa_get(m, rest, len);
+	return frame[16];
 }
 
-void mpa_connect(struct mpa_end *m, const struct addr *to,
-		 struct verbs_offer offer)
+uint8_t mpa_connect_as(struct mpa_end *m, const struct addr *to, struct verbs_offer offer,
+		       uint8_t flags, int mss)
 {
 	struct addr from = client_addr(0);
 
 	memset(m, 0, sizeof(*m));
 	m->fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, IPPROTO_TCP));
+	if (mss)
+		CHECK_OK(setsockopt(m->fd, IPPROTO_TCP, TCP_MAXSEG, &mss, sizeof(mss)));
 	CHECK_OK(bind(m->fd, &from.sa, from.len));
 	CHECK_OK(connect(m->fd, &to->sa, to->len));
-	mpa_request(m, offer);
-	mpa_reply(m);
+	mpa_request(m, offer, flags);
+	return mpa_reply(m);
+}
+
+void mpa_connect(struct mpa_end *m, const struct addr *to,
+		 struct verbs_offer offer)
+{
+	/* What nobody has offered is not granted. */
+	CHECK(!(mpa_connect_as(m, to, offer, MPA_CRC, 0) & MPA_LONG_FPDUS));
+}
+
+static uint32_t get32(const unsigned char *from)
+{
+	uint32_t value;
+
+	memcpy(&value, from, sizeof(value));
+	return be32toh(value);
+}
+
+size_t mpa_receive(struct mpa_end *m, unsigned char *message, size_t size, bool *last)
+{
+	unsigned char length[LENGTH_LEN], ddp[UNTAGGED_LEN], rest[3 + CRC_LEN];
+	size_t len, at;
+
+	mpa_get(m, length, sizeof(length));
+	len = length[0] << 8 | length[1];
+	CHECK(len >= sizeof(ddp));
+	mpa_get(m, ddp, sizeof(ddp));
+	CHECK_EQ(ddp[0] & ~DDP_LAST, DDP_UNTAGGED & ~DDP_LAST);
+	CHECK_EQ(ddp[1], RDMAP_SEND);
+	*last = ddp[0] & DDP_LAST;
+	at = get32(ddp + 14);
+	len -= sizeof(ddp);
+	CHECK(at + len <= size);
+	mpa_get(m, message + at, len);
+	mpa_get(m, rest, (-(LENGTH_LEN + sizeof(ddp) + len) & 3) + CRC_LEN);
+	return len;
 }
 
 /* Puts what is around the segment that is in place; its length is with it. */
@@ -137,6 +172,16 @@ void mpa_send(struct mpa_end *m)
 void mpa_send_ending(struct mpa_end *m, uint32_t key)
 {
 	mpa_message(m, RDMAP_SEND_INV, key);
+}
+
+int mpa_accept(struct mpa_end *m, int listener)
+{
+	struct pollfd p = { .fd = listener, .events = POLLIN };
+
+	do
+		mpa_send(m);
+	while (!poll(&p, 1, quiet_ms()));
+	return CHECK_OK(accept(listener, NULL, NULL));
 }
 
 void mpa_close(struct mpa_end *m)

@@ -202,20 +202,6 @@ static void try_all(struct target t)
 	try_access(IBV_WR_ATOMIC_CMP_AND_SWP, t);
 }
 
-/*
- * Who has said something is accepted. What siw gets before it has put its own
- * functions in the place of the TCP socket's it only notices when more comes.
- */
-static int accept_end(int listener, struct mpa_end *m)
-{
-	struct pollfd p = { .fd = listener, .events = POLLIN };
-
-	do
-		mpa_send(m);
-	while (!poll(&p, 1, quiet_ms()));
-	return CHECK_OK(accept(listener, NULL, NULL));
-}
-
 /* Over iWARP verbs do not let a process do that. */
 static void try_ending_by_mpa(uint32_t key)
 {
@@ -225,7 +211,7 @@ static void try_ending_by_mpa(uint32_t key)
 	struct mpa_end m;
 
 	mpa_connect(&m, &addr, offer);
-	fd = accept_end(listener, &m);
+	fd = mpa_accept(&m, listener);
 	CHECK_OK(close(listener));
 	mpa_send(&m);
 	WAIT_FOR(info_of(fd).sdpi_msgs_in == m.mseq);
