@@ -198,13 +198,19 @@ no_controller() { [ -z "$(controllers)" ]; }
 
 active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
 
+# Requests to write that are over.
+writes() { awk '{ print $5 }' "/sys/class/block/${remote##*/}/stat"; }
+has_written() { (($(writes) > $1)); }
+
 # The host's device goes under load: what is written fails, and nothing is left.
 device_goes() {
-	local wire writer
+	local wire writer before
 	wire=$(netdev_of $initiator)
 	both_up
-	(dd if=/dev/zero of="$remote" bs=16384 oflag=direct conv=notrunc status=none) 2> /dev/null &
+	before=$(writes)
+	(dd if=/dev/zero of="$remote" bs=16384 oflag=direct conv=nocreat,notrunc status=none) 2> /dev/null &
 	writer=$!
+	wait_for "$BOUND" has_written "$before" || fail "nothing is written"
 	rdma link delete iwarp0
 	rdma link add iwarp0 type iwarp netdev "$wire"
 	wait_for "$BOUND" active iwarp0 || fail "the device does not come back"
