@@ -26,8 +26,6 @@ unload() {
 	done
 }
 
-active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
-
 load() {
 	local i
 	insmod "$SDP_IWARP"

@@ -26,7 +26,6 @@ remove() {
 	wait_for "$BOUND" mode shared || fail "devices are not shared any more"
 }
 
-active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
 remote_active() { in_ns rdma link show iwarp-remote/1 2> /dev/null | grep -q 'state ACTIVE'; }
 here() { rdma dev show "$1" > /dev/null 2>&1; }
 not_here() { ! here "$1"; }

@@ -251,20 +251,8 @@ static void pieces(void)
 static void run_short_before_long(void)
 {
 	struct pair p = new_pair();
-	uint64_t pos = 0, read = 0;
-	unsigned int i;
 
-	for (i = 0; i < 20; i++) {
-		send_pattern(p.client, SEED_UP, pos, 10, 10);
-		send_pattern(p.client, SEED_UP, pos + 10, 5 * PAGE + i, 5 * PAGE + i);
-		pos += 10 + 5 * PAGE + i;
-	}
-	set_int(p.client, SOL_TCP, TCP_CORK, 1);
-	send_pattern(p.client, SEED_UP, pos, 5 * PAGE, 5 * PAGE);
-	send_pattern(p.client, SEED_UP, pos + 5 * PAGE, 5, 5);
-	set_int(p.client, SOL_TCP, TCP_CORK, 0);
-	pos += 5 * PAGE + 5;
-	recv_pattern(p.server, SEED_UP, read, pos, 1000);
+	move_short_before_long(p, 5 * PAGE, 5 * PAGE);
 	close_pair(p);
 }
 

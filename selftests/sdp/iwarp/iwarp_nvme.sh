@@ -196,8 +196,6 @@ reset_under_load() {
 
 no_controller() { [ -z "$(controllers)" ]; }
 
-active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
-
 # Requests to write that are over.
 writes() { awk '{ print $5 }' "/sys/class/block/${remote##*/}/stat"; }
 has_written() { (($(writes) > $1)); }

@@ -10,8 +10,6 @@ cd "$(dirname "$0")"
 
 ours=10.0.0.1 siw=10.0.0.2
 
-active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
-
 # The device of the second end becomes siw's. Its module stays, since with it would
 # go our devices, which have its driver's number.
 set_up() {

@@ -313,6 +313,8 @@ meet() {
 # The netdev with an address, and the RDMA device on that netdev.
 netdev_of() { ip -o addr show to "$1" | awk 'NR == 1 { print $2 }'; }
 rdma_of() { rdma link show | sed -n "s|^link \([^/]*\)/.* netdev $1 *$|\1|p"; }
+# active RDMA-DEVICE
+active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
 
 have_family() {
 	[ "${SDP_TEST_FAMILY:-sdp}" = tcp ] ||

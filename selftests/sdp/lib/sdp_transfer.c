@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Transfers in threads, for the AF_SDP selftests of zero copy. */
 #define _GNU_SOURCE
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -222,4 +223,22 @@ void move_requests(struct pair p)
 		send_pattern(p.server, SEED_DOWN, i * 1000, 1000, 1000);
 		recv_pattern(p.client, SEED_DOWN, i * 1000, 1000, 1000);
 	}
+}
+
+void move_short_before_long(struct pair p, size_t len, size_t last)
+{
+	uint64_t pos = 0;
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		send_pattern(p.client, SEED_UP, pos, 10, 10);
+		send_pattern(p.client, SEED_UP, pos + 10, len + i, len + i);
+		pos += 10 + len + i;
+	}
+	set_int(p.client, SOL_TCP, TCP_CORK, 1);
+	send_pattern(p.client, SEED_UP, pos, last, last);
+	send_pattern(p.client, SEED_UP, pos + last, 5, 5);
+	set_int(p.client, SOL_TCP, TCP_CORK, 0);
+	pos += last + 5;
+	recv_pattern(p.server, SEED_UP, 0, pos, 1000);
 }

@@ -66,4 +66,10 @@ void run_with_mem(void (*run)(void));
 /* Memory of a file that has no name any more. */
 unsigned char *file_memory(size_t len, int *file);
 
+/*
+ * Short writes and writes of @len bytes and some more take turns, and at last one of @last
+ * bytes and a short one are corked; all of it is read afterwards.
+ */
+void move_short_before_long(struct pair p, size_t len, size_t last);
+
 #endif /* SDP_TRANSFER_H */

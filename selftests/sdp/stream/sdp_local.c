@@ -119,20 +119,8 @@ static void sizes(void)
 static void run_short_before_long(void)
 {
 	struct pair p = new_pair();
-	uint64_t pos = 0, read = 0;
-	unsigned int i;
 
-	for (i = 0; i < 20; i++) {
-		send_pattern(p.client, SEED_UP, pos, 10, 10);
-		send_pattern(p.client, SEED_UP, pos + 10, PAGE + i, PAGE + i);
-		pos += 10 + PAGE + i;
-	}
-	set_int(p.client, SOL_TCP, TCP_CORK, 1);
-	send_pattern(p.client, SEED_UP, pos, 2 * PAGE, 2 * PAGE);
-	send_pattern(p.client, SEED_UP, pos + 2 * PAGE, 5, 5);
-	set_int(p.client, SOL_TCP, TCP_CORK, 0);
-	pos += 2 * PAGE + 5;
-	recv_pattern(p.server, SEED_UP, read, pos, 1000);
+	move_short_before_long(p, PAGE, 2 * PAGE);
 	close_pair(p);
 }
 
