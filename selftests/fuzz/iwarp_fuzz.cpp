@@ -107,14 +107,19 @@ void fuzz_mpa(const Bytes &input, bool reply)
 
 /** A piece of the stream. */
 struct Memory {
-	iwarp_source source;
+	iwarp_source source = {};
 	Bytes bytes;
 
-	explicit Memory(Bytes b) : source{copy, crc, this, nullptr}, bytes(std::move(b))
+	explicit Memory(Bytes b) : bytes(std::move(b))
 	{
-		// Both kinds of sources, and the same input always has the same.
+		source.copy = copy;
+		source.crc = crc;
+		source.ctx = this;
+		// All kinds of sources, and the same input always has the same.
 		if ((bytes.size() & 4) != 0)
 			source.linear = bytes.data();
+		else if ((bytes.size() & 8) != 0)
+			source.contiguous = at;
 	}
 
 	static const u8 *at(const iwarp_source *src, u32 off, u32 len)

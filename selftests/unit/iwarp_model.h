@@ -126,9 +126,11 @@ public:
 		source_.copy = copy;
 		source_.crc = crc;
 		source_.ctx = this;
-		// Both kinds of sources, and the same bytes always have the same.
+		// All kinds of sources, and the same bytes always have the same.
 		if ((bytes_.size() & 4) != 0)
 			source_.linear = bytes_.data();
+		else if ((bytes_.size() & 8) != 0)
+			source_.contiguous = at;
 	}
 
 	IwarpMemory(const IwarpMemory &) = delete;

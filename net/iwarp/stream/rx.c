@@ -26,10 +26,16 @@ static const u8 *iwp_skb_linear(const struct sk_buff *skb, u32 off, u32 len)
 	return NULL;
 }
 
-/* Calls @piece for each contiguous part. Callers never exceed the skb. */
-static void iwp_skb_pieces(struct sk_buff *skb, u32 off, u32 len,
-			   void (*piece)(void *ctx, const u8 *data, u32 len), void *ctx)
+static const u8 *iwp_skb_contiguous(const struct iwarp_source *src, u32 off, u32 len)
 {
+	return iwp_skb_linear(src->ctx, off, len);
+}
+
+/* Callers never exceed the skb. */
+static void iwp_skb_pieces(const struct iwarp_source *src, u32 off, u32 len,
+			   iwarp_piece_fn piece, void *arg)
+{
+	struct sk_buff *skb = (struct sk_buff *)src->ctx;
 	struct skb_seq_state state;
 	unsigned int done = 0;
 	const u8 *data;
@@ -41,15 +47,15 @@ static void iwp_skb_pieces(struct sk_buff *skb, u32 off, u32 len,
 		if (WARN_ON_ONCE(!n))
 			return;
 		n = min(n, len - done);
-		piece(ctx, data, n);
+		piece(arg, data, n);
 		done += n;
 	}
 	skb_abort_seq_read(&state);
 }
 
-static void iwp_copy_piece(void *ctx, const u8 *data, u32 len)
+static void iwp_copy_piece(void *arg, const u8 *data, u32 len)
 {
-	u8 **to = ctx;
+	u8 **to = arg;
 
 	iwp_copy(*to, data, len);
 	*to += len;
@@ -64,17 +70,17 @@ static void iwp_copy_piece(void *ctx, const u8 *data, u32 len)
  */
 void iwp_skb_copy(const struct iwarp_source *src, u32 off, void *to, u32 len)
 {
-	const u8 *from = iwp_skb_linear(src->ctx, off, len);
+	const u8 *from = src->linear ? src->linear + off : iwp_skb_linear(src->ctx, off, len);
 
 	if (from)
 		iwp_copy(to, from, len);
 	else
-		iwp_skb_pieces((struct sk_buff *)src->ctx, off, len, iwp_copy_piece, &to);
+		iwp_skb_pieces(src, off, len, iwp_copy_piece, &to);
 }
 
-static void iwp_crc_piece(void *ctx, const u8 *data, u32 len)
+static void iwp_crc_piece(void *arg, const u8 *data, u32 len)
 {
-	u32 *crc = ctx;
+	u32 *crc = arg;
 
 	*crc = iwp_crc32c(*crc, data, len);
 }
@@ -90,7 +96,9 @@ static void iwp_crc_piece(void *ctx, const u8 *data, u32 len)
  */
 u32 iwp_skb_crc(const struct iwarp_source *src, u32 off, u32 len, u32 crc)
 {
-	iwp_skb_pieces((struct sk_buff *)src->ctx, off, len, iwp_crc_piece, &crc);
+	if (src->linear)
+		return iwp_crc32c(crc, src->linear + off, len);
+	iwp_skb_pieces(src, off, len, iwp_crc_piece, &crc);
 	return crc;
 }
 
@@ -102,6 +110,8 @@ static int iwp_rx_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	struct iwarp_source src = {
 		.copy = iwp_skb_copy,
 		.crc = iwp_skb_crc,
+		.pieces = iwp_skb_pieces,
+		.contiguous = iwp_skb_contiguous,
 		.ctx = skb,
 		.linear = linear ? linear - offset : NULL,
 	};
@@ -146,6 +156,15 @@ static void iwp_rx_read(struct iwp_qp *qp)
 	iwp_ack_schedule(qp);
 }
 
+/* A process that owns the socket may have disabled softirqs, and TCP sleeps then. */
+static void iwp_rx_answer(struct iwp_qp *qp)
+{
+	if (sock_owned_by_user(qp->tx.sk))
+		iwp_tx_queue(qp);
+	else
+		iwp_tx_ready(qp);
+}
+
 /**
  * iwp_rx_ready() - TCP has data, or a held message may be delivered
  * @qp: queue pair
@@ -181,7 +200,7 @@ void iwp_rx_ready(struct iwp_qp *qp)
 	}
 	if (tx->reads_put != reads || waited != tx->wait_first ||
 	    tx->orq_get != qp->rx.orq_seen)
-		iwp_tx_ready(qp);
+		iwp_rx_answer(qp);
 	qp->rx.orq_seen = tx->orq_get;
 }
 

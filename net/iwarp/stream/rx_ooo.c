@@ -77,7 +77,7 @@ static void iwp_run_copy(const struct iwarp_source *src, u32 off, void *to,
 	u32 n, skb_off;
 
 	for (; len; off += n, to += n, len -= n) {
-		struct iwarp_source piece;
+		struct iwarp_source piece = {};
 
 		n = iwp_run_piece(run, off, len, &skb_off);
 		piece.ctx = run->skb;
@@ -92,7 +92,7 @@ static u32 iwp_run_crc(const struct iwarp_source *src, u32 off, u32 len,
 	u32 n, skb_off;
 
 	for (; len; off += n, len -= n) {
-		struct iwarp_source piece;
+		struct iwarp_source piece = {};
 
 		n = iwp_run_piece(run, off, len, &skb_off);
 		piece.ctx = run->skb;

@@ -105,7 +105,7 @@ static enum iwarp_error iwarp_rx_verify_markers(const struct iwarp_rx *rx,
 		return IWARP_OK;
 	for (at = iwarp_marker_dist(rx->interval, rx->pos);
 	     at < rx->end - rx->pos; at += rx->interval) {
-		src->copy(src, off + at, marker, sizeof(marker));
+		iwarp_source_peek(src, off + at, marker, sizeof(marker));
 		if (!iwarp_rx_marker_ok(rx, marker, rx->pos + at))
 			return IWARP_E_MPA_MARKER;
 	}
@@ -121,7 +121,7 @@ static enum iwarp_error iwarp_rx_verify_rest(struct iwarp_rx *rx,
 
 	if (rx->use_crc) {
 		crc = src->crc(src, off, rest, rx->crc);
-		src->copy(src, off + rest, trailer, sizeof(trailer));
+		iwarp_source_peek(src, off + rest, trailer, sizeof(trailer));
 		if (!iwarp_crc_ok(crc, trailer))
 			return IWARP_E_MPA_CRC;
 	}
@@ -363,16 +363,38 @@ static void iwarp_rx_advance(struct iwarp_rx *rx)
 	}
 }
 
+/*
+ * After the header: takes all of the FPDU if it is there, by a source of it alone, which is
+ * contiguous more often. Returns the number of bytes consumed, and whether that was all.
+ */
+static bool iwarp_rx_take_whole(struct iwarp_rx *rx, const struct iwarp_source *src, u32 off,
+				u32 len, u32 *taken)
+{
+	struct iwarp_source fpdu = *src;
+	u32 rest = rx->end - rx->pos;
+	const u8 *linear;
+
+	if (!fpdu.linear && fpdu.contiguous && len >= rest) {
+		linear = fpdu.contiguous(src, off, rest);
+		fpdu.linear = linear ? linear - off : NULL;
+	}
+	*taken = 0;
+	if (!iwarp_rx_begin(rx, &fpdu, off, len))
+		return true;
+	if (!rx->verified)
+		return false;
+	*taken = iwarp_rx_take_rest(rx, &fpdu, off);
+	return true;
+}
+
 /* Consumes bytes of one field; 0 if the owner holds, or after an error. */
 static u32 iwarp_rx_step(struct iwarp_rx *rx, const struct iwarp_source *src,
 			 u32 off, u32 len)
 {
-	if (rx->state == IWARP_RX_BEGIN) {
-		if (!iwarp_rx_begin(rx, src, off, len))
-			return 0;
-		if (rx->verified)
-			return iwarp_rx_take_rest(rx, src, off);
-	}
+	u32 taken;
+
+	if (rx->state == IWARP_RX_BEGIN && iwarp_rx_take_whole(rx, src, off, len, &taken))
+		return taken;
 	if (rx->marker_len || iwarp_marker_at(rx->interval, rx->pos))
 		return iwarp_rx_take_marker(rx, src, off, len);
 	iwarp_rx_advance(rx);

@@ -33,20 +33,28 @@ static inline bool iwarp_crc_ok(u32 crc, const u8 trailer[IWARP_CRC_LEN])
 	return get_unaligned_le32(trailer) == (u32)~crc;
 }
 
+/* What becomes of contiguous bytes of a source. */
+typedef void (*iwarp_piece_fn)(void *arg, const u8 *data, u32 len);
+
 /**
  * struct iwarp_source - source of stream bytes: an skb, memory
  * @copy: copies bytes, which must exist
  * @crc: CRC32C of bytes, continued from @crc
- * @ctx: argument of both
+ * @pieces: calls @piece for each contiguous part of such bytes, in order; or NULL
+ * @contiguous: returns the address of such bytes, or NULL if they are not; or NULL
+ * @ctx: argument of all
  * @linear: address of offset 0 if all bytes that are fed are contiguous, or NULL
  *
  * Only differences of offsets matter. A source of payload, as @data of struct
- * iwarp_rx_ops gets it, has no @crc.
+ * iwarp_rx_ops gets it, has no @crc, and no @pieces if it is without its markers.
  */
 struct iwarp_source {
 	void (*copy)(const struct iwarp_source *src, u32 off, void *to,
 		     u32 len);
 	u32 (*crc)(const struct iwarp_source *src, u32 off, u32 len, u32 crc);
+	void (*pieces)(const struct iwarp_source *src, u32 off, u32 len, iwarp_piece_fn piece,
+		       void *arg);
+	const u8 *(*contiguous)(const struct iwarp_source *src, u32 off, u32 len);
 	const void *ctx;
 	const u8 *linear;
 };
