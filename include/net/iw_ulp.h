@@ -32,6 +32,8 @@ struct iov_iter;
  * @IW_ULP_MODEL: the hardware is a model, whose work some processor does
  * @IW_ULP_SEND_ITER: iw_ulp_ops.send_iter may send what a process writes by the only copy,
  *	where %IW_ULP_TX_BUFFER is the host's
+ * @IW_ULP_RECV_ITER: iw_ulp_ops.recv_iter may place what a process reads by the only copy;
+ *	iw_ulp_ops.set_watermarks is there as well
  */
 enum iw_ulp_flag {
 	IW_ULP_HOLD		= BIT(0),
@@ -39,6 +41,7 @@ enum iw_ulp_flag {
 	IW_ULP_READ		= BIT(2),
 	IW_ULP_MODEL		= BIT(3),
 	IW_ULP_SEND_ITER	= BIT(4),
+	IW_ULP_RECV_ITER	= BIT(5),
 };
 
 /**
@@ -91,6 +94,8 @@ enum iw_ulp_where {
  * @functions: enum iw_ulp_where of each enum iw_ulp_function
  * @iter_max: the longest payload of a request of iw_ulp_ops.send_iter; 0 if it is not to
  *	be used
+ * @iter_min: the shortest payload of a send for which iw_ulp_ops.recv_iter is worth being
+ *	called; 0 if it is not to be used
  *
  * But for @flags all of it is about connections that are made from now on, and what this
  * end asks for: a peer may want markers or checksums that we do not.  Zero always means
@@ -103,6 +108,28 @@ struct iw_ulp_info {
 	u32 tx_wake;
 	u8 functions[IW_ULP_FUNCTIONS];
 	u32 iter_max;
+	u32 iter_min;
+};
+
+/* The longest iw_ulp_recv.header. */
+#define IW_ULP_HEADER_MAX	32
+
+/**
+ * struct iw_ulp_recv - what iw_ulp_ops.recv_iter takes
+ * @size: sizeof(struct iw_ulp_recv) where the consumer was compiled
+ * @received: how many completions of receive requests the consumer has handled, ever:
+ *	nothing is taken of messages behind others
+ * @len: how many bytes it takes
+ * @header: length of what is in front of the payload in each send
+ * @accept: says by that whether the payload is to be taken; called with locks of the
+ *	provider's
+ */
+struct iw_ulp_recv {
+	size_t size;
+	u32 received;
+	u32 len;
+	u32 header;
+	bool (*accept)(const void *header);
 };
 
 /**
@@ -136,6 +163,20 @@ struct iw_ulp_info {
  *	does it, as both ends may be in one kernel; or -EINVAL.  Then nothing has
  *	happened.  The caller posts nothing else to the send queue meanwhile.
  *	Context: process, without spinlocks.
+ * @recv_iter: handle what has arrived, and place the payload of one send in a process's
+ *	memory, in place of that of the receive request, which gets the rest, and the
+ *	header in any case.  That ends when a receive request has completed: what is behind
+ *	waits, see @set_watermarks, or is handled.  Returns how many bytes were placed, and
+ *	the iterator is behind them.  They have been verified, and are the first of the
+ *	payload, or follow those that a call before has placed; but the message need not be
+ *	complete.  Context: process, without spinlocks.
+ * @set_watermarks: from now on leave what arrives to the consumer, who comes for it by
+ *	@recv_iter, and is told by @ready, with the context of the queue pair, once until
+ *	then, when there are @rx_low bytes of the stream.  It is not left for longer than
+ *	some milliseconds: then all that arrives is handled, until the consumer comes
+ *	again.  With 0 nothing is left, and what was is handled.  @ready is called in any
+ *	context, with locks of the provider's: it may wake.  Returns 0, or -ENOTCONN if
+ *	nothing will be left.  Context: process, without spinlocks.
  */
 struct iw_ulp_ops {
 	size_t size;
@@ -145,6 +186,9 @@ struct iw_ulp_ops {
 			struct iov_iter *to, size_t len);
 	int (*send_iter)(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			 struct iov_iter *from, size_t len);
+	u32 (*recv_iter)(struct ib_qp *ibqp, const struct iw_ulp_recv *recv,
+			 struct iov_iter *to);
+	int (*set_watermarks)(struct ib_qp *ibqp, u32 rx_low, void (*ready)(void *context));
 };
 
 #endif /* _NET_IW_ULP_H */

@@ -73,8 +73,10 @@ static void iwp_ep_detach(struct iwp_ep *ep)
 	iwp_loopback_withdraw(ep);
 	sk = ep->sock->sk;
 	lock_sock(sk);
-	if (ep->fpdu)
+	if (ep->fpdu) {
 		iwp_tx_detach(ep->qp);
+		iwp_iter_detach(ep->qp);
+	}
 	ep->fpdu = false;
 	iwp_sock_unwatch(ep);
 	if (ep->qp)
@@ -179,14 +181,28 @@ static void iwp_ep_failed(struct iwp_ep *ep)
 	release_sock(sk);
 }
 
+/* The consumer may be about to come for what the peer has sent before its FIN. */
+static void iwp_ep_take_rest(struct iwp_ep *ep)
+{
+	struct sock *sk = ep->sock->sk;
+
+	lock_sock(sk);
+	if (ep->fpdu)
+		iwp_iter_end(ep->qp);
+	release_sock(sk);
+}
+
 static void iwp_fpdu_step(struct iwp_ep *ep, unsigned long events)
 {
 	const struct sock *sk = ep->sock->sk;
+	bool closed = iwp_sock_closed(sk);
 
+	if (closed)
+		iwp_ep_take_rest(ep);
 	if (events & BIT(IWP_EV_FAILED))
 		iwp_ep_failed(ep);
 	if (events & BIT(IWP_EV_ABORT) ||
-	    (iwp_sock_closed(sk) && !iwp_hold_delays_close(ep->qp, sk)))
+	    (closed && !iwp_hold_delays_close(ep->qp, sk)))
 		iwp_ep_finish(ep, 0);
 	else if (ep->state == IWP_EP_FPDU && events & BIT(IWP_EV_DRAINED))
 		iwp_ep_drained(ep);

@@ -86,7 +86,8 @@ static void iwp_sock_data_ready(struct sock *sk)
 	}
 	if (iwp_tx_newly_acked(&ep->qp->tx))
 		iwp_tx_ack_received(ep->qp);
-	iwp_rx_ready(ep->qp);
+	if (!iwp_iter_waits(ep->qp))
+		iwp_rx_ready(ep->qp);
 }
 
 /*

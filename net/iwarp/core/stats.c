@@ -13,6 +13,7 @@ static const struct rdma_stat_desc iwp_stat_descs[] = {
 	[IWP_STAT_RX_TERMINATES].name = "rx_terminates",
 	[IWP_STAT_TX_HOST_BYTES].name = "tx_host_bytes",
 	[IWP_STAT_TX_ITER_BYTES].name = "tx_iter_bytes",
+	[IWP_STAT_RX_ITER_BYTES].name = "rx_iter_bytes",
 	[IWP_STAT_RX_HOST_BYTES].name = "rx_host_bytes",
 	[IWP_STAT_LOCAL_REQUESTS].name = "local_requests",
 	[IWP_STAT_LOCAL_BYTES].name = "local_bytes",

@@ -20,6 +20,7 @@
  * @IWP_STAT_RX_TERMINATES: Terminate messages received
  * @IWP_STAT_TX_HOST_BYTES: payload that the host copied to send it, with one copy
  * @IWP_STAT_TX_ITER_BYTES: of these, copied from where a process has it
+ * @IWP_STAT_RX_ITER_BYTES: received payload that was copied to where a process wants it
  * @IWP_STAT_RX_HOST_BYTES: payload that the host copied to place it
  * @IWP_STAT_LOCAL_REQUESTS: requests executed by loopback
  * @IWP_STAT_LOCAL_BYTES: bytes copied for them
@@ -36,6 +37,7 @@ enum iwp_stat {
 	IWP_STAT_RX_TERMINATES,
 	IWP_STAT_TX_HOST_BYTES,
 	IWP_STAT_TX_ITER_BYTES,
+	IWP_STAT_RX_ITER_BYTES,
 	IWP_STAT_RX_HOST_BYTES,
 	IWP_STAT_LOCAL_REQUESTS,
 	IWP_STAT_LOCAL_BYTES,

@@ -8,6 +8,7 @@
 #include <linux/mm_types.h>
 #include <linux/uio.h>
 #include <linux/workqueue.h>
+#include <net/iw_ulp.h>
 #include <net/sock.h>
 #include <rdma/siw-abi.h>
 
@@ -181,6 +182,44 @@ struct iwp_hold {
 };
 
 /**
+ * struct iwp_rx_iter - payload that goes to a process's memory in place of the consumer's
+ * @to: that memory while iwp_rx_iter() is at work, else NULL
+ * @recv: what of
+ * @left: room in the memory
+ * @accepted: the message that is arriving is a send of which it gets the payload; none is
+ *	whose first part was held
+ * @sent: bytes of that payload placed there, from the first on
+ * @placed: bytes put there
+ * @over: a receive request has completed: what follows waits
+ * @low: bytes that wait in TCP of which the consumer is told, who comes for them; 0 =
+ *	nothing waits
+ * @suspended: nothing waits until the consumer comes again
+ * @told: it was told, and has not come yet
+ * @told_at: ktime_get_ns() then
+ * @ready: tells it
+ * @timer: does not let it wait for long
+ * @armed: @timer runs, with a reference to the queue pair
+ *
+ * Under the socket lock.
+ */
+struct iwp_rx_iter {
+	struct iov_iter *to;
+	struct iw_ulp_recv recv;
+	u32 left;
+	bool accepted;
+	u32 sent;
+	u32 placed;
+	bool over;
+	u32 low;
+	bool suspended;
+	bool told;
+	u64 told_at;
+	void (*ready)(void *context);
+	struct hrtimer timer;
+	bool armed;
+};
+
+/**
  * struct iwp_rx - receive state
  * @wire: the segment that is arriving
  * @sink: data sink of our oldest RDMA Read Request
@@ -192,9 +231,11 @@ struct iwp_hold {
  * @written: bytes of the peer's last write message
  * @write_open: that message is not complete
  * @orq_seen: @orq_get of the sender when it last ran
+ * @received: receive requests completed
  * @peer_error: error of the peer's Terminate, or %IWARP_OK
  * @hold: messages held for receive requests
  * @early: placement ahead of holes, or NULL if disabled
+ * @iter: placement in a process's memory
  */
 struct iwp_rx {
 	struct iwarp_rx wire;
@@ -207,9 +248,11 @@ struct iwp_rx {
 	u32 written;
 	bool write_open;
 	u32 orq_seen;
+	u32 received;
 	enum iwarp_error peer_error;
 	struct iwp_hold hold;
 	struct iwp_early *early;
+	struct iwp_rx_iter iter;
 };
 
 /**

@@ -166,6 +166,12 @@ u32 iwp_early_take(struct iwp_qp *qp);
 /* rx_ooo.c */
 void iwp_ooo_hole_filled(struct iwp_qp *qp);
 
+/* rx_iter.c */
+void iwp_iter_init(struct iwp_qp *qp);
+void iwp_iter_stop(struct iwp_qp *qp);
+enum iwarp_error iwp_iter_place_send(struct iwp_qp *qp, const struct iwarp_hdr *hdr,
+				     const struct iwarp_source *src, u32 off, u32 len, u32 at);
+
 /* hold.c */
 void iwp_hold_init(struct iwp_qp *qp);
 void iwp_hold_free(struct iwp_qp *qp);

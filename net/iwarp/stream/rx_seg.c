@@ -172,6 +172,8 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 
 	if (qp->state == IWP_QP_ERROR)
 		return IWARP_E_RDMAP_LOCAL;
+	if (unlikely(qp->rx.iter.over))
+		return IWARP_RX_HOLD;
 	/* With loopback the only message over TCP is Terminate. */
 	if ((qp->loopback.pair && hdr->opcode != IWARP_TERMINATE) ||
 	    iwp_rx_no_imm(qp, hdr))
@@ -296,7 +298,7 @@ static enum iwarp_error iwp_rx_data(struct iwarp_rx *wire,
 		return iwp_place_response(qp, at, len, &copy);
 	default:
 		if (!qp->rx.hold.spilling)
-			return iwp_rx_place_send(qp, hdr, src, off, len, at);
+			return iwp_iter_place_send(qp, hdr, src, off, len, at);
 		iwarp_spill_write(&qp->rx.hold.spill, src, off, len, at);
 		return IWARP_OK;
 	}
@@ -330,6 +332,9 @@ void iwp_rx_complete(struct iwp_qp *qp, u8 opcode, enum siw_wc_status status,
 	else
 		done.stag = value;
 	rx->has_rqe = false;
+	rx->received++;
+	rx->iter.accepted = false;
+	rx->iter.over = !!rx->iter.to;
 	iwp_rq_complete(qp, &done);
 }
 

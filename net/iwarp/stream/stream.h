@@ -70,6 +70,13 @@ void iwp_rx_start(struct iwp_qp *qp, u32 interval, bool crc);
 void iwp_rx_ready(struct iwp_qp *qp);
 void iwp_rx_flush(struct iwp_qp *qp);
 
+/* rx_iter.c */
+bool iwp_iter_waits(struct iwp_qp *qp);
+u32 iwp_rx_iter(struct iwp_qp *qp, const struct iw_ulp_recv *recv, struct iov_iter *to);
+bool iwp_iter_set_low(struct iwp_qp *qp, u32 low, void (*ready)(void *context));
+void iwp_iter_end(struct iwp_qp *qp);
+void iwp_iter_detach(struct iwp_qp *qp);
+
 /* rx_seg.c */
 enum iwarp_error iwp_tagged_error(enum iwp_mem_err err);
 bool iwp_rx_take_rqe(struct iwp_qp *qp);

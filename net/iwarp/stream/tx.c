@@ -306,6 +306,13 @@ static bool iwp_tx_no_ack_expected(const struct iwp_tx *tx)
 	return tcp_rtx_and_write_queues_empty(tx->sk);
 }
 
+/* TCP takes nothing any more; what has arrived before that is delivered. */
+static void iwp_tx_lost(struct iwp_qp *qp)
+{
+	iwp_iter_end(qp);
+	iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
+}
+
 static void iwp_tx_run(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
@@ -327,7 +334,7 @@ static void iwp_tx_run(struct iwp_qp *qp)
 	else if (err == -ENOMEM || (err == -EAGAIN && iwp_tx_no_ack_expected(tx)))
 		iwp_tx_retry(qp);
 	else if (err && err != -EAGAIN)
-		iwp_tx_terminate(qp, IWARP_E_MPA_LOST, NULL, 0);
+		iwp_tx_lost(qp);
 	iwp_tx_watch_acks(qp);
 }
 

@@ -163,6 +163,7 @@ void iwp_stream_init(struct iwp_qp *qp)
 	hrtimer_setup(&qp->tx.timer, iwp_tx_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
 	iwp_ack_init(qp);
+	iwp_iter_init(qp);
 }
 
 /**
@@ -174,6 +175,7 @@ void iwp_stream_init(struct iwp_qp *qp)
 void iwp_stream_stop(struct iwp_qp *qp)
 {
 	iwp_ack_stop(qp);
+	iwp_iter_stop(qp);
 	hrtimer_cancel(&qp->tx.timer);
 }
 

@@ -19,6 +19,13 @@ static bool iwp_ulp_iter = true;
 module_param_named(send_iter, iwp_ulp_iter, bool, 0644);
 MODULE_PARM_DESC(send_iter, "Offer to take payload from where processes have it");
 
+static bool iwp_ulp_recv = true;
+module_param_named(recv_iter, iwp_ulp_recv, bool, 0644);
+MODULE_PARM_DESC(recv_iter, "Offer to place payload where processes want it");
+
+/* Less is copied twice for less than it takes to find where it belongs. */
+#define IWP_ULP_ITER_MIN	SZ_16K
+
 /* siw devices have the same driver number. */
 static bool iwp_ulp_ours(const struct ib_device *ibdev)
 {
@@ -72,10 +79,11 @@ static int iwp_ulp_query(const struct ib_device *ibdev, struct iw_ulp_info *info
 	const struct iwp_device *dev = container_of(ibdev, struct iwp_device, ibdev);
 	struct iw_ulp_info own = {
 		.flags = IW_ULP_HOLD | IW_ULP_IMMEDIATE | IW_ULP_READ | IW_ULP_MODEL |
-			 IW_ULP_SEND_ITER,
+			 IW_ULP_SEND_ITER | IW_ULP_RECV_ITER,
 		.tx_full = IWP_HOLD_UNSENT,
 		.tx_wake = IWP_HOLD_UNSENT,
 		.iter_max = READ_ONCE(iwp_ulp_iter) ? IWP_POST_ITER_MAX : 0,
+		.iter_min = READ_ONCE(iwp_ulp_recv) ? IWP_ULP_ITER_MIN : 0,
 	};
 	struct iwp_mpa_wishes wishes;
 	enum iwp_design design;
@@ -85,6 +93,9 @@ static int iwp_ulp_query(const struct ib_device *ibdev, struct iw_ulp_info *info
 	design = READ_ONCE(dev->design);
 	iwp_mpa_wishes(&wishes);
 	own.segment = iwp_ulp_segment(dev, design, wishes.interval);
+	/* An engine places payload; and what is between two markers is too little. */
+	if (design != IWP_DESIGN_HOST || wishes.interval)
+		own.iter_min = 0;
 	iwp_ulp_functions(own.functions, design, &wishes);
 	memcpy(info, &own, min(size, sizeof(own)));
 	return 0;
@@ -112,6 +123,23 @@ static int iwp_ulp_send_iter(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return iwp_post_iter(iwp_qp(ibqp), wr, from, len);
 }
 
+static bool iwp_ulp_places(struct ib_qp *ibqp)
+{
+	return iwp_ulp_ours(ibqp->device) && iwp_qp(ibqp)->design == IWP_DESIGN_HOST;
+}
+
+static u32 iwp_ulp_recv_iter(struct ib_qp *ibqp, const struct iw_ulp_recv *recv,
+			     struct iov_iter *to)
+{
+	return iwp_ulp_places(ibqp) ? iwp_rx_iter(iwp_qp(ibqp), recv, to) : 0;
+}
+
+static int iwp_ulp_set_watermarks(struct ib_qp *ibqp, u32 rx_low, void (*ready)(void *context))
+{
+	return iwp_ulp_places(ibqp) && iwp_iter_set_low(iwp_qp(ibqp), rx_low, ready) == !!rx_low ?
+	       0 : -ENOTCONN;
+}
+
 /* Consumers find it by its name, IW_ULP_OPS_FORMAT. */
 const struct iw_ulp_ops iwarp_iw_ulp_ops = {
 	.size = sizeof(struct iw_ulp_ops),
@@ -119,5 +147,7 @@ const struct iw_ulp_ops iwarp_iw_ulp_ops = {
 	.hold = iwp_ulp_hold,
 	.read = iwp_ulp_read,
 	.send_iter = iwp_ulp_send_iter,
+	.recv_iter = iwp_ulp_recv_iter,
+	.set_watermarks = iwp_ulp_set_watermarks,
 };
 EXPORT_SYMBOL_GPL(iwarp_iw_ulp_ops);
