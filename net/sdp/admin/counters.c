@@ -20,6 +20,7 @@ static const struct snmp_mib sdp_mib_list[] = {
 	/* bytes that such an end has copied from the program to the other end's buffers */
 	SNMP_MIB_ITEM("LocalBytesOut", SDP_MIB_LOCALBYTESOUT),
 	SNMP_MIB_ITEM("IntegratedBytesOut", SDP_MIB_INTEGRATEDBYTESOUT),
+	SNMP_MIB_ITEM("IntegratedBytesIn", SDP_MIB_INTEGRATEDBYTESIN),
 	/* connect() calls that failed */
 	SNMP_MIB_ITEM("ConnectFails", SDP_MIB_CONNECTFAILS),
 	/* requests put off because a listener's queue was full */

@@ -26,6 +26,7 @@ static const char * const sdp_flag_names[] = {
 	"read",
 	"model",
 	"send_iter",
+	"recv_iter",
 };
 
 static const char *sdp_where_name(u8 where)

@@ -93,9 +93,19 @@ static const struct sdp_stream_ops sdp_conn_stream_ops = {
 	.catch_up = sdp_conn_between,
 };
 
+/* It may be nothing to read, which who reads finds out. */
+static void sdp_conn_arriving(void *context)
+{
+	struct sdp_conn *conn = context;
+
+	set_bit(SDP_CONN_ARRIVING, &conn->link.flags);
+	conn->sk.sk_data_ready(&conn->sk);
+}
+
 static const struct sdp_link_ops sdp_conn_link_ops = {
 	.interrupt = sdp_conn_interrupt,
 	.probe = sdp_conn_probe,
+	.arriving = sdp_conn_arriving,
 	.broken = sdp_conn_broken,
 };
 
@@ -243,8 +253,13 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	if (err)
 		return err;
 	conn->link.qp = id->qp;
-	conn->link.iter_max = sdp_link_is_local(&conn->link) ?
-			      0 : sdp_ulp_iter_max(conn->link.dev);
+	conn->link.iter_max = 0;
+	conn->link.iter_min = 0;
+	if (!sdp_link_is_local(&conn->link))
+		sdp_ulp_set_iter(conn->link.dev, &conn->link.iter_max, &conn->link.iter_min);
+	/* Answers to adverts of memory come between data. */
+	if (conn->zcopy.on)
+		conn->link.iter_min = 0;
 	if (conn->link.dev->info.flags & IW_ULP_HOLD && conn->stream.features & SDP_FEAT_NIC)
 		err = conn->link.dev->ulp->hold(conn->link.qp);
 	return err;

@@ -28,19 +28,27 @@ enum sdp_conn_flag {
 	SDP_CONN_KEEPALIVE,	/* SO_KEEPALIVE has changed */
 	SDP_CONN_UNSHARED,	/* a shared port has gone with its device */
 	SDP_CONN_GONE,		/* the id's device goes, which waits for the id */
+	SDP_CONN_LEAVING,	/* the provider leaves what arrives to reads */
+	SDP_CONN_ARRIVING,	/* something has arrived so */
 	SDP_CONN_LOCAL,		/* the other end is in this kernel, and no device between */
 };
+
+/* Something may have been left to reads, or may be. */
+#define SDP_CONN_LEFT	(BIT(SDP_CONN_LEAVING) | BIT(SDP_CONN_ARRIVING))
 
 /**
  * struct sdp_link_ops - what the layers above do for a link
  * @interrupt: process completions; softirq, the socket lock is held
  * @probe: ask the peer whether it is there; likewise
+ * @arriving: wake who reads, for the connection that is the queue pair's context; any
+ *	context, with locks of the provider's
  * @broken: the end of the connection begins, for @reason of its link: queue what
  *	takes it apart.  Called once, in any context, with interrupts disabled.
  */
 struct sdp_link_ops {
 	void (*interrupt)(struct sock *sk);
 	void (*probe)(struct sock *sk);
+	void (*arriving)(void *context);
 	void (*broken)(struct sock *sk);
 };
 
@@ -59,6 +67,8 @@ struct sdp_link_ops {
  * @max_sge: pieces of memory that a send request may take
  * @iter_max: bytes that the provider takes from a program's memory by its own copy, 0 =
  *	none
+ * @iter_min: bytes of a message from which on the provider may place them in a program's
+ *	memory, 0 = never
  * @flags: bits of enum sdp_conn_flag
  * @reason: why the connection ends, a negative errno; 0 = no failure yet
  */
@@ -75,6 +85,7 @@ struct sdp_link {
 	u32 max_inline;
 	u32 max_sge;
 	u32 iter_max;
+	u32 iter_min;
 	unsigned long flags;
 	int reason;
 };

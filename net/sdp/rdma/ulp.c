@@ -33,6 +33,18 @@ static int sdp_ulp_no_send_iter(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return -EOPNOTSUPP;
 }
 
+static u32 sdp_ulp_no_recv_iter(struct ib_qp *ibqp, const struct iw_ulp_recv *recv,
+				struct iov_iter *to)
+{
+	return 0;
+}
+
+static int sdp_ulp_no_set_watermarks(struct ib_qp *ibqp, u32 rx_low,
+				     void (*ready)(void *context))
+{
+	return -EOPNOTSUPP;
+}
+
 /*
  * An older provider has a shorter table than ours.  The module cannot go before its device,
  * and our part in it: the symbol is held only to be looked at.
@@ -65,6 +77,11 @@ static void sdp_ulp_complete(struct iw_ulp_ops *ops, struct iw_ulp_info *info)
 	if (!ops->send_iter) {
 		ops->send_iter = sdp_ulp_no_send_iter;
 		info->flags &= ~IW_ULP_SEND_ITER;
+	}
+	if (!ops->recv_iter || !ops->set_watermarks) {
+		ops->recv_iter = sdp_ulp_no_recv_iter;
+		ops->set_watermarks = sdp_ulp_no_set_watermarks;
+		info->flags &= ~IW_ULP_RECV_ITER;
 	}
 }
 
@@ -101,20 +118,25 @@ bool sdp_ulp_query(const struct sdp_device *dev, struct iw_ulp_info *info)
 }
 
 /**
- * sdp_ulp_iter_max() - how much payload a request may take from a process's memory
+ * sdp_ulp_set_iter() - ask how much payload the provider copies where the program has it
  * @dev: device of a connection that is being set up
- *
- * That is worth something if the provider copies all that it sends.
+ * @max: set to the longest that a request may take from there; 0 if it had better be asked
+ *	to send from our memory, as it does not copy all that it sends
+ * @min: set to the shortest that it is worth placing there; 0 if it never is
  *
  * Context: any.
- * Return: bytes; 0 if it had better be asked to send from ours.
  */
-u32 sdp_ulp_iter_max(const struct sdp_device *dev)
+void sdp_ulp_set_iter(const struct sdp_device *dev, u32 *max, u32 *min)
 {
 	struct iw_ulp_info info;
 
-	if (!sdp_ulp_query(dev, &info) || !(info.flags & IW_ULP_SEND_ITER) ||
-	    info.functions[IW_ULP_TX_BUFFER] != IW_ULP_SOFTWARE)
-		return 0;
-	return info.iter_max;
+	*max = 0;
+	*min = 0;
+	if (!sdp_ulp_query(dev, &info))
+		return;
+	if (info.flags & IW_ULP_SEND_ITER &&
+	    info.functions[IW_ULP_TX_BUFFER] == IW_ULP_SOFTWARE)
+		*max = info.iter_max;
+	if (info.flags & IW_ULP_RECV_ITER)
+		*min = info.iter_min;
 }

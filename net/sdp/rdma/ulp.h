@@ -10,7 +10,7 @@
 struct sdp_device;
 
 void sdp_ulp_ask(struct sdp_device *dev);
-u32 sdp_ulp_iter_max(const struct sdp_device *dev);
+void sdp_ulp_set_iter(const struct sdp_device *dev, u32 *max, u32 *min);
 bool sdp_ulp_query(const struct sdp_device *dev, struct iw_ulp_info *info);
 
 #endif /* _SDP_ULP_H */

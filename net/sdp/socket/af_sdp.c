@@ -483,6 +483,8 @@ static __poll_t sdp_poll(struct file *file, struct socket *sock,
 	__poll_t mask;
 
 	sock_poll_wait(file, sock, wait);
+	if (unlikely(READ_ONCE(sdp_sk(sk)->conn.link.flags) & SDP_CONN_LEFT))
+		sdp_integrated_pause(&sdp_sk(sk)->conn.stream);
 	mask = sdp_poll_mask(sk, asked);
 	/* No answer is looked for by who wants anything else: select() adds EPOLLPRI. */
 	if (sdp_poll_in_vain(mask, asked, SDP_POLL_DATA))

@@ -220,6 +220,7 @@ void sdp_sock_close(struct sock *sk)
 	bool connecting, idle;
 
 	sdp_lock_sock(sk);
+	sdp_integrated_pull(&ssk->conn.stream);
 	sdp_zasync_read_settle(&ssk->conn.zcopy);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	/* Between two attempts to connect there is nothing to tear down. */
@@ -353,6 +354,7 @@ static struct socket *sdp_shutdown_rdma(struct socket *sock, int how, int *err)
 	struct socket *tcp;
 
 	sdp_lock_sock(sk);
+	sdp_integrated_pull(&sdp_sk(sk)->conn.stream);
 	if (how & RCV_SHUTDOWN)
 		sdp_zasync_read_settle(&sdp_sk(sk)->conn.zcopy);
 	tcp = sdp_fallback_get(sdp_fallback(sk));

@@ -177,6 +177,7 @@ static int sdp_mmap_look(struct sock *sk, u32 *unread)
 	err = sdp_rdmacg_use(&ssk->conn.link);
 	if (!err)
 		sdp_tx_progress(&ssk->conn, SDP_FLUSH_CALL);
+	sdp_integrated_pull(&ssk->conn.stream);
 	*unread = sdp_oob_unread(&ssk->conn.stream);
 	if (!err && !*unread) {
 		sdp_zrecv_want_copy(&ssk->conn.zcopy);

@@ -103,6 +103,7 @@ static bool sdp_recv_is_ready(const struct sock *sk, const struct sdp_read *rd, 
 {
 	return READ_ONCE(sdp_sk(sk)->conn.stream.rx.bytes) > seen || sk->sk_err ||
 	       sdp_zrecv_ready(&sdp_sk(sk)->conn.zcopy) ||
+	       test_bit(SDP_CONN_ARRIVING, &sdp_sk(sk)->conn.link.flags) ||
 	       (rd->sink && sdp_sink_is_over(&sdp_sk(sk)->conn.zcopy, rd->sink)) ||
 	       (sk->sk_shutdown & RCV_SHUTDOWN) || sk->sk_state == TCP_CLOSE ||
 	       sdp_recv_is_late(sk, rd);
@@ -213,6 +214,26 @@ static void sdp_recv_unshare(struct sdp_sock *ssk, const struct sdp_read *rd)
 				  ssk->conn.stream.rx.bytes);
 }
 
+/* Reads what the provider has left to us; returns whether the queue has got more. */
+static bool sdp_recv_integrated(struct sock *sk, struct sdp_read *rd, long timeo)
+{
+	struct sdp_stream *st = &sdp_sk(sk)->conn.stream;
+	u32 turns = SDP_CATCH_UPS, unread = st->rx.bytes;
+
+	if (!st->link->iter_min)
+		return false;
+	if (!rd->left) {
+		sdp_integrated_expect(st, rd, timeo);
+		return false;
+	}
+	while (turns-- && sdp_integrated_read(st, rd, timeo))
+		;
+	/* Who does not wait has to know of what else there is. */
+	if (!timeo && test_bit(SDP_CONN_ARRIVING, &st->link->flags))
+		sdp_integrated_pull(st);
+	return rd->left && st->rx.bytes > unread;
+}
+
 static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			   long timeo)
 {
@@ -242,6 +263,8 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			continue;
 		if (ret <= 0)
 			return ret;
+		if (sdp_recv_integrated(sk, rd, timeo))
+			continue;
 		sdp_recv_offered(sdp_sk(sk), rd, target, timeo);
 		/* Even a read of nothing waits, once, for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.stream.rx.bytes))
@@ -336,8 +359,10 @@ static int sdp_recv_stream(struct sock *sk, struct msghdr *msg, size_t len,
 						     len), timeo);
 	sdp_recv_finish(sk, &rd);
 	*stamp = rd.done ? rd.stamp : 0;
-	if (msg->msg_get_inq)
+	if (msg->msg_get_inq) {
+		sdp_integrated_pull(&sdp_sk(sk)->conn.stream);
 		msg->msg_inq = sdp_recv_inq(sk);
+	}
 	return rd.done ? rd.done : err;
 }
 

@@ -76,6 +76,8 @@ static void sdp_send_want_space(struct sock *sk)
 {
 	struct sdp_sock *ssk = sdp_sk(sk);
 
+	/* It may have come, and be left to a read. */
+	sdp_integrated_pull(&ssk->conn.stream);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	/* Whoever waits for room must not hold back what takes it. */

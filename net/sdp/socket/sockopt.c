@@ -333,6 +333,7 @@ int sdp_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	if (tcp)
 		return sdp_fallback_ioctl(sdp_fallback(sk), tcp, cmd, arg);
 	sdp_lock_sock(sk);
+	sdp_integrated_pull(&sdp_sk(sk)->conn.stream);
 	if (sk->sk_state == TCP_LISTEN && cmd != SIOCATMARK)
 		err = -EINVAL;
 	switch (cmd) {

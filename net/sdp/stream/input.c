@@ -154,6 +154,7 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 		const struct sdp_msg *msg)
 {
 	struct sdp_rx *rx = &st->rx;
+	u32 unread = msg->payload_len;
 	struct sock *sk = st->sk;
 	u8 last;
 	int err;
@@ -172,7 +173,11 @@ int sdp_rx_data(struct sdp_stream *st, struct sdp_rx_buf *buf,
 		return err;
 	if (unlikely(rx->ring.wanted))
 		sdp_rx_note_need(st, msg->payload_len);
-	WRITE_ONCE(rx->bytes, rx->bytes + msg->payload_len);
+	rx->ahead.last = max(msg->payload_len, rx->ahead.last - rx->ahead.last / 4);
+	err = unlikely(rx->ahead.read) ? sdp_integrated_arrived(st, &unread) : 0;
+	if (err)
+		return err;
+	WRITE_ONCE(rx->bytes, rx->bytes + unread);
 	st->stats.bytes_in += msg->payload_len;
 	st->stats.data_in++;
 	st->stats.last_in = jiffies;

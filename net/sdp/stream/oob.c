@@ -186,6 +186,7 @@ int sdp_oob_recv(struct sdp_stream *st, struct msghdr *msg, size_t len, int flag
 	int ret;
 
 	sdp_lock_sock(st->sk);
+	sdp_integrated_pull(st);
 	ret = sdp_oob_take(st, flags, &byte);
 	sdp_release_sock(st->sk);
 	if (ret <= 0)

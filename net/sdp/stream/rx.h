@@ -123,6 +123,25 @@ bool sdp_recv_fast(struct sdp_stream *st, struct msghdr *msg, size_t len, int fl
 void sdp_recv_drop_first(struct sdp_stream *st);
 void sdp_recv_consume(struct sdp_stream *st, struct sdp_rx_buf *buf, u32 len);
 
+/* integrated_rx.c */
+bool sdp_integrated_read(struct sdp_stream *st, struct sdp_read *rd, bool wait);
+int sdp_integrated_arrived(struct sdp_stream *st, u32 *unread);
+void sdp_integrated_expect(struct sdp_stream *st, const struct sdp_read *rd, bool wait);
+void sdp_integrated_end(struct sdp_stream *st);
+void sdp_integrated_pause(struct sdp_stream *st);
+
+/**
+ * sdp_integrated_pull() - have what has arrived in the ring, and what arrives from now on
+ * @st: stream of a locked socket
+ *
+ * Context: process context, softirqs enabled.
+ */
+static inline void sdp_integrated_pull(struct sdp_stream *st)
+{
+	if (unlikely(READ_ONCE(st->link->flags) & SDP_CONN_LEFT))
+		sdp_integrated_end(st);
+}
+
 /**
  * sdp_rx_settle() - give the device the receive buffers that were posted, if any were
  * @st: stream of a locked socket (by its owner or in softirq)

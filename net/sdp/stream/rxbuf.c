@@ -180,6 +180,7 @@ int sdp_rx_init(struct sdp_stream *st)
 	int err = sdp_rx_alloc_tables(st);
 
 	sdp_owned(st->sk);
+	rx->ahead.pause = jiffies;
 	for (; !err && count; count--) {
 		if (!sdp_rx_alloc_buf(st, rb->size))
 			return -ENOMEM;

@@ -146,6 +146,18 @@ struct sdp_rx_ring {
 };
 
 /**
+ * struct sdp_rx_ahead - what was placed in a program's memory, see integrated_rx.c
+ * @read: bytes that were read of the message that is coming
+ * @last: length of the last messages, which counts for less with each
+ * @pause: jiffies until when nothing is placed so
+ */
+struct sdp_rx_ahead {
+	u32 read;
+	u32 last;
+	unsigned long pause;
+};
+
+/**
  * struct sdp_rx - the receive side of a connection
  * @first: all receive buffers as long as there is no ring
  * @unused: those without memory, with a ring its own as well
@@ -161,7 +173,8 @@ struct sdp_rx_ring {
  * @queue: buffers with unread payload, in the order of the stream; what is in
  *	@ring comes behind it
  * @ring: ring that the peer writes to
- * @bytes: unread payload in @queue
+ * @ahead: what was read before its message has come
+ * @bytes: unread payload in @queue and @ring
  * @copied: stream position of the first unread byte, wraps
  * @relief: SDP_TIMER_RELIEF is about to check whether the peer has room
  * @relief_copied: @copied when it was armed
@@ -181,6 +194,7 @@ struct sdp_rx {
 	u32 seen;
 	struct list_head queue;
 	struct sdp_rx_ring ring;
+	struct sdp_rx_ahead ahead;
 	u32 bytes;
 	u32 copied;
 	bool relief;
