@@ -3,10 +3,11 @@
 # Our own software iWARP. The runner does not start these by itself.
 
 # Both ends of an iWARP connection in one process.
-WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_integrated iwarp_life \
-	iwarp_listen iwarp_local iwarp_memory iwarp_removed iwarp_res iwarp_tcp
+WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_integrated \
+	iwarp_integrated_rx iwarp_life iwarp_listen iwarp_local iwarp_memory iwarp_removed \
+	iwarp_res iwarp_tcp
 # And what happens on the wire between them.
-WITH_WIRE := iwarp_early iwarp_gone iwarp_tcp
+WITH_WIRE := iwarp_early iwarp_gone iwarp_integrated_rx iwarp_tcp
 IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
 	iwarp_rerun.sh iwarp_design_rerun.sh iwarp_ulp.sh iwarp_crc.sh iwarp_exclusive.sh \
 	iwarp_nvme.sh iwarp_segments.sh

@@ -27,50 +27,23 @@
 #endif
 
 #define PAGE		4096UL
-#define DESIGN		"/sys/class/infiniband/iwarp%d/design"
 
 static void (*the_case)(void);
-static const char *design;
-static bool marked, used;
-
-/* Queue pairs of what ran before may be a moment from their end. */
-static void use_design(const char *name)
-{
-	char path[64];
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), DESIGN, i);
-		WAIT_FOR(file_write(path, name));
-	}
-}
+static bool used;
 
 static void run_the_case(void)
 {
-	long before;
+	long before = sdp_stat("IntegratedBytesOut");
 
-	iwarp_set("local", false);
-	iwarp_ask(marked, marked);
-	use_design(design);
-	before = sdp_stat("IntegratedBytesOut");
 	the_case();
 	if (used)
 		CHECK(sdp_stat("IntegratedBytesOut") > before);
 }
 
-static void as_before(void)
-{
-	iwarp_set("local", true);
-	iwarp_ask(false, false);
-	use_design("host");
-}
-
-static void run_over(const char *name, bool markers, void (*run)(void))
+static void run_over(const char *design, bool markers, void (*run)(void))
 {
 	the_case = run;
-	design = name;
-	marked = markers;
-	run_and_undo(run_the_case, as_before);
+	iwarp_run_over(design, markers, markers, run_the_case);
 }
 
 /* By all ways in which the host copies. */
@@ -169,7 +142,6 @@ static void run_not_offered(void)
 static void offer_again(void)
 {
 	iwarp_set("send_iter", true);
-	as_before();
 }
 
 /* Who has connected before goes on as before. */
@@ -186,14 +158,20 @@ static void run_offered_no_more(void)
 	run_not_offloaded();
 }
 
+static void over_host_not_offered(void)
+{
+	run_over("host", true, run_not_offered);
+}
+
+static void over_host_offered_no_more(void)
+{
+	run_over("host", true, run_offered_no_more);
+}
+
 static void not_offered(void)
 {
-	design = "host";
-	marked = true;
-	the_case = run_not_offered;
-	run_and_undo(run_the_case, offer_again);
-	the_case = run_offered_no_more;
-	run_and_undo(run_the_case, offer_again);
+	run_and_undo(over_host_not_offered, offer_again);
+	run_and_undo(over_host_offered_no_more, offer_again);
 }
 
 /* ---- the bytes ---- */

@@ -25,7 +25,7 @@ set_up() {
 
 # What no setting changes.
 expect_always() {
-	expect_device iwarp0 transport=iwarp interface=provider flags=hold,immediate,read,model,send_iter \
+	expect_device iwarp0 transport=iwarp interface=provider flags=hold,immediate,read,model,send_iter,recv_iter \
 		tx_full=65536 tx_wake=65536 coalesce=software flow_control=software
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "iwarp_end.h"
+#include "sdp_memory.h"
 
 #define RESOLVE_MS	4000
 
@@ -26,6 +27,48 @@ void iwarp_ask(bool markers, bool crc)
 {
 	iwarp_set("markers", markers);
 	iwarp_set("crc", crc);
+}
+
+static struct {
+	const char *design;
+	bool markers, crc;
+	void (*run)(void);
+} over;
+
+/* Queue pairs of what ran before may be a moment from their end. */
+static void use_design(const char *name)
+{
+	char path[64];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/sys/class/infiniband/iwarp%d/design", i);
+		WAIT_FOR(file_write(path, name));
+	}
+}
+
+static void run_as_asked(void)
+{
+	iwarp_set("local", false);
+	iwarp_ask(over.markers, over.crc);
+	use_design(over.design);
+	over.run();
+}
+
+static void as_before(void)
+{
+	iwarp_set("local", true);
+	iwarp_ask(false, false);
+	use_design("host");
+}
+
+void iwarp_run_over(const char *design, bool markers, bool crc, void (*run)(void))
+{
+	over.design = design;
+	over.markers = markers;
+	over.crc = crc;
+	over.run = run;
+	run_and_undo(run_as_asked, as_before);
 }
 
 static enum { BY_ENVIRONMENT, APART, JOINED } wanted;

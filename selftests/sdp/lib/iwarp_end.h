@@ -33,6 +33,11 @@ void iwarp_set(const char *name, bool on);
 /* What both ends ask for when a connection is set up; needs root. */
 void iwarp_ask(bool markers, bool crc);
 /*
+ * Something over two devices of a design whose connections are not joined, and ask for
+ * markers and checksums or not; all is put back, whatever becomes of it.
+ */
+void iwarp_run_over(const char *design, bool markers, bool crc, void (*run)(void));
+/*
  * Whether both ends are joined, instead of exchanging segments; if it is not said,
  * SDP_TEST_JOINED in the environment decides.
  */
