@@ -85,7 +85,8 @@ class Collect(unittest.TestCase):
 class Counters(unittest.TestCase):
     """From what a node has counted to copies, and to what an engine would take over."""
 
-    COUNTED = {"BytesOut": 1000, "BytesIn": 1000, "IntegratedBytesOut": 0, "tx_host_bytes": 1000,
+    COUNTED = {"BytesOut": 1000, "BytesIn": 1000, "IntegratedBytesOut": 0,
+               "IntegratedBytesIn": 0, "tx_host_bytes": 1000,
                "rx_host_bytes": 1000, "engine_cpu_ns": 20000}
 
     def test_by_way_of_the_ring(self):
@@ -93,9 +94,9 @@ class Counters(unittest.TestCase):
         self.assertEqual(hybrid.copies(self.COUNTED), {"tx_copies": 2, "rx_copies": 2})
 
     def test_integrated(self):
-        """The sender's ring is left out, for as many bytes as the provider has taken."""
-        counted = self.COUNTED | {"IntegratedBytesOut": 750}
-        self.assertEqual(hybrid.copies(counted), {"tx_copies": 1.25, "rx_copies": 2})
+        """Ring and buffer are left out, for as many bytes as the provider has copied itself."""
+        counted = self.COUNTED | {"IntegratedBytesOut": 750, "IntegratedBytesIn": 500}
+        self.assertEqual(hybrid.copies(counted), {"tx_copies": 1.25, "rx_copies": 1.5})
 
     def test_an_engine_copies_for_nobody(self):
         """What stays is to the ring and from the receiver's buffer."""

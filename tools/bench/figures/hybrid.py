@@ -40,7 +40,7 @@ def _settings(stack, form):
     """The wire is what is measured, although both ends are here."""
     design, more, _ = STACKS[stack]
     return (("iwarp.design", design), ("iwarp.local", 0),
-            ("iwarp.send_iter", FORMS[form][0]), *more)
+            ("iwarp.send_iter", FORMS[form][0]), ("iwarp.recv_iter", FORMS[form][0]), *more)
 
 
 plan.TRANSPORTS |= {
@@ -56,14 +56,16 @@ def copies(counted):
 
     A writer's bytes go to the send ring, but those that the provider takes from the program;
     and where no engine reads the ring, on to what TCP sends. Where no engine places them they
-    are copied to the buffer that the receiver has posted, and always from there to the program.
+    are copied to the buffer that the receiver has posted, or to the program; and to it from
+    there.
     """
     written, read = counted["BytesOut"], counted["BytesIn"]
     if not written or not read:
         return {}
     to_ring = written - counted["IntegratedBytesOut"]
+    from_buffer = read - counted["IntegratedBytesIn"]
     return {"tx_copies": (to_ring + counted["tx_host_bytes"]) / written,
-            "rx_copies": (read + counted["rx_host_bytes"]) / read}
+            "rx_copies": (from_buffer + counted["rx_host_bytes"]) / read}
 
 
 def without_engine(measured, counted, size):
