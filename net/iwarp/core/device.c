@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Device and port attributes. */
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
 #include <rdma/iw_cm.h>
@@ -10,6 +11,20 @@
 
 #define IWP_VENDOR_ID		0
 
+/*
+ * Of a network device rdma_cm copies as many bytes as the longest address has, and in
+ * Linux 6.1 it looks for the GID that they are. Those behind an address of Ethernet's
+ * length are nobody else's, so that is where ours stands if there is no address.
+ */
+static void iwp_device_mark(struct iwp_device *dev)
+{
+	eth_random_addr(dev->raw_gid);
+	dev->gid_offset = ETH_ALEN;
+	rtnl_lock();
+	dev_addr_mod(dev->netdev, ETH_ALEN, dev->raw_gid, ETH_ALEN);
+	rtnl_unlock();
+}
+
 static void iwp_device_address(struct iwp_device *dev)
 {
 	const struct net_device *netdev = dev->netdev;
@@ -18,7 +33,7 @@ static void iwp_device_address(struct iwp_device *dev)
 	    !is_zero_ether_addr(netdev->dev_addr))
 		ether_addr_copy(dev->raw_gid, netdev->dev_addr);
 	else
-		eth_random_addr(dev->raw_gid);
+		iwp_device_mark(dev);
 	addrconf_addr_eui48((u8 *)&dev->ibdev.node_guid, dev->raw_gid);
 }
 
@@ -122,8 +137,10 @@ static int iwp_get_port_immutable(struct ib_device *ibdev, u32 port,
 static int iwp_query_gid(struct ib_device *ibdev, u32 port, int index,
 			 union ib_gid *gid)
 {
+	const struct iwp_device *dev = iwp_device(ibdev);
+
 	memset(gid, 0, sizeof(*gid));
-	ether_addr_copy(gid->raw, iwp_device(ibdev)->raw_gid);
+	ether_addr_copy(gid->raw + dev->gid_offset, dev->raw_gid);
 	return 0;
 }
 

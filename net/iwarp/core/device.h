@@ -68,6 +68,7 @@ struct iwp_engine {
  * @node: entry in iwp_devices
  * @netdev: network device, with a reference
  * @raw_gid: the only GID, from the hardware address
+ * @gid_offset: where it stands among the GID's bytes, the others of which are 0
  * @id: device number, for user space
  * @qps: queue pairs by number
  * @mrs: memory regions by STag index
@@ -84,6 +85,7 @@ struct iwp_device {
 	struct list_head node;
 	struct net_device *netdev;
 	u8 raw_gid[ETH_ALEN];
+	u8 gid_offset;
 	u32 id;
 	struct xarray qps;
 	struct xarray mrs;
