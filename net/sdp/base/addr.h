@@ -33,7 +33,7 @@ static inline bool sdp_addr_is_any(const struct sdp_addr *addr)
 	       (sdp_addr_is_v4(addr) && !addr->ip.s6_addr32[3]);
 }
 
-/* No RDMA device has a loopback address. */
+/* Only a device on the loopback interface has one. */
 static inline bool sdp_addr_is_loopback(const struct sdp_addr *addr)
 {
 	if (sdp_addr_is_v4(addr))

@@ -16,6 +16,7 @@
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
+#include "loopback.h"
 
 /* How often TCP is asked for another port, if RDMA has the one that it names. */
 #define SDP_PORT_TRIES	32
@@ -43,8 +44,17 @@ static void sdp_bind_prepare_id(const struct sdp_conn *conn, int family)
 
 	id->route.addr.dev_addr.dev_type = 0;
 	id->route.addr.dev_addr.bound_dev_if = 0;
-	rdma_set_reuseaddr(id, conn->sk.sk_reuse != SK_NO_REUSE);
+	/* To listen, rdma_cm would look again who shares the port, with the true address. */
+	rdma_set_reuseaddr(id, conn->sk.sk_reuse != SK_NO_REUSE &&
+			   !sdp_addr_is_loopback(&conn->base.local));
 	rdma_set_afonly(id, family == AF_INET || conn->base.v6only);
+}
+
+static int sdp_bind_rdma(struct rdma_cm_id *id, struct sockaddr_storage *addr)
+{
+	if (sdp_loopback_is_addr(addr))
+		return sdp_loopback_bind(id, addr);
+	return rdma_bind_addr(id, (struct sockaddr *)addr);
 }
 
 /**
@@ -105,13 +115,13 @@ static int sdp_port_bind_any(struct sdp_conn *conn, struct rdma_cm_id *id,
 		if (sdp_port_ask_tcp(sock_net(&conn->sk), conn->base.v6only,
 				     &got))
 			break;
-		err = rdma_bind_addr(id, (struct sockaddr *)&got);
+		err = sdp_bind_rdma(id, &got);
 		if (err != -EADDRINUSE && err != -EADDRNOTAVAIL)
 			return err;
 	}
 	/* TCP has none left, or does not know the address: RDMA says what it is. */
 	got = *addr;
-	return rdma_bind_addr(id, (struct sockaddr *)&got);
+	return sdp_bind_rdma(id, &got);
 }
 
 static int sdp_bind_id(struct sdp_conn *conn, bool dual)
@@ -123,7 +133,7 @@ static int sdp_bind_id(struct sdp_conn *conn, bool dual)
 	sdp_addr_to_rdma(&conn->base.local, dual, &addr);
 	sdp_bind_prepare_id(conn, addr.ss_family);
 	if (conn->base.local.port)
-		err = rdma_bind_addr(conn->link.id, (struct sockaddr *)&addr);
+		err = sdp_bind_rdma(conn->link.id, &addr);
 	else
 		err = sdp_port_bind_any(conn, conn->link.id, &addr);
 	if (err)
@@ -149,15 +159,10 @@ int sdp_cm_bind(struct sdp_conn *conn, bool dual)
 	int err;
 
 	sdp_sock_owned_by_me(&conn->sk);
-	/* rdma_cm would take a loopback address for the unspecified one. */
-	if (sdp_addr_is_loopback(&conn->base.local)) {
-		err = -EADDRNOTAVAIL;
-	} else {
-		err = sdp_conn_create_id(conn);
-		if (err)
-			return err;
-		err = sdp_bind_id(conn, dual);
-	}
+	err = sdp_conn_create_id(conn);
+	if (err)
+		return err;
+	err = sdp_bind_id(conn, dual);
 	conn->last_bind_err = err;
 	return err;
 }
@@ -223,15 +228,17 @@ void sdp_bind_end_other(struct sdp_conn *conn)
 }
 
 /**
- * sdp_bind_join() - have the port for both families again
- * @conn: connection of a socket that is not locked, after sdp_bind_split(); else nothing happens
+ * sdp_bind_join() - have the port by one identifier again
+ * @conn: connection of a socket that is not locked, after sdp_bind_split() or
+ *	sdp_loopback_bind_for_peer(); else nothing happens
  *
  * Context: process context; the identifiers are the caller's.
  */
 void sdp_bind_join(struct sdp_conn *conn)
 {
-	if (conn->link.id->route.addr.src_addr.ss_family != AF_INET6 &&
-	    conn->id_other)
+	if (conn->id_other &&
+	    (conn->link.id->route.addr.src_addr.ss_family != AF_INET6 ||
+	     sdp_loopback_is_id(conn->link.id)))
 		swap(conn->link.id, conn->id_other);
 	sdp_bind_end_other(conn);
 	if (sdp_bind_is_shared(conn))
@@ -371,7 +378,9 @@ static int sdp_listen_on(struct rdma_cm_id *id, struct net *net)
 
 	sdp_cm_may_wait();
 	sdp_netns_enter(&visit, net);
+	sdp_loopback_reveal(id);
 	err = rdma_listen(id, 0);
+	sdp_loopback_disguise(id);
 	sdp_netns_leave(&visit);
 	/* It says that of the unspecified address. */
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;

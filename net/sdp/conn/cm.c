@@ -16,6 +16,7 @@
 #include "bind.h"
 #include "cm.h"
 #include "conn.h"
+#include "loopback.h"
 #include "request.h"
 
 #ifdef CONFIG_LOCKDEP
@@ -47,8 +48,9 @@ static void sdp_cm_prepare_route(struct sdp_conn *conn)
 	struct rdma_cm_id *id = conn->link.id;
 	int tos = sdp_cm_service_type(conn);
 
-	/* An address that user space chose has an interface already. */
-	if (!sdp_cm_has_address(conn) || sdp_addr_is_any(&conn->base.local))
+	/* An address that user space chose has an interface already, and so has loopback. */
+	if (!sdp_addr_is_loopback(&conn->base.peer) &&
+	    (!sdp_cm_has_address(conn) || sdp_addr_is_any(&conn->base.local)))
 		*sdp_cm_netdev(id) = conn->sk.sk_bound_dev_if;
 	if (tos)
 		rdma_set_service_type(id, tos);
@@ -60,10 +62,21 @@ static int sdp_cm_take_id(struct sdp_conn *conn)
 	int err = 0;
 
 	if (!sdp_cm_has_address(conn))
-		return sdp_conn_create_id(conn);
-	if (!sdp_conn_is_bound(conn))
+		err = sdp_conn_create_id(conn);
+	else if (!sdp_conn_is_bound(conn))
 		err = sdp_cm_bind(conn, sdp_is_dual(&conn->sk));
-	return err ? err : sdp_bind_for_peer(conn);
+	if (err)
+		return err;
+	if (sdp_addr_is_loopback(&conn->base.peer))
+		return sdp_loopback_bind_for_peer(conn);
+	return sdp_cm_has_address(conn) ? sdp_bind_for_peer(conn) : 0;
+}
+
+/* As TCP says, a loopback address leads to no other host. */
+static int sdp_cm_no_way(struct rdma_cm_id *id, int err)
+{
+	sdp_loopback_disguise(id);
+	return err == -ENODEV && sdp_loopback_is_id(id) ? -EINVAL : err;
 }
 
 /**
@@ -91,11 +104,12 @@ int sdp_cm_connect(struct sdp_conn *conn)
 	if (err)
 		return err;
 	sdp_cm_prepare_route(conn);
+	sdp_loopback_reveal(conn->link.id);
 	sdp_addr_to_rdma(&conn->base.peer, false, &dst);
 	err = rdma_resolve_addr(conn->link.id, NULL, (struct sockaddr *)&dst,
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
-		return err;
+		return sdp_cm_no_way(conn->link.id, err);
 	sdp_addr_from_rdma(&conn->link.id->route.addr.src_addr, &got);
 	conn->base.local.port = got.port;
 	if (sdp_addr_is_any(&conn->base.local))

@@ -20,6 +20,7 @@
 #include "bind.h"
 #include "cm.h"
 #include "keepalive.h"
+#include "loopback.h"
 #include "output.h"
 #include "siw_netns.h"
 

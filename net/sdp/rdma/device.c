@@ -2,7 +2,9 @@
 /*
  * RDMA devices: their arrival, their removal, and ports that go down.
  */
+#include <linux/netdevice.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 
 #include "flow/flow.h"
 #include "busy.h"
@@ -44,6 +46,25 @@ static const struct {
 bool sdp_device_any_tcp_ports(void)
 {
 	return atomic_read(&sdp_device_nr_tcp_ports);
+}
+
+/**
+ * sdp_device_on_loopback() - whether a namespace's loopback interface is up and has a device
+ * @net: namespace
+ *
+ * One of software iWARP, that is: Soft-RoCE does not take requests that come by there.
+ */
+bool sdp_device_on_loopback(const struct net *net)
+{
+	struct ib_device *ibdev;
+
+	/* Else the address is there, but leads nowhere. */
+	if (!netif_running(net->loopback_dev))
+		return false;
+	ibdev = ib_device_get_by_netdev(net->loopback_dev, RDMA_DRIVER_SIW);
+	if (ibdev)
+		ib_device_put(ibdev);
+	return ibdev;
 }
 
 /**

@@ -85,6 +85,7 @@ void sdp_device_put(struct sdp_device *dev);
 bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link);
 void sdp_device_unlink(struct sdp_link *link);
 bool sdp_device_any_tcp_ports(void);
+bool sdp_device_on_loopback(const struct net *net);
 void sdp_device_for_each(const struct net *net,
 			 void (*look)(const struct sdp_device *dev, void *ctx),
 			 void *ctx);

@@ -148,14 +148,17 @@ static bool sdp_connect_is_broadcast(const struct sdp_sock *ssk)
 }
 
 /* What is known to fail over RDMA without asking. */
-static int sdp_connect_check_rdma(const struct sdp_sock *ssk)
+static int sdp_connect_check_rdma(struct sdp_sock *ssk)
 {
+	int err;
+
 	if (sdp_fallback_alone(&ssk->fallback))
 		return -EADDRNOTAVAIL;
+	err = sdp_loopback_find_peer(&ssk->conn);
+	if (err)
+		return err;
 	/* rdma_cm would try any device, and no request would be accepted. */
-	if (sdp_addr_is_any(&ssk->base.peer) ||
-	    sdp_addr_is_loopback(&ssk->base.peer) ||
-	    sdp_addr_is_multicast(&ssk->base.peer) ||
+	if (sdp_addr_is_multicast(&ssk->base.peer) ||
 	    sdp_connect_is_broadcast(ssk))
 		return -ENETUNREACH;
 	if (sdp_addr_lacks_scope(&ssk->base.peer) && !ssk->sk.sk_bound_dev_if)

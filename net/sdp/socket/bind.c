@@ -18,7 +18,7 @@
  */
 int sdp_sock_bind(struct sdp_sock *ssk, bool dual)
 {
-	if (!sdp_share_wanted(ssk) || sdp_addr_is_loopback(&ssk->base.local))
+	if (!sdp_share_wanted(ssk))
 		return sdp_cm_bind(&ssk->conn, dual);
 	ssk->conn.last_bind_err = sdp_share_bind(ssk, dual);
 	return ssk->conn.last_bind_err;

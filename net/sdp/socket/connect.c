@@ -41,6 +41,9 @@ void sdp_sock_connect_again(struct sdp_sock *ssk)
 	sdp_owned(&ssk->sk);
 	if (ssk->sk.sk_state != TCP_SYN_SENT || ssk->conn.link.id)
 		return;
+	/* What the route has said may be the address of other sockets that share the port. */
+	if (!ssk->conn.bound_addr && sdp_addr_is_loopback(&ssk->base.local))
+		sdp_addr_set_any(&ssk->base.local, ssk->base.v6);
 	err = sdp_cm_connect(&ssk->conn);
 	if (err && ssk->conn.link.id)
 		sdp_link_end(&ssk->conn.link, err);
