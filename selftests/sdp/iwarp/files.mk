@@ -10,7 +10,7 @@ WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_integrated \
 WITH_WIRE := iwarp_early iwarp_gone iwarp_integrated_rx iwarp_tcp
 IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
 	iwarp_rerun.sh iwarp_design_rerun.sh iwarp_ulp.sh iwarp_crc.sh iwarp_exclusive.sh \
-	iwarp_nvme.sh iwarp_segments.sh
+	iwarp_nvme.sh iwarp_segments.sh iwarp_loopback.sh
 WITH_URING += iwarp_integrated
 WITH_VERBS += iwarp_foreign
 WITH_MPA += iwarp_foreign
