@@ -387,18 +387,16 @@ fetch() {
 	allow
 	echo "$1" > "$work/libsdp.conf"
 	export LIBSDP_CONFIG_FILE=$work/libsdp.conf
-	mkdir -p "$work/served"
-	head -c 8M /dev/urandom > "$work/served/file"
+	head -c 8M /dev/urandom > "$work/served"
 	before=$(counter BytesIn)
-	"$run" python3 -m http.server --bind localhost --directory "$work/served" $port \
+	"$run" python3 -m http.server --bind localhost --directory "$work" $port \
 		> "$work/http.out" 2>&1 &
 	wait_for "$BOUND" grep -q ":$(printf %04X $port) .* A " /proc/net/sdp ||
 		fail "the server does not listen"
-	"$run" curl -sS --max-time "$BOUND" -o "$work/fetched" http://localhost:$port/file \
+	"$run" curl -sS --max-time "$BOUND" -o "$work/fetched" http://localhost:$port/served \
 		2> "$work/curl.out" || fail "curl: status $?"
-	cmp "$work/served/file" "$work/fetched" || fail "the file is another one"
+	cmp "$work/served" "$work/fetched" || fail "the file is another one"
 	moved=$(($(counter BytesIn) - before))
-	rm -rf "$work/served" "$work/fetched"
 }
 
 unmodified() {
