@@ -25,6 +25,7 @@ no_device_here() { ! rdma link show $device/1 > /dev/null 2>&1; }
 remove() {
 	end_children
 	ip link delete sdp-near 2> /dev/null || true
+	ip addr del 127.0.0.9/8 dev "$(netdev_of $outer)" 2> /dev/null || true
 	ip netns delete $ns 2> /dev/null || true
 	rdma link delete $device 2> /dev/null || true
 	wait_for "$BOUND" no_device_here || fail "the device stays"
@@ -331,6 +332,9 @@ other_interfaces() {
 		s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, wire.encode())
 		same("by the wire", outcome(s.connect, ("127.0.0.1", 4799)), "ENETUNREACH")
 		same("none of ours", outcome(bound, "127.0.0.1", 0), "OK")
+		os.system(f"ip addr add 127.0.0.9/8 dev {wire}")
+		same("another interface's", outcome(bound, "127.0.0.9", 0), "EADDRNOTAVAIL")
+		same("nobody else's", outcome(bound, "127.0.0.8", 0), "OK")
 	EOF
 }
 
