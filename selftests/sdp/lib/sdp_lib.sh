@@ -329,6 +329,9 @@ listening() {
 		ss -Htln "sport = :$1" | grep -q LISTEN
 }
 
+# Who has listened before is gone, and so are his sockets.
+port_is_free() { ! ss -Htln "sport = :$1" | grep -q LISTEN; }
+
 # A child of a process, which listens, waits for connections: it has done so with
 # all devices.
 waits_for_clients() {
@@ -343,6 +346,7 @@ both() {
 	shift
 	while [ "$1" != -- ]; do first+=("$1"); shift; done
 	shift
+	wait_for "$BOUND" port_is_free "$port" || fail "somebody else listens"
 	timeout "$BOUND" "${first[@]}" > "$work/server.out" 2>&1 &
 	server_pid=$!
 	wait_for "$BOUND" listening "$port" || fail "the server does not listen"
