@@ -36,15 +36,7 @@ set_up() {
 	# Those of tests before may be a moment from their end.
 	wait_for "$BOUND" mode exclusive || skip "there are other namespaces"
 	trap remove EXIT
-	ip netns add $ns
-	in_ns ip link set lo up
-	ip link add sdp-near type veth peer name sdp-peer netns $ns
-	ip addr add $near/24 dev sdp-near
-	in_ns ip addr add $remote/24 dev sdp-peer
-	ip link set sdp-near up
-	in_ns ip link set sdp-peer up
-	rdma link add iwarp-near type iwarp netdev sdp-near
-	in_ns rdma link add iwarp-remote type iwarp netdev sdp-peer
+	make_other_host "$ns" "$near" "$remote"
 	wait_for "$BOUND" active iwarp-near || fail "the near device is not active"
 	wait_for "$BOUND" remote_active || fail "the remote device is not active in its namespace"
 }

@@ -151,19 +151,6 @@ this_host() {
 	expect_transfer ::ffff:0.0.0.0 127.0.0.1
 }
 
-# A host beside this one, whose own loopback interface has no device, and then has one.
-make_other_host() {
-	ip netns add $ns
-	in_ns ip link set lo up
-	ip link add sdp-near type veth peer name sdp-peer netns $ns
-	ip addr add $near/24 dev sdp-near
-	in_ns ip addr add $remote/24 dev sdp-peer
-	ip link set sdp-near up
-	in_ns ip link set sdp-peer up
-	rdma link add iwarp-near type iwarp netdev sdp-near
-	in_ns rdma link add iwarp-remote type iwarp netdev sdp-peer
-}
-
 allow_there() {
 	in_ns rdma link add $device-there type iwarp netdev lo
 	wait_for "$BOUND" active $device-there || fail "the device there is not active"
@@ -172,7 +159,7 @@ allow_there() {
 for_this_address_only() {
 	local address
 	allow
-	make_other_host
+	make_other_host "$ns" "$near" "$remote"
 	for address in 127.0.0.1 ::1; do
 		start_server server recv $address --port $port
 		expect_closed 127.0.0.2
@@ -195,7 +182,7 @@ for_this_address_only() {
 
 own_in_each_namespace() {
 	allow
-	make_other_host
+	make_other_host "$ns" "$near" "$remote"
 	expect_nothing ip netns exec $ns
 	start_server here recv 127.0.0.1 --port $port
 	allow_there
@@ -355,7 +342,7 @@ shared_port() {
 }
 
 lo_is_down() {
-	make_other_host
+	make_other_host "$ns" "$near" "$remote"
 	trap remove EXIT
 	allow_there
 	in_ns ip link set lo down

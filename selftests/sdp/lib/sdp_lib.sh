@@ -316,6 +316,21 @@ rdma_of() { rdma link show | sed -n "s|^link \([^/]*\)/.* netdev $1 *$|\1|p"; }
 # active RDMA-DEVICE
 active() { rdma link show "$1/1" 2> /dev/null | grep -q 'state ACTIVE'; }
 
+# A network namespace with an interface here and one there, and an iWARP device on each.
+# make_other_host NAMESPACE NEAR-ADDRESS REMOTE-ADDRESS
+make_other_host() {
+	local there=(ip netns exec "$1")
+	ip netns add "$1"
+	"${there[@]}" ip link set lo up
+	ip link add sdp-near type veth peer name sdp-peer netns "$1"
+	ip addr add "$2/24" dev sdp-near
+	"${there[@]}" ip addr add "$3/24" dev sdp-peer
+	ip link set sdp-near up
+	"${there[@]}" ip link set sdp-peer up
+	rdma link add iwarp-near type iwarp netdev sdp-near
+	"${there[@]}" rdma link add iwarp-remote type iwarp netdev sdp-peer
+}
+
 have_family() {
 	[ "${SDP_TEST_FAMILY:-sdp}" = tcp ] ||
 		python3 -c 'import socket; socket.socket(27, socket.SOCK_STREAM)' 2> /dev/null
