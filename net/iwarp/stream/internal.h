@@ -46,6 +46,7 @@ struct iwp_copy {
  * @target: registration that its payload goes to, see struct iwarp_place
  * @sge: scatter/gather list that it goes to, if untagged or an RDMA Read Response
  * @num_sge: number of elements
+ * @pd: protection domain of the list
  * @at: offset of the payload in them
  * @nr: number of our RDMA Read Request that @wire responds to
  * @rqe: receive request that @wire will take
@@ -65,6 +66,7 @@ struct iwp_early {
 	u64 target;
 	const struct siw_sge *sge;
 	u8 num_sge;
+	struct ib_pd *pd;
 	u32 at;
 	u32 nr;
 	struct siw_rqe rqe;
@@ -141,9 +143,9 @@ struct iwp_send *iwp_read_send(struct iwp_qp *qp, u32 nr);
 u64 iwp_rqe_len(const struct siw_rqe *rqe);
 enum iwp_mem_err iwp_write_check(struct iwp_qp *qp,
 				 const struct iwarp_hdr *hdr);
-enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
-			     u8 num_sge, u32 at, u32 len,
-			     struct iwp_copy *copy);
+enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, struct ib_pd *pd,
+			     const struct siw_sge *sge, u8 num_sge, u32 at,
+			     u32 len, struct iwp_copy *copy);
 enum iwp_mem_err iwp_place_write(struct iwp_qp *qp,
 				 const struct iwarp_hdr *hdr, u32 at, u32 len,
 				 struct iwp_copy *copy);

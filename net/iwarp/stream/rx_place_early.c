@@ -22,15 +22,14 @@ static u64 iwp_target_hash(u64 target, u64 value)
 }
 
 /* Other memory, or the same re-registered, is another target. */
-static u64 iwp_sge_target(struct iwp_qp *qp, const struct siw_sge *sge,
+static u64 iwp_sge_target(struct ib_pd *pd, const struct siw_sge *sge,
 			  u8 num_sge, u64 target)
 {
 	for (; num_sge; sge++, num_sge--) {
 		target = iwp_target_hash(target, sge->laddr);
 		target = iwp_target_hash(target, sge->length);
 		target = iwp_target_hash(target,
-					 iwp_mem_generation(qp->ibqp.pd,
-							    sge->lkey));
+					 iwp_mem_generation(pd, sge->lkey));
 	}
 	return target;
 }
@@ -45,7 +44,7 @@ static u64 iwp_early_target(struct iwp_early *early)
 {
 	if (early->wire.hdr.opcode == IWARP_WRITE)
 		return iwp_write_target(early->qp, &early->wire.hdr);
-	return iwp_sge_target(early->qp, early->sge, early->num_sge,
+	return iwp_sge_target(early->pd, early->sge, early->num_sge,
 			      early->nr);
 }
 
@@ -61,10 +60,10 @@ static u64 iwp_in_order_target(struct iwp_qp *qp)
 		return iwp_write_target(qp, hdr);
 	case IWARP_READ_RESP:
 		send = iwp_read_send(qp, qp->tx.orq_get);
-		return iwp_sge_target(qp, send->sge, send->num_sge,
+		return iwp_sge_target(qp->ibqp.pd, send->sge, send->num_sge,
 				      qp->tx.orq_get);
 	default:
-		return iwp_sge_target(qp, rqe->sge, rqe->num_sge, 0);
+		return iwp_sge_target(qp->ibqp.pd, rqe->sge, rqe->num_sge, 0);
 	}
 }
 
@@ -87,6 +86,7 @@ static bool iwp_early_response(struct iwp_early *early)
 		return false;
 	early->sge = send->sge;
 	early->num_sge = send->num_sge;
+	early->pd = qp->ibqp.pd;
 	early->at = hdr->to;
 	early->nr = nr;
 	return true;
@@ -113,6 +113,7 @@ static bool iwp_early_send(struct iwp_early *early)
 		return false;
 	early->sge = early->rqe.sge;
 	early->num_sge = early->rqe.num_sge;
+	early->pd = qp->ibqp.pd;
 	early->at = hdr->mo;
 	early->nr = 0;
 	return true;
@@ -161,8 +162,8 @@ static enum iwarp_error iwp_early_data(struct iwarp_rx *wire,
 	if (hdr->opcode == IWARP_WRITE)
 		err = iwp_place_write(early->qp, hdr, at, len, &copy);
 	else
-		err = iwp_scatter(early->qp, early->sge, early->num_sge,
-				  early->at + at, len, &copy);
+		err = iwp_scatter(early->qp, early->pd, early->sge,
+				  early->num_sge, early->at + at, len, &copy);
 	early->failed = err;
 	return IWARP_OK;
 }

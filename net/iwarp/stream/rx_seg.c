@@ -201,6 +201,7 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
 /**
  * iwp_scatter() - place payload in the consumer's own scatter/gather list
  * @qp: queue pair
+ * @pd: protection domain of the list
  * @sge: elements
  * @num_sge: number of elements
  * @at: offset of the payload in the list
@@ -211,12 +212,12 @@ static u32 iwp_rx_begin(struct iwarp_rx *wire)
  *
  * Return: enum iwp_mem_err; after an error some may have been written.
  */
-enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, const struct siw_sge *sge,
-			     u8 num_sge, u32 at, u32 len,
-			     struct iwp_copy *copy)
+enum iwp_mem_err iwp_scatter(struct iwp_qp *qp, struct ib_pd *pd,
+			     const struct siw_sge *sge, u8 num_sge, u32 at,
+			     u32 len, struct iwp_copy *copy)
 {
 	struct iwp_sgl sgl = {
-		.pd = qp->ibqp.pd,
+		.pd = pd,
 		.sge = sge,
 		.num_sge = num_sge,
 		.access = IB_ACCESS_LOCAL_WRITE,
@@ -249,7 +250,7 @@ static enum iwarp_error iwp_place_response(struct iwp_qp *qp, u32 at, u32 len,
 {
 	struct iwp_send *send = iwp_oldest_read(qp);
 
-	if (!iwp_scatter(qp, send->sge, send->num_sge,
+	if (!iwp_scatter(qp, qp->ibqp.pd, send->sge, send->num_sge,
 			 qp->rx.sink_len - qp->rx.sink.left + at, len, copy))
 		return IWARP_OK;
 	send->status = SIW_WC_LOC_PROT_ERR;
@@ -275,8 +276,8 @@ enum iwarp_error iwp_rx_place_send(struct iwp_qp *qp,
 	struct iwp_copy copy = { .src = src, .off = off };
 	struct iwp_rx *rx = &qp->rx;
 
-	if (!iwp_scatter(qp, rx->rqe.sge, rx->rqe.num_sge, hdr->mo + at, len,
-			 &copy))
+	if (!iwp_scatter(qp, qp->ibqp.pd, rx->rqe.sge, rx->rqe.num_sge,
+			 hdr->mo + at, len, &copy))
 		return IWARP_OK;
 	rx->status = SIW_WC_LOC_PROT_ERR;
 	return IWARP_E_DDP_LOCAL;
