@@ -139,8 +139,9 @@ struct iw_ulp_recv {
  * @query: say what is done where.  At most @size bytes of @info are written, which the
  *	caller has cleared.  Returns 0, or -EOPNOTSUPP for a device that is not the
  *	provider's.  Context: any.
- * @hold: have a queue pair hold; returns 0, -EINVAL if it is connected, or
- *	-EOPNOTSUPP if it is not the provider's.  Context: any.
+ * @hold: have a queue pair hold; returns 0, -EINVAL if it is connected or may not hold,
+ *	as one with a shared receive queue may not, or -EOPNOTSUPP if it is not the
+ *	provider's.  Context: any.
  * @read: where both ends are in one kernel, read the memory that an STag of the
  *	peer's stands for into that of a process, which need not be registered,
  *	by one copy that is over when this returns.  Returns how many bytes were

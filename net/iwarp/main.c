@@ -83,6 +83,7 @@ static const struct ib_device_ops * const iwp_dev_ops[] = {
 	&iwp_umap_dev_ops,
 	&iwp_design_dev_ops,
 	&iwp_cq_dev_ops,
+	&iwp_srq_dev_ops,
 	&iwp_qp_dev_ops,
 	&iwp_connect_dev_ops,
 	&iwp_listen_dev_ops,

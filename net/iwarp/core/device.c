@@ -95,6 +95,9 @@ static int iwp_query_device(struct ib_device *ibdev,
 	attr->max_sge_rd = SIW_MAX_SGE;
 	attr->max_cq = IWP_MAX_CQ;
 	attr->max_cqe = IWP_MAX_CQE;
+	attr->max_srq = IWP_MAX_SRQ;
+	attr->max_srq_wr = IWP_MAX_WR;
+	attr->max_srq_sge = SIW_MAX_SGE;
 	attr->max_mr = IWP_MAX_QPN;
 	attr->max_pd = IWP_MAX_QPN;
 	attr->max_qp_rd_atom = IWP_MAX_RD_ATOM;

@@ -20,6 +20,7 @@
 /* Device limits; memory is charged to the creating process. */
 #define IWP_MAX_QP		(64 * 1024)
 #define IWP_MAX_CQ		(128 * 1024)
+#define IWP_MAX_SRQ		(64 * 1024)
 
 struct iwp_stats;
 
@@ -75,6 +76,7 @@ struct iwp_engine {
  * @next_qpn: where the search for a free queue pair number continues
  * @nr_qps: number of queue pairs
  * @nr_cqs: number of completion queues
+ * @nr_srqs: number of shared receive queues
  * @generation: counts registrations of memory regions
  * @stats: per-CPU counters
  * @design: enum iwp_design of new queue pairs
@@ -92,6 +94,7 @@ struct iwp_device {
 	u32 next_qpn;
 	atomic_t nr_qps;
 	atomic_t nr_cqs;
+	atomic_t nr_srqs;
 	atomic64_t generation;
 	struct iwp_stats __percpu *stats;
 	u8 design;

@@ -22,6 +22,7 @@ struct iwp_ep;
 struct iwp_loopback_dir;
 struct iwp_loopback_pair;
 struct iwp_qp;
+struct iwp_srq;
 
 /**
  * enum iwp_qp_state - queue pair states
@@ -87,7 +88,8 @@ struct iwp_qp_ops {
  * @released: completed when @refs is zero
  * @destroying: destruction has begun: no more asynchronous events
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue, without entries if there is @srq
+ * @srq: shared receive queue that takes its place, or NULL
  * @tx: transmit state; under the socket lock
  * @rx: receive state; under the socket lock
  * @design: enum iwp_design
@@ -109,6 +111,7 @@ struct iwp_qp {
 	bool destroying;
 	struct iwp_sq sq;
 	struct iwp_rq rq;
+	struct iwp_srq *srq;
 	struct iwp_tx tx;
 	struct iwp_rx rx;
 	u8 design;

@@ -101,17 +101,18 @@ struct iwp_sq {
 
 /**
  * struct iwp_rq - receive queue
- * @lock: serializes posting
+ * @lock: serializes posting; if the queue is shared, also taking
  * @queue: memory of the ring, optionally mapped by user space
  * @ring: requests; those with SIW_WQE_VALID are posted
  * @size: entries of @ring, a power of two, or 0
  * @put: next request of a kernel consumer to be posted, not wrapped
  * @get: next request to be taken, not wrapped
  * @max_sge: maximum scatter/gather elements of a request
- * @flushing: bit 0: a flush is running
+ * @flushing: bit 0: a flush is running; bit 1: the consumer was told that this queue pair
+ *	takes no more from a shared queue
  */
 struct iwp_rq {
-	spinlock_t lock; /* protects posting */
+	spinlock_t lock; /* protects posting, and taking from a shared queue */
 	struct iwp_queue queue;
 	struct siw_rqe *ring;
 	u32 size;

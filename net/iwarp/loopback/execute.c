@@ -53,6 +53,7 @@ static void iwp_loopback_set_remote(struct iwp_loopback_dir *dir, const struct i
 	dir->range.lkey = send->rkey;
 	if (!iwp_send_receives(send))
 		return;
+	dir->remote.pd = iwp_rq_pd(qp);
 	dir->remote.sge = qp->rx.rqe.sge;
 	dir->remote.num_sge = qp->rx.rqe.num_sge;
 	dir->remote.access = IB_ACCESS_LOCAL_WRITE;

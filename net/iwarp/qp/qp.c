@@ -133,17 +133,23 @@ static const struct iwp_qp_ops iwp_qp_ops = {
 	.error = iwp_qp_error,
 };
 
-static int iwp_qp_check(const struct ib_qp_init_attr *attr)
+/* Of a queue pair with a shared receive queue nothing is asked about receiving. */
+static bool iwp_qp_recv_valid(const struct ib_qp *ibqp, const struct ib_qp_init_attr *attr)
+{
+	if (attr->srq)
+		return attr->srq->device == ibqp->device;
+	return attr->cap.max_recv_wr <= IWP_MAX_WR && attr->cap.max_recv_sge <= SIW_MAX_SGE;
+}
+
+static int iwp_qp_check(const struct ib_qp *ibqp, const struct ib_qp_init_attr *attr)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
-	if (attr->create_flags || attr->qp_type != IB_QPT_RC || attr->srq)
+	if (attr->create_flags || attr->qp_type != IB_QPT_RC)
 		return -EOPNOTSUPP;
 	if (!attr->send_cq || !attr->recv_cq || !cap->max_send_wr ||
-	    cap->max_send_wr > IWP_MAX_WR || cap->max_recv_wr > IWP_MAX_WR ||
-	    cap->max_send_sge > SIW_MAX_SGE ||
-	    cap->max_recv_sge > SIW_MAX_SGE ||
-	    cap->max_inline_data > SIW_MAX_INLINE)
+	    cap->max_send_wr > IWP_MAX_WR || cap->max_send_sge > SIW_MAX_SGE ||
+	    cap->max_inline_data > SIW_MAX_INLINE || !iwp_qp_recv_valid(ibqp, attr))
 		return -EINVAL;
 	return 0;
 }
@@ -170,6 +176,11 @@ static int iwp_rq_create(struct iwp_rq *rq, const struct ib_qp_init_attr *attr,
 	int err;
 
 	spin_lock_init(&rq->lock);
+	/* siw's library takes an invalid key for an error, but does not map this one. */
+	if (attr->srq) {
+		*key = 0;
+		return 0;
+	}
 	rq->max_sge = attr->cap.max_recv_sge;
 	if (!attr->cap.max_recv_wr)
 		return 0;
@@ -255,13 +266,14 @@ static int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	struct iwp_qp *qp = iwp_qp(ibqp);
 	int err;
 
-	err = iwp_qp_check(attr);
+	err = iwp_qp_check(ibqp, attr);
 	if (err)
 		return err;
 	qp->dev = iwp_device(ibqp->device);
 	qp->ops = &iwp_qp_ops;
 	if (!atomic_add_unless(&qp->dev->nr_qps, 1, IWP_MAX_QP))
 		return -ENOMEM;
+	qp->srq = attr->srq ? iwp_srq(attr->srq) : NULL;
 	spin_lock_init(&qp->lock);
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->released);
@@ -421,6 +433,7 @@ static int iwp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_type = ibqp->qp_type;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
+	init->srq = qp->srq ? &qp->srq->ibsrq : NULL;
 	init->cap = attr->cap;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	return 0;

@@ -202,22 +202,10 @@ void iwp_sq_flush(struct iwp_qp *qp)
 	} while (!iwp_sq_empty(qp));
 }
 
-/**
- * iwp_rq_peek() - copy a receive request without taking it
- * @qp: queue pair
- * @ahead: number of requests to be taken before
- * @rqe: filled in with a copy
- *
- * User space may still change the request, so what depends on its contents must be
- * checked again when it is taken.
- *
- * Context: socket lock held, or flushing.
- * Return: false if it is not posted yet.
- */
-bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
+/* A copy, as user space may change what is in the ring. */
+static bool iwp_rq_copy(const struct iwp_rq *rq, u32 ahead, struct siw_rqe *rqe)
 {
-	struct iwp_rq *rq = &qp->rq;
-	struct siw_rqe *slot;
+	const struct siw_rqe *slot;
 
 	if (ahead >= rq->size)
 		return false;
@@ -230,7 +218,44 @@ bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
 }
 
 /**
- * iwp_rq_take() - take the next receive request
+ * iwp_rq_peek() - copy a receive request without taking it
+ * @qp: queue pair
+ * @ahead: number of requests to be taken before
+ * @rqe: filled in with a copy
+ *
+ * User space may still change the request, so what depends on its contents must be
+ * checked again when it is taken.
+ *
+ * Context: socket lock held, or flushing.
+ * Return: false if it is not posted yet, or nobody knows who will take it, as the queue
+ * is shared.
+ */
+bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
+{
+	return iwp_rq_copy(&qp->rq, ahead, rqe);
+}
+
+/**
+ * iwp_rq_take_own() - take the next request of a queue that the caller has for itself
+ * @rq: receive queue
+ * @rqe: filled in with a copy
+ *
+ * Context: as iwp_rq_take() if the queue is a queue pair's; its lock held if it is
+ * shared.
+ * Return: false if there is none.
+ */
+bool iwp_rq_take_own(struct iwp_rq *rq, struct siw_rqe *rqe)
+{
+	if (!iwp_rq_copy(rq, 0, rqe))
+		return false;
+	iwp_flags_store(&rq->ring[rq->get & (rq->size - 1)].flags, 0);
+	rq->get++;
+	return true;
+}
+
+/**
+ * iwp_rq_take() - take the next receive request, from the queue pair's queue or from
+ * the one that it shares
  * @qp: queue pair
  * @rqe: filled in with a copy
  *
@@ -240,13 +265,7 @@ bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe)
  */
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe)
 {
-	struct iwp_rq *rq = &qp->rq;
-
-	if (!iwp_rq_peek(qp, 0, rqe))
-		return false;
-	iwp_flags_store(&rq->ring[rq->get & (rq->size - 1)].flags, 0);
-	rq->get++;
-	return true;
+	return qp->srq ? iwp_srq_take(qp->srq, rqe) : iwp_rq_take_own(&qp->rq, rqe);
 }
 
 /**
@@ -267,7 +286,7 @@ static void iwp_rq_flush_all(struct iwp_qp *qp)
 	u32 left = qp->rq.size;
 	struct siw_rqe rqe;
 
-	for (; left && iwp_rq_take(qp, &rqe); left--) {
+	for (; left && iwp_rq_take_own(&qp->rq, &rqe); left--) {
 		struct iwp_completion done = {
 			.id = rqe.id,
 			.opcode = SIW_OP_RECEIVE,
@@ -279,7 +298,7 @@ static void iwp_rq_flush_all(struct iwp_qp *qp)
 }
 
 /**
- * iwp_rq_empty() - whether there is no receive request
+ * iwp_rq_empty() - whether there is no receive request of the queue pair's own
  * @qp: queue pair
  *
  * Context: any.
@@ -295,7 +314,7 @@ bool iwp_rq_empty(struct iwp_qp *qp)
 }
 
 /**
- * iwp_rq_flush() - flush all receive requests
+ * iwp_rq_flush() - flush all receive requests, but not those that others may take
  * @qp: queue pair in the error state; nothing is being received any more
  *
  * See iwp_sq_flush().
@@ -304,6 +323,10 @@ bool iwp_rq_empty(struct iwp_qp *qp)
  */
 void iwp_rq_flush(struct iwp_qp *qp)
 {
+	if (qp->srq) {
+		iwp_srq_leave(qp);
+		return;
+	}
 	do {
 		if (test_and_set_bit_lock(0, &qp->rq.flushing))
 			return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Completion queues, and the send and receive queues of queue pairs. */
+/* Completion queues; send and receive queues, of queue pairs or shared by some. */
 #ifndef _IWP_QUEUE_H
 #define _IWP_QUEUE_H
 
@@ -47,6 +47,29 @@ struct iwp_cq {
 static inline struct iwp_cq *iwp_cq(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct iwp_cq, ibcq);
+}
+
+/**
+ * struct iwp_srq - a shared receive queue
+ * @ibsrq: the RDMA core's part; first, as the core allocates the structure
+ * @rq: requests; queue pairs take them under its lock, whatever locks they hold beside
+ * @limit: an event is due when fewer requests are posted; 0 = none is; under the lock
+ */
+struct iwp_srq {
+	struct ib_srq ibsrq;
+	struct iwp_rq rq;
+	u32 limit;
+};
+
+static inline struct iwp_srq *iwp_srq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct iwp_srq, ibsrq);
+}
+
+/* Protection domain of the memory that receive requests name. */
+static inline struct ib_pd *iwp_rq_pd(const struct iwp_qp *qp)
+{
+	return qp->srq ? qp->srq->ibsrq.pd : qp->ibqp.pd;
 }
 
 /**
@@ -138,9 +161,15 @@ struct iwp_send *iwp_sq_next(struct iwp_qp *qp);
 void iwp_sq_reap(struct iwp_qp *qp, u64 acked);
 void iwp_sq_flush(struct iwp_qp *qp);
 bool iwp_rq_peek(struct iwp_qp *qp, u32 ahead, struct siw_rqe *rqe);
+bool iwp_rq_take_own(struct iwp_rq *rq, struct siw_rqe *rqe);
 bool iwp_rq_take(struct iwp_qp *qp, struct siw_rqe *rqe);
 bool iwp_rq_empty(struct iwp_qp *qp);
 void iwp_rq_complete(struct iwp_qp *qp, const struct iwp_completion *done);
 void iwp_rq_flush(struct iwp_qp *qp);
+
+/* srq.c */
+extern const struct ib_device_ops iwp_srq_dev_ops;
+bool iwp_srq_take(struct iwp_srq *srq, struct siw_rqe *rqe);
+void iwp_srq_leave(struct iwp_qp *qp);
 
 #endif /* _IWP_QUEUE_H */

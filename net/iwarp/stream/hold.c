@@ -44,14 +44,15 @@ static void iwp_hold_poll(struct work_struct *work)
  * iwp_hold_init() - initialize a new queue pair
  * @qp: queue pair
  *
- * User queue pairs hold if the module parameter says so.
+ * User queue pairs hold if the module parameter says so, except for those with a shared
+ * receive queue: what is posted there wakes nobody.
  */
 void iwp_hold_init(struct iwp_qp *qp)
 {
 	struct iwp_hold *hold = &qp->rx.hold;
 
 	INIT_DELAYED_WORK(&hold->poll, iwp_hold_poll);
-	hold->enabled = !iwp_qp_kernel(qp) && READ_ONCE(iwp_hold_user);
+	hold->enabled = !iwp_qp_kernel(qp) && !qp->srq && READ_ONCE(iwp_hold_user);
 }
 
 /**
@@ -67,7 +68,7 @@ void iwp_hold_free(struct iwp_qp *qp)
  * iwp_hold_enable() - have a kernel consumer's queue pair hold
  * @qp: queue pair
  *
- * Return: 0, or -EINVAL if it is connected, or was.
+ * Return: 0, or -EINVAL if it is connected, or was, or if it shares a receive queue.
  */
 int iwp_hold_enable(struct iwp_qp *qp)
 {
@@ -75,7 +76,7 @@ int iwp_hold_enable(struct iwp_qp *qp)
 	int err = -EINVAL;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	if (!qp->ep && qp->state == IWP_QP_IDLE) {
+	if (!qp->ep && qp->state == IWP_QP_IDLE && !qp->srq) {
 		qp->rx.hold.enabled = true;
 		err = 0;
 	}

@@ -63,7 +63,7 @@ static u64 iwp_in_order_target(struct iwp_qp *qp)
 		return iwp_sge_target(qp->ibqp.pd, send->sge, send->num_sge,
 				      qp->tx.orq_get);
 	default:
-		return iwp_sge_target(qp->ibqp.pd, rqe->sge, rqe->num_sge, 0);
+		return iwp_sge_target(iwp_rq_pd(qp), rqe->sge, rqe->num_sge, 0);
 	}
 }
 
@@ -94,8 +94,9 @@ static bool iwp_early_response(struct iwp_early *early)
 
 /*
  * Each message takes one receive request, so its MSN says which one, unless messages
- * are held. User space might change the request before it is taken: that would be
- * another target, and until then it is memory that user space has offered.
+ * are held; or the queue is shared, and it is not the message that has begun. User
+ * space might change the request before it is taken: that would be another target, and
+ * until then it is memory that user space has offered.
  */
 static bool iwp_early_send(struct iwp_early *early)
 {
@@ -113,7 +114,7 @@ static bool iwp_early_send(struct iwp_early *early)
 		return false;
 	early->sge = early->rqe.sge;
 	early->num_sge = early->rqe.num_sge;
-	early->pd = qp->ibqp.pd;
+	early->pd = iwp_rq_pd(qp);
 	early->at = hdr->mo;
 	early->nr = 0;
 	return true;

@@ -276,7 +276,7 @@ enum iwarp_error iwp_rx_place_send(struct iwp_qp *qp,
 	struct iwp_copy copy = { .src = src, .off = off };
 	struct iwp_rx *rx = &qp->rx;
 
-	if (!iwp_scatter(qp, qp->ibqp.pd, rx->rqe.sge, rx->rqe.num_sge,
+	if (!iwp_scatter(qp, iwp_rq_pd(qp), rx->rqe.sge, rx->rqe.num_sge,
 			 hdr->mo + at, len, &copy))
 		return IWARP_OK;
 	rx->status = SIW_WC_LOC_PROT_ERR;

@@ -31,6 +31,7 @@ const struct ib_device_ops iwp_verbs_dev_ops = {
 	.disassociate_ucontext = iwp_disassociate_ucontext,
 	.post_recv = iwp_post_recv,
 	.post_send = iwp_post_send,
+	.post_srq_recv = iwp_post_srq_recv,
 
 	INIT_RDMA_OBJ_SIZE(ib_pd, iwp_pd, ibpd),
 };

@@ -282,9 +282,24 @@ static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
 	return 0;
 }
 
+static int iwp_rq_add_all(struct iwp_rq *rq, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad_wr)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	for (; wr && !err; wr = err ? wr : wr->next)
+		err = iwp_rq_add(rq, wr);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	if (err)
+		*bad_wr = wr;
+	return err;
+}
+
 /**
  * iwp_post_recv() - post receive requests
- * @ibqp: queue pair of a kernel consumer
+ * @ibqp: queue pair of a kernel consumer, which does not share its receive queue
  * @wr: list of requests
  * @bad_wr: set to the first request that was not posted
  *
@@ -295,19 +310,13 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr)
 {
 	struct iwp_qp *qp = iwp_qp(ibqp);
-	unsigned long flags;
-	int err = 0;
+	int err;
 
-	if (qp->sq.shared.mem) {
+	if (qp->sq.shared.mem || qp->srq) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
-	spin_lock_irqsave(&qp->rq.lock, flags);
-	for (; wr && !err; wr = err ? wr : wr->next)
-		err = iwp_rq_add(&qp->rq, wr);
-	spin_unlock_irqrestore(&qp->rq.lock, flags);
-	if (err)
-		*bad_wr = wr;
+	err = iwp_rq_add_all(&qp->rq, wr, bad_wr);
 	/*
 	 * Pairs with iwp_qp_flush(), iwp_hold_spills() and iwp_loopback_wait_rqe():
 	 * write the request, then read the state and the waiters' flags.
@@ -320,4 +329,28 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	else
 		iwp_loopback_rq_posted(qp);
 	return err;
+}
+
+/**
+ * iwp_post_srq_recv() - post receive requests to a shared receive queue
+ * @ibsrq: shared receive queue of a kernel consumer
+ * @wr: list of requests
+ * @bad_wr: set to the first request that was not posted
+ *
+ * No message waits for them, and no queue pair flushes them.
+ *
+ * Context: any, interrupts may be disabled.
+ * Return: 0 or a negative error number.
+ */
+int iwp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr)
+{
+	struct iwp_srq *srq = iwp_srq(ibsrq);
+
+	/* A process posts to the memory that it has mapped. */
+	if (srq->rq.queue.entry) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	return iwp_rq_add_all(&srq->rq, wr, bad_wr);
 }

@@ -28,5 +28,7 @@ int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_ite
 		  size_t len);
 int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
+int iwp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
 
 #endif /* _IWP_VERBS_H */
