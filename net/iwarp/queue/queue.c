@@ -22,6 +22,7 @@ static bool iwp_send_valid(const struct iwp_send *send, u8 max_sge)
 	case SIW_OP_WRITE:
 	case SIW_OP_READ:
 	case SIW_OP_SEND:
+	case SIW_OP_SEND_REMOTE_INV:
 		break;
 	default:
 		return false;
