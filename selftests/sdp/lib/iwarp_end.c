@@ -105,9 +105,10 @@ void iwarp_wait_disconnected(struct iwarp_end *e)
 	iwarp_wait_event(e, RDMA_CM_EVENT_DISCONNECTED);
 }
 
-static void end_open(struct iwarp_end *e)
+static void end_open(struct iwarp_end *e, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr attr = {
+		.srq = srq,
 		.cap = {
 			.max_send_wr = END_WRS,
 			.max_recv_wr = END_WRS,
@@ -133,7 +134,7 @@ static void end_open(struct iwarp_end *e)
 	CHECK(e->mr);
 }
 
-static void end_close(struct iwarp_end *e)
+void iwarp_end_close(struct iwarp_end *e)
 {
 	if (e->id->qp)
 		rdma_destroy_qp(e->id);
@@ -188,13 +189,34 @@ void iwarp_read_depth(unsigned int depth)
 	read_depth = depth;
 }
 
-void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
-			uint16_t server_port)
+static struct ibv_srq *shared;
+
+void iwarp_servers_share(struct ibv_srq *srq)
 {
-	struct rdma_conn_param param = {
+	shared = srq;
+}
+
+static struct rdma_conn_param connection(void)
+{
+	return (struct rdma_conn_param){
 		.responder_resources = read_depth,
 		.initiator_depth = read_depth,
 	};
+}
+
+void iwarp_accept(struct iwarp_end *e)
+{
+	struct rdma_conn_param param = connection();
+
+	e->id = iwarp_wait_event(e, RDMA_CM_EVENT_CONNECT_REQUEST);
+	end_open(e, shared);
+	CHECK_OK(rdma_accept(e->id, &param));
+}
+
+void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
+			uint16_t server_port)
+{
+	struct rdma_conn_param param = connection();
 	struct rdma_cm_id *listener;
 	struct addr to;
 
@@ -204,11 +226,9 @@ void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
 	iwarp_channel(&p->server);
 	listener = iwarp_listen(&p->server, &to, server_port);
 	iwarp_resolve(&p->client, client_port, &to);
-	end_open(&p->client);
+	end_open(&p->client, NULL);
 	CHECK_OK(rdma_connect(p->client.id, &param));
-	p->server.id = iwarp_wait_event(&p->server, RDMA_CM_EVENT_CONNECT_REQUEST);
-	end_open(&p->server);
-	CHECK_OK(rdma_accept(p->server.id, &param));
+	iwarp_accept(&p->server);
 	iwarp_wait_event(&p->client, RDMA_CM_EVENT_ESTABLISHED);
 	iwarp_wait_event(&p->server, RDMA_CM_EVENT_ESTABLISHED);
 	CHECK_OK(rdma_destroy_id(listener));
@@ -222,8 +242,8 @@ void iwarp_pair_open(struct iwarp_pair *p)
 
 void iwarp_pair_close(struct iwarp_pair *p)
 {
-	end_close(&p->client);
-	end_close(&p->server);
+	iwarp_end_close(&p->client);
+	iwarp_end_close(&p->server);
 }
 
 /* Pieces of unequal length, none of them aligned to anything. */

@@ -44,6 +44,8 @@ void iwarp_run_over(const char *design, bool markers, bool crc, void (*run)(void
 void iwarp_join(bool joined);
 /* How many requests to read are outstanding at a time, from now on. */
 void iwarp_read_depth(unsigned int depth);
+/* From now on servers take receive requests from there. */
+void iwarp_servers_share(struct ibv_srq *srq);
 void iwarp_pair_open(struct iwarp_pair *p);
 /* The same with ports of one's choice; 0 is any. */
 void iwarp_pair_open_at(struct iwarp_pair *p, uint16_t client_port,
@@ -55,6 +57,9 @@ void iwarp_channel(struct iwarp_end *e);
 /* Listens at the server's address, which becomes *addr. */
 struct rdma_cm_id *iwarp_listen(struct iwarp_end *e, struct addr *addr,
 				uint16_t port);
+/* Accepts who asks, whatever that is, and has all that an end has. */
+void iwarp_accept(struct iwarp_end *e);
+void iwarp_end_close(struct iwarp_end *e);
 /* Knows its device and its way; without a queue pair. */
 void iwarp_resolve(struct iwarp_end *e, uint16_t port, struct addr *to);
 struct rdma_cm_id *iwarp_wait_event(struct iwarp_end *e,
