@@ -154,6 +154,29 @@ joined() {
 	all_sizes
 }
 
+# Who has connected takes receive requests from a queue that others use, too.
+shares_queue() { rdma resource show srq dev iwarp1 | grep -q ' lqpn '; }
+
+# load_target [PARAMETER...]
+load_target() {
+	modprobe -r nvmet_rdma || fail "the target cannot be unloaded"
+	modprobe nvmet_rdma "$@" || fail "the target cannot be loaded"
+}
+
+own_queues_again() {
+	all_down
+	load_target
+}
+
+shared_queues() {
+	ask_iwarp local N
+	load_target use_srq=Y
+	both_up
+	trap own_queues_again EXIT
+	shares_queue || fail "the target does not share receive queues"
+	all_sizes
+}
+
 # A file system is many requests of many sizes.
 file_system() {
 	local i
@@ -232,8 +255,8 @@ modprobe -a nvmet_rdma nvme_rdma 2> /dev/null || skip_without "NVMe over RDMA"
 modprobe brd rd_nr=1 rd_size=$((megabytes * 1024)) 2> /dev/null || skip_without brd
 [ -d $nvmet ] || mount -t configfs configfs $config
 
-run_cases plain plain_ipv6 with_crc with_markers with_markers_and_crc joined file_system \
-	reset_under_load device_goes
+run_cases plain plain_ipv6 with_crc with_markers with_markers_and_crc joined shared_queues \
+	file_system reset_under_load device_goes
 
 host_down
 modprobe -r nvme_rdma nvmet_rdma || fail "the modules cannot be unloaded"

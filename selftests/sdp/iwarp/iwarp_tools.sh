@@ -30,6 +30,15 @@ write_bw() { perftest ib_write_bw -n 100 -s 65536; }
 read_bw() { perftest ib_read_bw -n 50 -s 65536; }
 send_lat() { perftest ib_send_lat -n 100 -s 64; }
 
+# By a shared receive queue. Of one connection all messages find a request; more of them
+# would have to be told by RoCE's "receiver not ready" to wait for those posted later.
+send_bw_shared() {
+	perftest ib_send_bw -n 100 -s 65536 --use-srq
+	perftest ib_send_bw -n 100 -s 65536 --use-srq -b
+}
+
+send_lat_shared() { perftest ib_send_lat -n 100 -s 64 --use-srq; }
+
 captures() { grep -q '^File: ' "$work/dumpcap.out"; }
 
 # It is written some time after it has passed; behind the last FIN nothing comes.
@@ -120,5 +129,6 @@ gone_while_open() {
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 [ -e /sys/class/infiniband/iwarp1 ] || skip_all "no iWARP devices of our own"
 
-run_cases rping_ipv4 rping_ipv6 send_bw write_bw read_bw send_lat one_device_each \
-	gone_with_netdev gone_while_open capture_without_markers capture_with_markers
+run_cases rping_ipv4 rping_ipv6 send_bw write_bw read_bw send_lat send_bw_shared \
+	send_lat_shared one_device_each gone_with_netdev gone_while_open \
+	capture_without_markers capture_with_markers
