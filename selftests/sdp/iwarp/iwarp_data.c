@@ -295,6 +295,51 @@ static void send_without_buffer(void)
 	expect_end(&p);
 }
 
+/* A process cannot have its region back, so nobody can take it from it. */
+static void end_region(bool joined)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND_WITH_INV,
+	};
+	struct iwarp_pair p;
+
+	iwarp_join(joined);
+	iwarp_pair_open(&p);
+	clear(&p.server, 0);
+	/* The library looks for it there. */
+	wr.wr.rdma.rkey = p.server.mr->rkey;
+	wr.invalidate_rkey = p.server.mr->rkey;
+	CHECK_EQ(iwarp_recv(&p.server, 0, 100, 1), 0);
+	CHECK_EQ(ibv_post_send(p.client.id->qp, &wr, &bad), 0);
+	iwarp_expect(p.server.rcq, IBV_WC_REM_INV_REQ_ERR);
+	expect_end(&p);
+}
+
+static void regions_are_not_ended(void)
+{
+	end_region(false);
+}
+
+static void regions_are_not_ended_joined(void)
+{
+	end_region(true);
+}
+
+/* There is nowhere for immediate data in what the library and the kernel share. */
+static void no_immediate_data(void)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+	};
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	CHECK_EQ(ibv_post_send(p.client.id->qp, &wr, &bad), -EINVAL);
+	wr.opcode = IBV_WR_SEND_WITH_IMM;
+	CHECK_EQ(ibv_post_send(p.client.id->qp, &wr, &bad), -EINVAL);
+	iwarp_pair_close(&p);
+}
+
 static void disconnect_flushes(void)
 {
 	struct iwarp_pair p;
@@ -414,6 +459,9 @@ static const struct sdp_case cases[] = {
 	CASE(read_beyond_region, 0),
 	CASE(send_longer_than_buffer, 0),
 	CASE(send_without_buffer, 0),
+	CASE(regions_are_not_ended, 0),
+	CASE(regions_are_not_ended_joined, 0),
+	CASE(no_immediate_data, 0),
 	CASE(disconnect_flushes, 0),
 	CASE(posted_after_the_end, 0),
 	CASE(posted_all_the_time, 0),

@@ -367,6 +367,8 @@ void verbs_send_ending(struct verbs_end *v, uint8_t mid, const void *body,
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_SEND_WITH_INV,
 		.invalidate_rkey = key,
+		/* Where siw's library looks for it. */
+		.wr.rdma.rkey = key,
 	};
 
 	verbs_post_message(v, &wr, mid, body, len);

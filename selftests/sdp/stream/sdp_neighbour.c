@@ -202,7 +202,7 @@ static void try_all(struct target t)
 	try_access(IBV_WR_ATOMIC_CMP_AND_SWP, t);
 }
 
-/* Over iWARP verbs do not let a process do that. */
+/* Over iWARP without the library of software iWARP, which takes the key from elsewhere. */
 static void try_ending_by_mpa(uint32_t key)
 {
 	int fd, listener = new_listener(1);

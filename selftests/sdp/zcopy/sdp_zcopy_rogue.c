@@ -96,15 +96,6 @@ static void expect_copies(struct rogue *r, uint32_t pos)
 	}
 }
 
-/* Ends a key with this message, if a process can have that done. */
-static void send_ending(struct rogue *r, uint8_t mid, const void *body,
-			uint32_t len, uint32_t key)
-{
-	if (over_iwarp())
-		sdp_skip("not with a software iWARP device's verbs");
-	verbs_send_ending(&r->peer, mid, body, len, key);
-}
-
 /* iWARP ends the connection, and tells the other end why. */
 static void expect_no_access(struct rogue *r, uint64_t vaddr, uint32_t len)
 {
@@ -194,7 +185,7 @@ static void key_ended_with_the_report(void)
 	CHECK(r.peer.peer_cap & CAP_INVALIDATE);
 	read_offer(&r, 0, VERBS_RING);
 	read_offer(&r, VERBS_RING, OFFER - VERBS_RING);
-	send_ending(&r, MID_RDMARDCOMPL, &len, sizeof(len), source->rkey);
+	verbs_send_ending(&r.peer, MID_RDMARDCOMPL, &len, sizeof(len), source->rkey);
 	CHECK_EQ(block_join(&b), OFFER);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, OFFER);
 	expect_no_access(&r, source->vaddr, 1);
@@ -208,7 +199,7 @@ static void key_ended_too_early(void)
 	struct blocked b;
 	struct rogue r = rogue_offered(&b);
 
-	send_ending(&r, MID_SENDSM, NULL, 0, r.peer.source.rkey);
+	verbs_send_ending(&r.peer, MID_SENDSM, NULL, 0, r.peer.source.rkey);
 	expect_copies(&r, 0);
 	CHECK_EQ(block_join(&b), OFFER);
 	CHECK_EQ(info_of(r.fd).sdpi_zcopy_sent, 0);
@@ -224,8 +215,8 @@ static void another_key_ended(void)
 	struct blocked b;
 	struct rogue r = rogue_offered(&b);
 
-	send_ending(&r, MID_RDMARDCOMPL, &len, sizeof(len),
-		    r.peer.source.rkey ^ 0x55);
+	verbs_send_ending(&r.peer, MID_RDMARDCOMPL, &len, sizeof(len),
+			  r.peer.source.rkey ^ 0x55);
 	CHECK_EQ(block_join(&b), -1);
 	CHECK_EQ(errno, ECONNRESET);
 	rogue_close(&r);
