@@ -2,6 +2,8 @@
 /* Two ends of an iWARP connection, both in this process, made of verbs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "iwarp_end.h"
@@ -27,6 +29,21 @@ void iwarp_ask(bool markers, bool crc)
 {
 	iwarp_set("markers", markers);
 	iwarp_set("crc", crc);
+}
+
+bool iwarp_tcp_acknowledged(void)
+{
+	FILE *f = fopen("/proc/net/tcp", "r");
+	unsigned int state, queued;
+	bool all = true;
+	char line[256];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*d: %*s %*s %x %x:", &state, &queued) == 2)
+			all &= state == TCP_LISTEN || !queued;
+	fclose(f);
+	return all;
 }
 
 static struct {

@@ -30,6 +30,8 @@ struct iwarp_pair {
 
 /* A parameter of the module, for connections from now on; needs root. */
 void iwarp_set(const char *name, bool on);
+/* Whether all that TCP was given in this namespace, by devices too, is acknowledged. */
+bool iwarp_tcp_acknowledged(void);
 /* What both ends ask for when a connection is set up; needs root. */
 void iwarp_ask(bool markers, bool crc);
 /*

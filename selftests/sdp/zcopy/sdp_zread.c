@@ -322,15 +322,16 @@ static void learn_pace(void)
 
 static void read_all_at_once(void)
 {
-	unsigned char *buf = marked(3 * MIB);
+	size_t len = scaled(3 * MIB);
+	unsigned char *buf = marked(len);
 
-	start_write(3 * MIB);
+	start_write(len);
 	wait_poll(p.server, POLLIN);
-	CHECK_EQ(recv(p.server, buf, 3 * MIB, MSG_WAITALL), 3 * MIB);
-	pattern_verify(buf, 3 * MIB, SEED_UP, pos);
-	expect_around(buf, 3 * MIB);
+	CHECK_EQ(recv(p.server, buf, len, MSG_WAITALL), len);
+	pattern_verify(buf, len, SEED_UP, pos);
+	expect_around(buf, len);
 	end_write();
-	munmap(buf - OFFSET, OFFSET + 3 * MIB + AROUND);
+	munmap(buf - OFFSET, OFFSET + len + AROUND);
 }
 
 static void run_all_at_once(void)
