@@ -14,6 +14,7 @@ IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
 	iwarp_rerun.sh iwarp_design_rerun.sh iwarp_ulp.sh iwarp_crc.sh iwarp_exclusive.sh \
 	iwarp_nvme.sh iwarp_segments.sh iwarp_loopback.sh
 WITH_URING += iwarp_integrated
+WITH_INJECT += iwarp_memory
 WITH_VERBS += iwarp_foreign
 WITH_MPA += iwarp_foreign
 IWARP_PROGRAMS := $(WITH_ENDS) iwarp_foreign iwarp_zcopy

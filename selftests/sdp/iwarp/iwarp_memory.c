@@ -4,9 +4,8 @@
  * when there is some again, and until then nobody tries without end. Needs root, and a
  * kernel that fails allocations on request (CONFIG_FAILSLAB).
  */
-#include <stdlib.h>
-
 #include "iwarp_end.h"
+#include "sdp_inject.h"
 #include "sdp_memory.h"
 
 /* More than a page of the sender's, and than one of TCP's buffers. */
@@ -14,59 +13,6 @@
 /* How often it is not to be had, and how soon one may ask again so often. */
 #define FAILURES	50
 #define FAILURES_MS	100
-#define FAILSLAB	"/sys/kernel/debug/failslab"
-
-static bool fail_set(const char *knob, const char *text)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), FAILSLAB "/%s", knob);
-	return file_write(path, text);
-}
-
-static void fail_no_more(void)
-{
-	fail_set("probability", "0");
-	fail_set("require-start", "0");
-	fail_set("require-end", "0xffffffffffffffff");
-}
-
-/* Where the module's functions are. */
-static void find_module(uint64_t *start, uint64_t *end)
-{
-	FILE *f = fopen("/proc/kallsyms", "r");
-	uint64_t at;
-	char line[256], type;
-
-	CHECK(f);
-	*start = UINT64_MAX;
-	*end = 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "[iwarp]") ||
-		    sscanf(line, "%lx %c", &at, &type) != 2 ||
-		    (type != 't' && type != 'T'))
-			continue;
-		*start = at < *start ? at : *start;
-		*end = at > *end ? at : *end;
-	}
-	fclose(f);
-	CHECK(*start && *start < *end);
-}
-
-/* Whatever the module asks for, or TCP for it, the next times. */
-static void fail_in_module(void)
-{
-	uint64_t start, end;
-	char text[3][24];
-
-	find_module(&start, &end);
-	snprintf(text[0], sizeof(text[0]), "%#lx", start);
-	snprintf(text[1], sizeof(text[1]), "%#lx", end);
-	snprintf(text[2], sizeof(text[2]), "%d", FAILURES);
-	CHECK(fail_set("require-start", text[0]) && fail_set("require-end", text[1]));
-	CHECK(fail_set("ignore-gfp-wait", "N") && fail_set("verbose", "0"));
-	CHECK(fail_set("times", text[2]) && fail_set("probability", "100"));
-}
 
 static void send_one(struct iwarp_end *from, struct iwarp_end *to)
 {
@@ -87,27 +33,23 @@ static void run_without_memory(void)
 {
 	struct iwarp_pair p;
 	struct stopwatch w;
-	char left[24];
 
-	if (!fail_set("probability", "0"))
-		sdp_skip("this kernel does not fail allocations on request");
 	iwarp_join(false);
 	iwarp_pair_open(&p);
 	send_one(&p.client, &p.server);
-	fail_in_module();
+	inject_in_module("iwarp", INJECT_SLAB, 100, FAILURES);
 	w = start_watch();
 	send_one(&p.client, &p.server);
 	CHECK(watch_ms(w) >= FAILURES_MS);
-	file_read(FAILSLAB "/times", left, sizeof(left));
-	CHECK_EQ(atoi(left), 0);
-	fail_no_more();
+	CHECK_EQ(inject_left(INJECT_SLAB), 0);
+	inject_no_more();
 	send_one(&p.server, &p.client);
 	iwarp_pair_close(&p);
 }
 
 static void without_buffers(void)
 {
-	run_and_undo(run_without_memory, fail_no_more);
+	run_and_undo(run_without_memory, inject_no_more);
 }
 
 static const struct sdp_case cases[] = {

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that make and end connections with each fault that they may meet, one at a time.  The
+ * call fails with an errno that says so, or not at all; then the socket, its peer and its
+ * listener go on.  What leaks is found at the end.  Needs root, and a kernel that injects
+ * faults.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <unistd.h>
+
+#include "sdp_inject.h"
+#include "sdp_transfer.h"
+
+static void end_pair(struct scene *s)
+{
+	exchange(s->p.client, s->p.server, SCENE_LEN);
+	close_pair(s->p);
+}
+
+/* ---- sockets ---- */
+
+static long call_socket(struct scene *s)
+{
+	(void)s;
+	return socket(test_family(false), SOCK_STREAM, test_protocol());
+}
+
+static void after_socket(struct scene *s, long ret)
+{
+	(void)s;
+	if (ret >= 0)
+		close(ret);
+}
+
+static void create(void)
+{
+	static const struct op op = { .call = call_socket, .after = after_socket };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_socket(struct scene *s)
+{
+	s->fd = new_socket(0);
+	s->address = client_addr(0);
+}
+
+static long call_bind(struct scene *s)
+{
+	return bind(s->fd, &s->address.sa, s->address.len);
+}
+
+static void after_bind(struct scene *s, long ret)
+{
+	if (ret < 0)
+		CHECK_OK(call_bind(s));
+	CHECK(local_port(s->fd));
+	close(s->fd);
+}
+
+static void bind_to_any(void)
+{
+	static const struct op op = { make_socket, call_bind, after_bind };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_bound(struct scene *s)
+{
+	struct addr a = server_addr(0);
+
+	s->fd = new_socket(0);
+	CHECK_OK(bind(s->fd, &a.sa, a.len));
+}
+
+static long call_listen(struct scene *s)
+{
+	return listen(s->fd, 4);
+}
+
+static void after_listen(struct scene *s, long ret)
+{
+	if (ret < 0)
+		CHECK_OK(call_listen(s));
+	s->p.client = connect_to(s->fd);
+	s->p.server = CHECK_OK(accept(s->fd, NULL, NULL));
+	close(s->fd);
+	end_pair(s);
+}
+
+static void begin_to_listen(void)
+{
+	static const struct op op = { make_bound, call_listen, after_listen };
+
+	CHECK(inject_each(&op));
+}
+
+/* ---- connections ---- */
+
+static void make_client(struct scene *s)
+{
+	s->listener = new_listener(8);
+	s->address = local_addr(s->listener);
+	s->fd = new_client(0);
+}
+
+static long call_connect(struct scene *s)
+{
+	return connect(s->fd, &s->address.sa, s->address.len);
+}
+
+static bool is_peer_of(int server, int client)
+{
+	struct addr own = local_addr(client), peer = { .len = sizeof(peer.ss) };
+
+	return !getpeername(server, &peer.sa, &peer.len) && same_addr(&own, &peer);
+}
+
+/* There may be attempts before it that have failed. */
+static int accept_peer_of(struct scene *s)
+{
+	int server;
+
+	while (!is_peer_of(server = CHECK_OK(accept(s->listener, NULL, NULL)), s->fd))
+		close(server);
+	return server;
+}
+
+static void after_connect(struct scene *s, long ret)
+{
+	if (ret < 0)
+		CHECK_OK(call_connect(s));
+	s->p.client = s->fd;
+	s->p.server = accept_peer_of(s);
+	close(s->listener);
+	end_pair(s);
+}
+
+static void connect_waits(void)
+{
+	static const struct op op = { make_client, call_connect, after_connect };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_nonblocking_client(struct scene *s)
+{
+	make_client(s);
+	set_nonblock(s->fd, true);
+}
+
+static long begin_connect(struct scene *s)
+{
+	long ret = call_connect(s);
+
+	return ret < 0 && errno == EINPROGRESS ? 0 : ret;
+}
+
+static void after_begin(struct scene *s, long ret)
+{
+	if (ret < 0)
+		ret = begin_connect(s);
+	CHECK_OK(ret);
+	wait_poll(s->fd, POLLOUT);
+	CHECK_EQ(get_int(s->fd, SOL_SOCKET, SO_ERROR), 0);
+	set_nonblock(s->fd, false);
+	after_connect(s, 0);
+}
+
+static void connect_does_not_wait(void)
+{
+	static const struct op op = { make_nonblocking_client, begin_connect, after_begin };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_waiting(struct scene *s)
+{
+	s->listener = new_listener(8);
+	s->p.client = connect_to(s->listener);
+	wait_poll(s->listener, POLLIN);
+}
+
+static long call_accept(struct scene *s)
+{
+	struct addr a = { .len = sizeof(a.ss) };
+
+	return s->p.server = accept(s->listener, &a.sa, &a.len);
+}
+
+/* What was not accepted still waits, or its client hears of it. */
+static void after_accept(struct scene *s, long ret)
+{
+	if (ret < 0 && poll_now(s->listener) & POLLIN)
+		ret = CHECK_OK(call_accept(s));
+	close(s->listener);
+	if (ret >= 0) {
+		end_pair(s);
+		return;
+	}
+	wait_poll(s->p.client, POLLIN);
+	recv_until_end(s->p.client);
+	close(s->p.client);
+}
+
+static void accept_one(void)
+{
+	static const struct op op = { make_waiting, call_accept, after_accept };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_pair(struct scene *s)
+{
+	s->p = new_pair();
+	pattern_fill(s->buf, SCENE_LEN, SEED_UP, 0);
+}
+
+static long call_shutdown(struct scene *s)
+{
+	return shutdown(s->p.client, SHUT_WR);
+}
+
+static void after_shutdown(struct scene *s, long ret)
+{
+	CHECK_OK(ret);
+	CHECK_EQ(recv_until_end(s->p.server), 0);
+	send_pattern(s->p.server, SEED_DOWN, 0, SCENE_LEN, SCENE_LEN);
+	recv_pattern(s->p.client, SEED_DOWN, 0, SCENE_LEN, SCENE_LEN);
+	close_pair(s->p);
+}
+
+static void shut_down(void)
+{
+	static const struct op op = { make_pair, call_shutdown, after_shutdown };
+
+	inject_each(&op);
+}
+
+static long call_close(struct scene *s)
+{
+	return close(s->p.client);
+}
+
+static void after_close(struct scene *s, long ret)
+{
+	CHECK_OK(ret);
+	CHECK_EQ(recv_until_end(s->p.server), 0);
+	close(s->p.server);
+}
+
+static void make_written(struct scene *s)
+{
+	make_pair(s);
+	send_pattern(s->p.client, SEED_UP, 0, SCENE_LEN, SCENE_LEN);
+}
+
+static void after_close_written(struct scene *s, long ret)
+{
+	int err = 0;
+
+	CHECK_OK(ret);
+	CHECK_EQ(recv_pattern_to_end(s->p.server, SEED_UP, 0, &err), SCENE_LEN);
+	CHECK_EQ(err, 0);
+	close(s->p.server);
+}
+
+static void close_one(void)
+{
+	static const struct op idle = { make_pair, call_close, after_close };
+	static const struct op written = { make_written, call_close, after_close_written };
+
+	CHECK(inject_each(&idle));
+	CHECK(inject_each(&written));
+}
+
+static const struct sdp_case cases[] = {
+	CASE(create, CASE_IPV6),
+	CASE(bind_to_any, CASE_IPV6),
+	CASE(begin_to_listen, 0),
+	CASE(connect_waits, CASE_LONG),
+	CASE(connect_does_not_wait, CASE_LONG),
+	CASE(accept_one, CASE_LONG),
+	CASE(shut_down, 0),
+	CASE(close_one, 0),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

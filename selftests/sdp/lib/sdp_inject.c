@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Faults that the kernel injects on request (Documentation/fault-injection of the kernel). */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sdp_inject.h"
+#include "sdp_memory.h"
+
+/* More than any call meets. */
+#define MOST	5000
+#define NEVER	1000000
+
+static const char *const kinds[] = {
+	[INJECT_SLAB] = "failslab",
+	[INJECT_PAGES] = "fail_page_alloc",
+};
+
+static int fail_nth = -1;
+
+static void knob(enum inject_kind kind, const char *name, const char *value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/%s", kinds[kind], name);
+	if (!file_write(path, value))
+		sdp_skip("this kernel injects no faults");
+}
+
+/* Those that may wait for memory are to fail as well, and nothing is written about it. */
+static void fail_all(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		knob(i, "ignore-gfp-wait", "N");
+		knob(i, "verbose", "0");
+	}
+	knob(INJECT_PAGES, "min-order", "0");
+	file_write("/sys/kernel/debug/fail_usercopy/verbose", "0");
+}
+
+static void find(void)
+{
+	fail_all();
+	fail_nth = CHECK_OK(open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC));
+}
+
+/* From now on the nth that may fail in what this thread calls does. */
+static void arm(unsigned int nth)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", nth);
+
+	CHECK_EQ(pwrite(fail_nth, text, len, 0), len);
+}
+
+/* None does any more; returns how many would have had to follow for one to fail. */
+static unsigned int disarm(void)
+{
+	char text[16] = "";
+	ssize_t n = pread(fail_nth, text, sizeof(text) - 1, 0);
+	unsigned int left = strtoul(text, NULL, 10);
+
+	/* The one that was next may be in here: that is none of the caller's. */
+	if (n < 0)
+		return 1;
+	if (left)
+		while (pwrite(fail_nth, "0", 1, 0) != 1)
+			;
+	return left;
+}
+
+/* ENFILE is what the kernel says if there is no memory for a socket's inode. */
+static void expect_errno(int err)
+{
+	if (err != ENOMEM && err != ENOBUFS && err != EFAULT && err != ENFILE)
+		FAIL("errno of a fault: %s", strerrorname_np(err));
+}
+
+/* Returns how many faults would have had to follow; 0 if there was such a one. */
+static unsigned int one_fault(const struct op *op, unsigned int nth)
+{
+	static struct scene s;
+	unsigned int left;
+	long ret;
+	int err;
+
+	s = (struct scene){ .fd = -1, .listener = -1 };
+	if (op->prepare)
+		op->prepare(&s);
+	arm(nth);
+	ret = op->call(&s);
+	err = errno;
+	left = disarm();
+	if (ret < 0)
+		expect_errno(err);
+	CHECK(!left || ret >= 0);
+	op->after(&s, ret);
+	return left;
+}
+
+unsigned int inject_each(const struct op *op)
+{
+	unsigned int nth = 1;
+
+	find();
+	while (!one_fault(op, nth))
+		CHECK(++nth < MOST);
+	return nth - 1;
+}
+
+void inject_last(const struct op *op, unsigned int count)
+{
+	unsigned int all, i;
+
+	find();
+	all = NEVER - one_fault(op, NEVER);
+	CHECK(all > count);
+	for (i = 0; i < count; i++)
+		one_fault(op, all - i);
+}
+
+/*
+ * Where functions are: those of the module that the case is about, and the one of Soft-RoCE
+ * whose vmalloc() fails with a trace in the kernel's log.
+ */
+static struct range {
+	uint64_t start, end;
+} about, rxe_queue;
+
+static void range_add(struct range *r, uint64_t at)
+{
+	r->start = !r->end || at < r->start ? at : r->start;
+	r->end = at > r->end ? at : r->end;
+}
+
+static void find_function(const char *module, const char *line)
+{
+	char name[64], its[64] = "", type;
+	uint64_t at;
+
+	if (sscanf(line, "%lx %c %63s [%63[^]]]", &at, &type, name, its) < 3 ||
+	    (type != 't' && type != 'T'))
+		return;
+	if (!strcmp(its, module))
+		range_add(&about, at);
+	/* It ends where the next one begins. */
+	if (rxe_queue.start && !rxe_queue.end)
+		rxe_queue.end = at;
+	if (!strcmp(name, "rxe_queue_init"))
+		rxe_queue.start = at;
+}
+
+static void find_functions(const char *module)
+{
+	char line[256];
+	FILE *f;
+
+	if (about.end)
+		return;
+	f = fopen("/proc/kallsyms", "r");
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		find_function(module, line);
+	fclose(f);
+	CHECK(about.start && about.start < about.end);
+}
+
+static void knob_number(enum inject_kind kind, const char *name, const char *format, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), format, value);
+	knob(kind, name, text);
+}
+
+static void knob_stack(enum inject_kind kind, struct range require, struct range reject)
+{
+	knob_number(kind, "require-start", "%#lx", require.start);
+	knob_number(kind, "require-end", "%#lx", require.end);
+	knob_number(kind, "reject-start", "%#lx", reject.start);
+	knob_number(kind, "reject-end", "%#lx", reject.end);
+}
+
+void inject_in_module(const char *module, enum inject_kind kind, unsigned int percent,
+		      unsigned int times)
+{
+	fail_all();
+	find_functions(module);
+	knob_stack(kind, about, rxe_queue);
+	knob_number(kind, "times", "%lu", times);
+	knob_number(kind, "probability", "%lu", percent);
+}
+
+unsigned int inject_left(enum inject_kind kind)
+{
+	char path[64], text[24];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/%s/times", kinds[kind]);
+	file_read(path, text, sizeof(text));
+	return atoi(text);
+}
+
+void inject_no_more(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		knob(i, "probability", "0");
+		knob_stack(i, (struct range){ .end = UINT64_MAX }, (struct range){});
+	}
+}
