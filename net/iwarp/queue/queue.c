@@ -28,8 +28,7 @@ static bool iwp_send_valid(const struct iwp_send *send, u8 max_sge)
 		return false;
 	}
 	if (send->flags & SIW_WQE_INLINE)
-		return send->opcode != SIW_OP_READ && send->num_sge <= 1 &&
-		       send->sge[0].length <= SIW_MAX_INLINE;
+		return send->opcode != SIW_OP_READ && send->sge[0].length <= SIW_MAX_INLINE;
 	return send->num_sge <= max_sge;
 }
 
@@ -46,8 +45,8 @@ static bool iwp_send_sum(struct iwp_send *send)
 }
 
 /*
- * An inline request of siw's library has one element, followed by the data. Each field
- * is read once.
+ * An inline request of siw's library has one element, followed by the data, of however many
+ * elements that was made. Each field is read once.
  */
 static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
 			    const struct siw_sqe *sqe, u16 flags)
@@ -58,7 +57,7 @@ static void iwp_send_import(struct iwp_qp *qp, struct iwp_send *send,
 	send->id = READ_ONCE(sqe->id);
 	send->opcode = READ_ONCE(sqe->opcode);
 	send->flags = flags;
-	send->num_sge = READ_ONCE(sqe->num_sge);
+	send->num_sge = flags & SIW_WQE_INLINE ? 1 : READ_ONCE(sqe->num_sge);
 	send->rkey = READ_ONCE(sqe->rkey);
 	send->raddr = READ_ONCE(sqe->raddr);
 	num_sge = flags & SIW_WQE_INLINE ?
@@ -214,7 +213,7 @@ static bool iwp_rq_copy(const struct iwp_rq *rq, u32 ahead, struct siw_rqe *rqe)
 	if (!(iwp_flags_load(&slot->flags) & SIW_WQE_VALID))
 		return false;
 	*rqe = *slot;
-	rqe->num_sge = min_t(u8, rqe->num_sge, rq->max_sge);
+	rqe->num_sge = min_t(u8, READ_ONCE(slot->num_sge), rq->max_sge);
 	return true;
 }
 

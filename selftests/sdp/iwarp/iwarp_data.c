@@ -45,6 +45,39 @@ static void check(struct iwarp_end *e, size_t len, uint64_t seed)
 	check_untouched(e->mem + TO + len, GUARD);
 }
 
+/* Siw's library copies the pieces to one, but still says how many there were. */
+static void send_inline(struct iwarp_end *from, struct iwarp_end *to)
+{
+	struct ibv_sge sge[3];
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_INLINE,
+		.sg_list = sge,
+		.num_sge = ARRAY_SIZE(sge),
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sge); i++)
+		sge[i] = (struct ibv_sge){ iwarp_address(from, FROM + 20 * i), 20, 0 };
+	fill(from, 60, 60);
+	clear(to, 60);
+	CHECK_EQ(iwarp_recv(to, TO, 60, 1), 0);
+	CHECK_EQ(ibv_post_send(from->id->qp, &wr, &bad), 0);
+	CHECK_EQ(iwarp_wait(to->rcq).status, IBV_WC_SUCCESS);
+	check(to, 60, 60);
+	iwarp_expect(from->scq, IBV_WC_SUCCESS);
+}
+
+static void inline_pieces(void)
+{
+	struct iwarp_pair p;
+
+	iwarp_pair_open(&p);
+	send_inline(&p.client, &p.server);
+	send_inline(&p.server, &p.client);
+	iwarp_pair_close(&p);
+}
+
 static void send_one(struct iwarp_end *from, struct iwarp_end *to, size_t len,
 		     int pieces)
 {
@@ -448,6 +481,7 @@ static const struct sdp_case cases[] = {
 	CASE(with_crc, 0),
 	CASE(with_markers, 0),
 	CASE(with_markers_and_crc, CASE_IPV6),
+	CASE(inline_pieces, 0),
 	CASE(many_outstanding, 0),
 	CASE(reads_outstanding, 0),
 	CASE(overrun, 0),
