@@ -54,11 +54,13 @@ static inline struct iwp_cq *iwp_cq(struct ib_cq *ibcq)
  * @ibsrq: the RDMA core's part; first, as the core allocates the structure
  * @rq: requests; queue pairs take them under its lock, whatever locks they hold beside
  * @limit: an event is due when fewer requests are posted; 0 = none is; under the lock
+ * @told: how many requests had been taken when the last event was sent; under the lock
  */
 struct iwp_srq {
 	struct ib_srq ibsrq;
 	struct iwp_rq rq;
 	u32 limit;
+	u32 told;
 };
 
 static inline struct iwp_srq *iwp_srq(struct ib_srq *ibsrq)

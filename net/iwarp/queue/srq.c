@@ -26,9 +26,14 @@ static bool iwp_srq_gets_low(struct iwp_srq *srq)
 	    iwp_flags_load(&rq->ring[last & (rq->size - 1)].flags) & SIW_WQE_VALID)
 		return false;
 	WRITE_ONCE(srq->limit, 0);
+	srq->told = rq->get;
 	return true;
 }
 
+/*
+ * Verbs that end a queue pair, or set the limit, may report from within: as with completions,
+ * a consumer in the kernel must not hold a lock there that its handler takes.
+ */
 static void iwp_srq_report_low(struct iwp_srq *srq)
 {
 	struct ib_event event = {
@@ -72,7 +77,7 @@ bool iwp_srq_take(struct iwp_srq *srq, struct siw_rqe *rqe)
  * The consumer has no other way to know that nothing more completes. It is told once,
  * and not if it is destroying the queue pair.
  *
- * Context: any.
+ * Context: any; calls the consumer's handler, maybe from within its ib_post_send().
  */
 void iwp_srq_leave(struct iwp_qp *qp)
 {
@@ -138,6 +143,7 @@ static int iwp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	spin_lock_init(&srq->rq.lock);
 	srq->rq.size = roundup_pow_of_two(attr->max_wr);
 	srq->rq.max_sge = attr->max_sge;
+	srq->told = srq->rq.get - 1;
 	err = iwp_srq_alloc(srq, udata);
 	if (err)
 		iwp_srq_free(srq);
@@ -146,7 +152,10 @@ static int iwp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	return err;
 }
 
-/* If fewer are posted already, nobody might take the one that would tell. */
+/*
+ * If fewer are posted already, nobody might take the one that would tell. But who was told,
+ * and has taken none since, is not told again: processes are told by the kernel's memory.
+ */
 static int iwp_srq_set_limit(struct iwp_srq *srq, u32 limit)
 {
 	unsigned long flags;
@@ -156,7 +165,7 @@ static int iwp_srq_set_limit(struct iwp_srq *srq, u32 limit)
 		return -EINVAL;
 	spin_lock_irqsave(&srq->rq.lock, flags);
 	WRITE_ONCE(srq->limit, limit);
-	low = iwp_srq_gets_low(srq);
+	low = srq->rq.get != srq->told && iwp_srq_gets_low(srq);
 	spin_unlock_irqrestore(&srq->rq.lock, flags);
 	if (low)
 		iwp_srq_report_low(srq);

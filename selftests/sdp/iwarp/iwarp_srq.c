@@ -259,6 +259,10 @@ static void few_are_left_already(void)
 	CHECK_EQ(share_arm(&s, 1), 0);
 	CHECK_EQ(limit_events(&s), 1);
 	CHECK_EQ(share_query(&s).srq_limit, 0);
+	/* Who knows is not told again. */
+	CHECK_EQ(share_arm(&s, 1), 0);
+	CHECK_EQ(limit_events(&s), 1);
+	CHECK_EQ(share_query(&s).srq_limit, 1);
 	share_post_first(&s, 16);
 	CHECK_EQ(share_arm(&s, 16), 0);
 	CHECK_EQ(limit_events(&s), 1);
