@@ -73,7 +73,7 @@ static void iwp_mr_walk(const struct iwp_mr *mr, u64 addr, size_t len,
 
 /**
  * iwp_mem_walk() - visit the memory of a range
- * @pd: protection domain of the accessing queue pair
+ * @pd: protection domain of the accessing queue pair, or of its shared receive queue
  * @stag: region
  * @addr: address of the first byte
  * @len: number of bytes; if 0 the region is not checked
@@ -110,7 +110,7 @@ enum iwp_mem_err iwp_mem_walk(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 
 /**
  * iwp_mem_check() - check whether a range is accessible now
- * @pd: protection domain of the accessing queue pair
+ * @pd: protection domain of the accessing queue pair, or of its shared receive queue
  * @stag: region
  * @addr: address of the first byte
  * @len: number of bytes
@@ -126,7 +126,7 @@ enum iwp_mem_err iwp_mem_check(struct ib_pd *pd, u32 stag, u64 addr, u32 len,
 
 /**
  * iwp_mem_generation() - get the registration number of an STag
- * @pd: protection domain of the accessing queue pair
+ * @pd: protection domain of the accessing queue pair, or of its shared receive queue
  * @stag: region
  *
  * An access between two calls with the same result was to the memory that the region

@@ -69,7 +69,7 @@ static inline struct iwp_mr *iwp_mr(struct ib_mr *ibmr)
 
 /**
  * struct iwp_sgl - a scatter/gather list
- * @pd: protection domain of the accessing queue pair
+ * @pd: protection domain of the accessing queue pair, or of its shared receive queue
  * @sge: elements
  * @num_sge: number of elements
  * @access: wanted access, IB_ACCESS_*

@@ -133,11 +133,15 @@ static const struct iwp_qp_ops iwp_qp_ops = {
 	.error = iwp_qp_error,
 };
 
-/* Of a queue pair with a shared receive queue nothing is asked about receiving. */
+/*
+ * Of a queue pair with a shared receive queue nothing is asked about receiving. A process's
+ * requests are not for one of the kernel's, whose memory needs no key.
+ */
 static bool iwp_qp_recv_valid(const struct ib_qp *ibqp, const struct ib_qp_init_attr *attr)
 {
 	if (attr->srq)
-		return attr->srq->device == ibqp->device;
+		return attr->srq->device == ibqp->device &&
+		       rdma_is_kernel_res(&attr->srq->res) == rdma_is_kernel_res(&ibqp->res);
 	return attr->cap.max_recv_wr <= IWP_MAX_WR && attr->cap.max_recv_sge <= SIW_MAX_SGE;
 }
 
