@@ -287,7 +287,7 @@ static void deleted_while_listening(void)
 static const struct sdp_case cases[] = {
 	CASE(deleted, 0),
 	CASE(unloaded, 0),
-	CASE(deleted_under_load, 0),
+	CASE(deleted_under_load, CASE_LONG),
 	CASE(deleted_while_listening, 0),
 };
 
