@@ -32,7 +32,7 @@ MAKEFLAGS += --no-print-directory
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps module tools check check-612 check-debug check-faults check-unit check-foreign \
+.PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-unit check-foreign \
 	check-flow check-scale check-apps lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
@@ -84,6 +84,10 @@ check-debug: deps
 ##check-faults: fail each allocation once, in each call, on the debug kernel
 check-faults: deps
 	@TESTS='*_fail_*' SDP_DEBUG_SCALE=1 SDP_TEST_DEADLINE=600 tools/check debug debug-iwarp
+
+##check-races: make calls at the same time, of the same sockets, on the debug kernel
+check-races: deps
+	@TESTS=sdp_races tools/check debug debug-iwarp
 
 ##check-unit: run only what needs no node
 check-unit: deps
