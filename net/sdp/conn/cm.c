@@ -380,9 +380,11 @@ static int sdp_cm_event(struct sdp_conn *conn, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		/*
 		 * With iWARP, the TCP port is in use and does not speak it.  With
-		 * InfiniBand the listener went between its HelloAck and our RTU.
+		 * InfiniBand the listener went between its HelloAck and our RTU, or
+		 * this end could not make its queue pair ready.
 		 */
-		return -ECONNREFUSED;
+		set_bit(SDP_CONN_UNREADY, &conn->link.flags);
+		return event->status == -ENOMEM ? -ENOMEM : -ECONNREFUSED;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return sdp_cm_unreachable(conn);
 	case RDMA_CM_EVENT_REJECTED:

@@ -99,6 +99,8 @@ int sdp_request_answer(struct sdp_conn *child, struct rdma_cm_id *id)
 		sdp_request_await_greeting(child);
 		child->ops->answered(child);
 		err = sdp_request_accept(child, id);
+		if (err)
+			set_bit(SDP_CONN_UNREADY, &child->link.flags);
 	}
 	if (err) {
 		sdp_dbg(&child->sk, "refused: set-up fails with error %d", err);

@@ -56,6 +56,26 @@ static void sdp_conn_withdraw(struct sdp_conn *conn)
 }
 
 /*
+ * What was posted to receive vanishes, and is released with the queue pair.  From RESET there
+ * is no way to the error state, in which it is drained, but from INIT.
+ */
+static void sdp_conn_restart(struct sdp_conn *conn)
+{
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+	struct ib_qp_attr init = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = conn->link.id->port_num,
+	};
+
+	if (!(conn->link.dev->quirks & SDP_QUIRK_RQ_STOPS) ||
+	    !test_bit(SDP_CONN_UNREADY, &conn->link.flags))
+		return;
+	if (!ib_modify_qp(conn->link.qp, &reset, IB_QP_STATE))
+		ib_modify_qp(conn->link.qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			     IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+}
+
+/*
  * When this returns the device has completed all requests, and no others come: posting
  * checks under the socket lock whether the connection has ended, and so has either
  * happened before the lock was acquired here, or does not happen.
@@ -66,6 +86,7 @@ static void sdp_conn_drain(struct sdp_conn *conn)
 	rdma_disconnect(conn->link.id);
 	sdp_lock_sock(&conn->sk);
 	sdp_release_sock(&conn->sk);
+	sdp_conn_restart(conn);
 	ib_drain_qp(conn->link.qp);
 }
 

@@ -27,9 +27,11 @@ static const struct {
 	/*
 	 * Soft-RoCE, when it repeats a message, also registers memory again that
 	 * was registered behind it, and fails.  In Linux 6.1 it forgets an
-	 * invalidation that has to wait, until something else is posted.
+	 * invalidation that has to wait, until something else is posted.  In Linux 6.12
+	 * a queue pair that it could not make ready to receive, for want of memory,
+	 * completes no receive request any more, until it is reset.
 	 */
-	{ RDMA_DRIVER_RXE, SDP_QUIRK_REG_ALONE | SDP_QUIRK_LAZY_INV },
+	{ RDMA_DRIVER_RXE, SDP_QUIRK_REG_ALONE | SDP_QUIRK_LAZY_INV | SDP_QUIRK_RQ_STOPS },
 	/*
 	 * The kernel's software iWARP hands the pages that a peer reads to TCP, which
 	 * sends them again, as they are then, until the peer's TCP acknowledges them:

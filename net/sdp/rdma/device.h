@@ -22,6 +22,7 @@ struct sdp_link;
 #define SDP_QUIRK_REG_ALONE	BIT(0)
 #define SDP_QUIRK_LAZY_INV	BIT(1)
 #define SDP_QUIRK_SENDS_PAGES	BIT(2)
+#define SDP_QUIRK_RQ_STOPS	BIT(3)
 
 /**
  * struct sdp_device - an RDMA device that carries SDP connections

@@ -31,6 +31,7 @@ enum sdp_conn_flag {
 	SDP_CONN_LEAVING,	/* the provider leaves what arrives to reads */
 	SDP_CONN_ARRIVING,	/* something has arrived so */
 	SDP_CONN_LOCAL,		/* the other end is in this kernel, and no device between */
+	SDP_CONN_UNREADY,	/* the queue pair could not be made ready */
 };
 
 /* Something may have been left to reads, or may be. */

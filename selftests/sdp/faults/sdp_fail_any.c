@@ -211,9 +211,40 @@ static void pages_of_devices(void)
 	run_and_undo(run_device_pages, inject_no_more);
 }
 
+/* Either end cannot make its queue pair ready; what is posted there is released all the same. */
+static void run_unready(void)
+{
+	int listener = new_listener(16), fd, err;
+	struct addr to = local_addr(listener);
+	bool own = false, peers = false;
+
+	WAIT_FOR(({
+		fd = new_client(0);
+		inject_in_function("rxe_qp_from_attr", INJECT_SLAB, 50, 1);
+		err = connect(fd, &to.sa, to.len) ? errno : 0;
+		inject_no_more();
+		CHECK(!err || err == ENOMEM || err == ECONNREFUSED);
+		own |= err == ENOMEM;
+		peers |= err == ECONNREFUSED;
+		close(fd);
+		expect_works(listener);
+		own && peers;
+	}));
+	close(listener);
+	WAIT_FOR(!kernel_threads_in("ib_drain_qp"));
+}
+
+static void unready_for_want_of_memory(void)
+{
+	if (over_iwarp())
+		sdp_skip("the devices are not Soft-RoCE's");
+	run_and_undo(run_unready, inject_no_more);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(small_memory, CASE_SDP_ONLY | CASE_LONG),
 	CASE(pages, CASE_SDP_ONLY | CASE_LONG),
+	CASE(unready_for_want_of_memory, CASE_SDP_ONLY | CASE_LONG),
 	CASE(small_memory_of_devices, CASE_SDP_ONLY | CASE_LONG),
 	CASE(pages_of_devices, CASE_SDP_ONLY | CASE_LONG),
 };

@@ -123,50 +123,46 @@ void inject_last(const struct op *op, unsigned int count)
 		one_fault(op, all - i);
 }
 
-/*
- * Where functions are: those of the module that the case is about, and the one of Soft-RoCE
- * whose vmalloc() fails with a trace in the kernel's log.
- */
-static struct range {
+/* Where a function is, or all of a module. */
+struct range {
+	const char *name;
+	bool module;
 	uint64_t start, end;
-} about, rxe_queue;
+};
 
-static void range_add(struct range *r, uint64_t at)
+/* Its vmalloc() fails with a trace in the kernel's log. */
+static struct range rxe_queue = { .name = "rxe_queue_init" };
+
+static void range_see(struct range *r, const char *name, const char *module, uint64_t at)
 {
-	r->start = !r->end || at < r->start ? at : r->start;
-	r->end = at > r->end ? at : r->end;
+	if (r->module && !strcmp(module, r->name)) {
+		r->start = !r->end || at < r->start ? at : r->start;
+		r->end = at > r->end ? at : r->end;
+	} else if (!r->module && r->start && !r->end) {
+		/* It ends where the next one begins. */
+		r->end = at;
+	} else if (!r->module && !strcmp(name, r->name)) {
+		r->start = at;
+	}
 }
 
-static void find_function(const char *module, const char *line)
+static void find_ranges(struct range *r)
 {
-	char name[64], its[64] = "", type;
+	char line[256], name[64], module[64], type;
+	FILE *f = fopen("/proc/kallsyms", "r");
 	uint64_t at;
 
-	if (sscanf(line, "%lx %c %63s [%63[^]]]", &at, &type, name, its) < 3 ||
-	    (type != 't' && type != 'T'))
-		return;
-	if (!strcmp(its, module))
-		range_add(&about, at);
-	/* It ends where the next one begins. */
-	if (rxe_queue.start && !rxe_queue.end)
-		rxe_queue.end = at;
-	if (!strcmp(name, "rxe_queue_init"))
-		rxe_queue.start = at;
-}
-
-static void find_functions(const char *module)
-{
-	char line[256];
-	FILE *f;
-
-	if (about.end)
-		return;
-	f = fopen("/proc/kallsyms", "r");
 	CHECK(f);
-	while (fgets(line, sizeof(line), f))
-		find_function(module, line);
+	while (fgets(line, sizeof(line), f)) {
+		*module = '\0';
+		if (sscanf(line, "%lx %c %63s [%63[^]]]", &at, &type, name, module) < 3 ||
+		    (type != 't' && type != 'T'))
+			continue;
+		range_see(r, name, module, at);
+		range_see(&rxe_queue, name, module, at);
+	}
 	fclose(f);
-	CHECK(about.start && about.start < about.end);
+	CHECK(r->start && r->start < r->end);
 }
 
 static void knob_number(enum inject_kind kind, const char *name, const char *format, uint64_t value)
@@ -177,22 +173,42 @@ static void knob_number(enum inject_kind kind, const char *name, const char *for
 	knob(kind, name, text);
 }
 
-static void knob_stack(enum inject_kind kind, struct range require, struct range reject)
+static void knob_stack(enum inject_kind kind, const struct range *require,
+		       const struct range *reject)
 {
-	knob_number(kind, "require-start", "%#lx", require.start);
-	knob_number(kind, "require-end", "%#lx", require.end);
-	knob_number(kind, "reject-start", "%#lx", reject.start);
-	knob_number(kind, "reject-end", "%#lx", reject.end);
+	knob_number(kind, "require-start", "%#lx", require->start);
+	knob_number(kind, "require-end", "%#lx", require->end);
+	knob_number(kind, "reject-start", "%#lx", reject->start);
+	knob_number(kind, "reject-end", "%#lx", reject->end);
+}
+
+/* A case asks for one range only; to look for it takes a while. */
+static void inject_below(const char *name, bool module, enum inject_kind kind,
+			 unsigned int percent, unsigned int times)
+{
+	static struct range about;
+
+	if (!about.name) {
+		about = (struct range){ .name = name, .module = module };
+		find_ranges(&about);
+	}
+	CHECK(!strcmp(about.name, name));
+	fail_all();
+	knob_stack(kind, &about, &rxe_queue);
+	knob_number(kind, "times", "%lu", times);
+	knob_number(kind, "probability", "%lu", percent);
 }
 
 void inject_in_module(const char *module, enum inject_kind kind, unsigned int percent,
 		      unsigned int times)
 {
-	fail_all();
-	find_functions(module);
-	knob_stack(kind, about, rxe_queue);
-	knob_number(kind, "times", "%lu", times);
-	knob_number(kind, "probability", "%lu", percent);
+	inject_below(module, true, kind, percent, times);
+}
+
+void inject_in_function(const char *function, enum inject_kind kind, unsigned int percent,
+			unsigned int times)
+{
+	inject_below(function, false, kind, percent, times);
 }
 
 unsigned int inject_left(enum inject_kind kind)
@@ -206,10 +222,11 @@ unsigned int inject_left(enum inject_kind kind)
 
 void inject_no_more(void)
 {
+	static const struct range all = { .end = UINT64_MAX }, none;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		knob(i, "probability", "0");
-		knob_stack(i, (struct range){ .end = UINT64_MAX }, (struct range){});
+		knob_stack(i, &all, &none);
 	}
 }

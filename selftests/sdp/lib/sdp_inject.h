@@ -62,6 +62,9 @@ enum inject_kind {
  */
 void inject_in_module(const char *module, enum inject_kind kind, unsigned int percent,
 		      unsigned int times);
+/* The same below one function, of whatever module. */
+void inject_in_function(const char *function, enum inject_kind kind, unsigned int percent,
+			unsigned int times);
 /* How many of these are left. */
 unsigned int inject_left(enum inject_kind kind);
 void inject_no_more(void);
