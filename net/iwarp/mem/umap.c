@@ -59,7 +59,8 @@ int iwp_queue_alloc(struct iwp_queue *queue, size_t bytes,
 
 	queue->bytes = PAGE_ALIGN(bytes);
 	queue->entry = NULL;
-	queue->mem = __vmalloc(queue->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	/* How much it is, is for a process to say. */
+	queue->mem = __vmalloc(queue->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!queue->mem)
 		return -ENOMEM;
 	if (!udata)

@@ -141,7 +141,7 @@ void iwp_hold_alloc(struct iwp_qp *qp)
 
 	if (!qp->rx.hold.waiting || spill->mem)
 		return;
-	spill->mem = kvmalloc(IWP_SPILL_SIZE, GFP_KERNEL_ACCOUNT);
+	spill->mem = kvmalloc(IWP_SPILL_SIZE, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	qp->rx.hold.no_memory = !spill->mem;
 	if (spill->mem)
 		spill->size = IWP_SPILL_SIZE;
