@@ -54,79 +54,59 @@ static void end(void)
 	munmap(mem, LEN);
 }
 
-/* What the call has made. */
+/**
+ * struct kind - a kind of object
+ * @create: makes one; NULL and errno if it fails
+ * @destroy: its end; 0, or an errno
+ */
+struct kind {
+	void *(*create)(void);
+	int (*destroy)(void *object);
+};
+
+static const struct kind *kind;
 static void *made;
 
-static long call_alloc_pd(struct scene *s)
+static long call_create(struct scene *s)
 {
 	(void)s;
-	made = ibv_alloc_pd(ctx);
+	made = kind->create();
 	return made ? 0 : -1;
 }
 
-static void after_alloc_pd(struct scene *s, long ret)
+static void after_create(struct scene *s, long ret)
 {
 	if (ret < 0)
-		CHECK_OK(call_alloc_pd(s));
-	CHECK_EQ(ibv_dealloc_pd(made), 0);
+		CHECK_OK(call_create(s));
+	CHECK_EQ(kind->destroy(made), 0);
 }
 
-static void alloc_pd(void)
+static void try_kind(const struct kind *wanted)
 {
-	static const struct op op = { .call = call_alloc_pd, .after = after_alloc_pd };
+	static const struct op op = { .call = call_create, .after = after_create };
 
 	begin();
+	kind = wanted;
 	CHECK(inject_each(&op));
 	end();
 }
 
-static long call_create_cq(struct scene *s)
+static void *new_pd(void)
 {
-	(void)s;
-	made = ibv_create_cq(ctx, ENTRIES, NULL, NULL, 0);
-	return made ? 0 : -1;
+	return ibv_alloc_pd(ctx);
 }
 
-static void after_create_cq(struct scene *s, long ret)
+static void *new_cq(void)
 {
-	if (ret < 0)
-		CHECK_OK(call_create_cq(s));
-	CHECK_EQ(ibv_destroy_cq(made), 0);
+	return ibv_create_cq(ctx, ENTRIES, NULL, NULL, 0);
 }
 
-static void create_cq(void)
+static void *new_mr(void)
 {
-	static const struct op op = { .call = call_create_cq, .after = after_create_cq };
-
-	begin();
-	CHECK(inject_each(&op));
-	end();
+	return ibv_reg_mr(pd, mem, LEN, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static long call_reg_mr(struct scene *s)
-{
-	(void)s;
-	made = ibv_reg_mr(pd, mem, LEN, IBV_ACCESS_LOCAL_WRITE);
-	return made ? 0 : -1;
-}
-
-static void after_reg_mr(struct scene *s, long ret)
-{
-	if (ret < 0)
-		CHECK_OK(call_reg_mr(s));
-	CHECK_EQ(ibv_dereg_mr(made), 0);
-}
-
-static void reg_mr(void)
-{
-	static const struct op op = { .call = call_reg_mr, .after = after_reg_mr };
-
-	begin();
-	CHECK(inject_each(&op));
-	end();
-}
-
-static long call_create_qp(struct scene *s)
+static void *new_qp(void)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = cq,
@@ -140,51 +120,34 @@ static long call_create_qp(struct scene *s)
 		.qp_type = IBV_QPT_RC,
 	};
 
-	(void)s;
-	made = ibv_create_qp(pd, &attr);
-	return made ? 0 : -1;
+	return ibv_create_qp(pd, &attr);
 }
 
-static void after_create_qp(struct scene *s, long ret)
-{
-	if (ret < 0)
-		CHECK_OK(call_create_qp(s));
-	CHECK_EQ(ibv_destroy_qp(made), 0);
-}
-
-static void create_qp(void)
-{
-	static const struct op op = { .call = call_create_qp, .after = after_create_qp };
-
-	begin();
-	CHECK(inject_each(&op));
-	end();
-}
-
-static long call_create_srq(struct scene *s)
+static void *new_srq(void)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = ENTRIES, .max_sge = 1 } };
 
-	(void)s;
-	made = ibv_create_srq(pd, &attr);
-	return made ? 0 : -1;
+	return ibv_create_srq(pd, &attr);
 }
 
-static void after_create_srq(struct scene *s, long ret)
-{
-	if (ret < 0)
-		CHECK_OK(call_create_srq(s));
-	CHECK_EQ(ibv_destroy_srq(made), 0);
+#define CREATES(name, create, type, destroy)				\
+static int end_of_##name(void *object)					\
+{									\
+	return destroy((type *)object);					\
+}									\
+									\
+static void name(void)							\
+{									\
+	static const struct kind its = { create, end_of_##name };	\
+									\
+	try_kind(&its);							\
 }
 
-static void create_srq(void)
-{
-	static const struct op op = { .call = call_create_srq, .after = after_create_srq };
-
-	begin();
-	CHECK(inject_each(&op));
-	end();
-}
+CREATES(alloc_pd, new_pd, struct ibv_pd, ibv_dealloc_pd)
+CREATES(create_cq, new_cq, struct ibv_cq, ibv_destroy_cq)
+CREATES(reg_mr, new_mr, struct ibv_mr, ibv_dereg_mr)
+CREATES(create_qp, new_qp, struct ibv_qp, ibv_destroy_qp)
+CREATES(create_srq, new_srq, struct ibv_srq, ibv_destroy_srq)
 
 static const struct sdp_case cases[] = {
 	CASE(alloc_pd, CASE_LONG),

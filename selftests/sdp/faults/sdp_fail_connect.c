@@ -12,12 +12,6 @@
 #include "sdp_inject.h"
 #include "sdp_transfer.h"
 
-static void end_pair(struct scene *s)
-{
-	exchange(s->p.client, s->p.server, SCENE_LEN);
-	close_pair(s->p);
-}
-
 /* ---- sockets ---- */
 
 static long call_socket(struct scene *s)
@@ -86,7 +80,7 @@ static void after_listen(struct scene *s, long ret)
 	s->p.client = connect_to(s->fd);
 	s->p.server = CHECK_OK(accept(s->fd, NULL, NULL));
 	close(s->fd);
-	end_pair(s);
+	scene_end(s);
 }
 
 static void begin_to_listen(void)
@@ -110,31 +104,14 @@ static long call_connect(struct scene *s)
 	return connect(s->fd, &s->address.sa, s->address.len);
 }
 
-static bool is_peer_of(int server, int client)
-{
-	struct addr own = local_addr(client), peer = { .len = sizeof(peer.ss) };
-
-	return !getpeername(server, &peer.sa, &peer.len) && same_addr(&own, &peer);
-}
-
-/* There may be attempts before it that have failed. */
-static int accept_peer_of(struct scene *s)
-{
-	int server;
-
-	while (!is_peer_of(server = CHECK_OK(accept(s->listener, NULL, NULL)), s->fd))
-		close(server);
-	return server;
-}
-
 static void after_connect(struct scene *s, long ret)
 {
 	if (ret < 0)
 		CHECK_OK(call_connect(s));
 	s->p.client = s->fd;
-	s->p.server = accept_peer_of(s);
+	s->p.server = accept_peer_of(s->listener, s->fd);
 	close(s->listener);
-	end_pair(s);
+	scene_end(s);
 }
 
 static void connect_waits(void)
@@ -196,7 +173,7 @@ static void after_accept(struct scene *s, long ret)
 		ret = CHECK_OK(call_accept(s));
 	close(s->listener);
 	if (ret >= 0) {
-		end_pair(s);
+		scene_end(s);
 		return;
 	}
 	wait_poll(s->p.client, POLLIN);
@@ -209,12 +186,6 @@ static void accept_one(void)
 	static const struct op op = { make_waiting, call_accept, after_accept };
 
 	CHECK(inject_each(&op));
-}
-
-static void make_pair(struct scene *s)
-{
-	s->p = new_pair();
-	pattern_fill(s->buf, SCENE_LEN, SEED_UP, 0);
 }
 
 static long call_shutdown(struct scene *s)
@@ -233,7 +204,7 @@ static void after_shutdown(struct scene *s, long ret)
 
 static void shut_down(void)
 {
-	static const struct op op = { make_pair, call_shutdown, after_shutdown };
+	static const struct op op = { scene_pair, call_shutdown, after_shutdown };
 
 	inject_each(&op);
 }
@@ -250,12 +221,6 @@ static void after_close(struct scene *s, long ret)
 	close(s->p.server);
 }
 
-static void make_written(struct scene *s)
-{
-	make_pair(s);
-	send_pattern(s->p.client, SEED_UP, 0, SCENE_LEN, SCENE_LEN);
-}
-
 static void after_close_written(struct scene *s, long ret)
 {
 	int err = 0;
@@ -268,8 +233,8 @@ static void after_close_written(struct scene *s, long ret)
 
 static void close_one(void)
 {
-	static const struct op idle = { make_pair, call_close, after_close };
-	static const struct op written = { make_written, call_close, after_close_written };
+	static const struct op idle = { scene_pair, call_close, after_close };
+	static const struct op written = { scene_written, call_close, after_close_written };
 
 	CHECK(inject_each(&idle));
 	CHECK(inject_each(&written));

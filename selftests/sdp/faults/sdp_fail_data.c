@@ -22,24 +22,6 @@
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
-static void end_pair(struct scene *s)
-{
-	exchange(s->p.client, s->p.server, SCENE_LEN);
-	close_pair(s->p);
-}
-
-static void make_pair(struct scene *s)
-{
-	s->p = new_pair();
-	pattern_fill(s->buf, SCENE_LEN, SEED_UP, 0);
-}
-
-static void make_written(struct scene *s)
-{
-	make_pair(s);
-	send_pattern(s->p.client, SEED_UP, 0, SCENE_LEN, SCENE_LEN);
-}
-
 /* What was taken arrives, and then the rest. */
 static void after_send(struct scene *s, long ret)
 {
@@ -48,7 +30,7 @@ static void after_send(struct scene *s, long ret)
 	CHECK(n <= SCENE_LEN);
 	write_all(s->p.client, s->buf + n, SCENE_LEN - n);
 	recv_pattern(s->p.server, SEED_UP, 0, SCENE_LEN, SCENE_LEN);
-	end_pair(s);
+	scene_end(s);
 }
 
 static long call_send(struct scene *s)
@@ -68,14 +50,14 @@ static long call_sendmsg(struct scene *s)
 
 static void send_some(void)
 {
-	static const struct op op = { make_pair, call_send, after_send };
+	static const struct op op = { scene_pair, call_send, after_send };
 
 	CHECK(inject_each(&op));
 }
 
 static void send_pieces(void)
 {
-	static const struct op op = { make_pair, call_sendmsg, after_send };
+	static const struct op op = { scene_pair, call_sendmsg, after_send };
 
 	CHECK(inject_each(&op));
 }
@@ -86,7 +68,7 @@ static void after_recv(struct scene *s, long ret)
 
 	pattern_verify(s->buf, n, SEED_UP, 0);
 	recv_pattern(s->p.server, SEED_UP, n, SCENE_LEN - n, SCENE_LEN);
-	end_pair(s);
+	scene_end(s);
 }
 
 static long call_recv(struct scene *s)
@@ -96,7 +78,7 @@ static long call_recv(struct scene *s)
 
 static void make_arrived(struct scene *s)
 {
-	make_written(s);
+	scene_written(s);
 	wait_inq(s->p.server, SCENE_LEN);
 }
 
@@ -117,7 +99,7 @@ static void after_peek(struct scene *s, long ret)
 	if (ret > 0)
 		pattern_verify(s->buf, ret, SEED_UP, 0);
 	recv_pattern(s->p.server, SEED_UP, 0, SCENE_LEN, SCENE_LEN);
-	end_pair(s);
+	scene_end(s);
 }
 
 static void peek_some(void)
@@ -139,7 +121,7 @@ static int file_of(const unsigned char *buf)
 
 static void make_file(struct scene *s)
 {
-	make_pair(s);
+	scene_pair(s);
 	s->fd = file_of(s->buf);
 }
 
@@ -231,7 +213,7 @@ static void after_write_long(struct scene *s, long ret)
 	write_all(s->p.client, memory_sent + n, LONG - n);
 	thread_join(thread);
 	munmap(memory_sent, LONG);
-	end_pair(s);
+	scene_end(s);
 }
 
 static void write_zsdp(void)
@@ -253,7 +235,7 @@ static void write_azsdp(void)
 static void after_any(struct scene *s, long ret)
 {
 	(void)ret;
-	end_pair(s);
+	scene_end(s);
 }
 
 static long call_info(struct scene *s)
@@ -281,9 +263,9 @@ static long call_outq(struct scene *s)
 static void ask(void)
 {
 	static const struct op ops[] = {
-		{ make_pair, call_info, after_any },
-		{ make_pair, call_poll, after_any },
-		{ make_pair, call_outq, after_any },
+		{ scene_pair, call_info, after_any },
+		{ scene_pair, call_poll, after_any },
+		{ scene_pair, call_outq, after_any },
 	};
 	size_t i;
 
@@ -313,7 +295,7 @@ static long call_set(struct scene *s)
 
 static void set(void)
 {
-	static const struct op op = { make_pair, call_set, after_any };
+	static const struct op op = { scene_pair, call_set, after_any };
 
 	for (chosen = 0; chosen < ARRAY_SIZE(options); chosen++)
 		inject_each(&op);
@@ -342,7 +324,7 @@ static long call_show(struct scene *s)
 
 static void show(void)
 {
-	static const struct op op = { make_pair, call_show, after_any };
+	static const struct op op = { scene_pair, call_show, after_any };
 
 	for (chosen = 0; chosen < ARRAY_SIZE(shown); chosen++)
 		inject_each(&op);

@@ -8,6 +8,7 @@
 
 #include "sdp_inject.h"
 #include "sdp_memory.h"
+#include "sdp_transfer.h"
 
 /* More than any call meets. */
 #define MOST	5000
@@ -121,6 +122,40 @@ void inject_last(const struct op *op, unsigned int count)
 	CHECK(all > count);
 	for (i = 0; i < count; i++)
 		one_fault(op, all - i);
+}
+
+void scene_pair(struct scene *s)
+{
+	s->p = new_pair();
+	pattern_fill(s->buf, SCENE_LEN, SEED_UP, 0);
+}
+
+void scene_written(struct scene *s)
+{
+	scene_pair(s);
+	send_pattern(s->p.client, SEED_UP, 0, SCENE_LEN, SCENE_LEN);
+}
+
+void scene_end(struct scene *s)
+{
+	exchange(s->p.client, s->p.server, SCENE_LEN);
+	close_pair(s->p);
+}
+
+static bool is_peer_of(int server, int client)
+{
+	struct addr own = local_addr(client), peer = { .len = sizeof(peer.ss) };
+
+	return !getpeername(server, &peer.sa, &peer.len) && same_addr(&own, &peer);
+}
+
+int accept_peer_of(int listener, int client)
+{
+	int server;
+
+	while (!is_peer_of(server = CHECK_OK(accept(listener, NULL, NULL)), client))
+		close(server);
+	return server;
 }
 
 /* Where a function is, or all of a module. */

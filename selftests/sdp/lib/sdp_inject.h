@@ -39,6 +39,14 @@ struct op {
 	void (*after)(struct scene *s, long ret);
 };
 
+/* What most are prepared with: a connection, over which @buf is to go, or has gone. */
+void scene_pair(struct scene *s);
+void scene_written(struct scene *s);
+/* The connection works, and is closed. */
+void scene_end(struct scene *s);
+/* The other end of a client; attempts before it that have failed are closed. */
+int accept_peer_of(int listener, int client);
+
 /*
  * Calls it once with each fault that it meets, and once without, each time in a new scene;
  * returns how many faults it meets.  Skips where the kernel injects none.
