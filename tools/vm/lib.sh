@@ -28,6 +28,16 @@ fetch_deb() {
 	printf '%s\n' "$deb"
 }
 
+# The package with a kernel's image. Debian's archive has an image that is not signed yet
+# some days before the signed one; nodes do not ask who has signed it.
+# image_package RELEASE
+image_package() {
+	local pkg=linux-image-$1
+	[ -n "$(apt-cache show "$pkg" 2> /dev/null)" ] || [ -z "$(apt-cache show "$pkg-unsigned" 2> /dev/null)" ] ||
+		pkg+=-unsigned
+	printf '%s\n' "$pkg"
+}
+
 # Unpack a package once and print the directory.
 # unpack_deb PACKAGE
 unpack_deb() {

@@ -44,7 +44,7 @@ def _stock_kernel(series):
     if not re.fullmatch(r"\d+\.\d+", series):
         raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12, or 'debug'")
     release = newest_headers(series)
-    root = _ask_shell(f"unpack_deb linux-image-{release}")
+    root = _ask_shell(f'unpack_deb "$(image_package {release})"')
     modules = root / "lib/modules" / release
     if not (modules / "modules.dep").exists():
         subprocess.run(["depmod", "-b", root, release], check=True)
