@@ -20,6 +20,10 @@ APPS ?=
 ROUNDS ?= 1
 FORM ?= table
 
+# How many changes make mutate tries, and which ones.
+COUNT ?= 300
+SEED ?= 1
+
 # Where a module is installed for: the running kernel, unless told otherwise.
 KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
@@ -33,7 +37,7 @@ endif
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-unit check-foreign \
-	check-flow check-scale check-apps lint \
+	coverage mutate check-flow check-scale check-apps lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -51,6 +55,7 @@ help:
 	@echo "  APPS=redis       run only these programs with make check-apps"
 	@echo "  ROUNDS=5         run each of them so often, for its figures; FORM=json for a program"
 	@echo "  FIGURE=4b        measure only this figure; tools/bench/bench --help names them"
+	@echo "  COUNT=300 SEED=1 change so much with make mutate, and which"
 	@echo "  CRC=1            measure with the checksum that Soft-RoCE computes in software"
 	@echo "  V=1              show the commands"
 	@echo "Logs of the nodes are kept in $(BUILD)/vm, results in $(BUILD)/results."
@@ -85,9 +90,19 @@ check-debug: deps
 check-faults: deps
 	@TESTS='*_fail_*' SDP_DEBUG_SCALE=1 SDP_TEST_DEADLINE=600 tools/check debug debug-iwarp
 
-##check-races: make calls at the same time, of the same sockets, on the debug kernel
+##check-races: make calls at the same time, of the same sockets; on two kernels
 check-races: deps
-	@TESTS=sdp_races tools/check debug debug-iwarp
+	@TESTS=sdp_races tools/check debug debug-iwarp kcsan kcsan-iwarp
+
+##coverage: say what the tests make the modules run, and what not
+coverage: deps
+	@rm -rf $(BUILD)/results/kselftest-gcov*
+	@SDP_COVERAGE=1 SDP_RUN_LIMIT=10000 tools/check gcov gcov-iwarp; \
+		tools/quality/coverage --results $(BUILD)/results
+
+##mutate: change the modules, COUNT times, and see whether the tests notice
+mutate: deps
+	@tools/quality/mutate --count $(COUNT) --seed $(SEED)
 
 ##check-unit: run only what needs no node
 check-unit: deps

@@ -9,7 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 REPO = pathlib.Path(__file__).resolve().parents[2]
 # Where tests are, and where what they test is.
-SUITES = {"bed": "tools/vm", "bench": "tools/bench"}
+SUITES = {"bed": "tools/vm", "bench": "tools/bench", "quality": "tools/quality"}
 
 
 def _cases(suite):

@@ -9,6 +9,10 @@ import subprocess
 from . import BED, BedError
 
 
+# Those that are built here, each for another kind of mistake.
+DEBUG_KERNELS = ("debug", "kcsan", "gcov")
+
+
 @dataclasses.dataclass(frozen=True)
 class Kernel:
     """A kernel that can be booted and built against."""
@@ -21,8 +25,8 @@ class Kernel:
 
 
 def find(name):
-    """Return the kernel called NAME: "debug", or a series such as "6.1"."""
-    return _debug_kernel() if name == "debug" else _stock_kernel(name)
+    """Return the kernel called NAME: one of DEBUG_KERNELS, or a series such as "6.1"."""
+    return _debug_kernel(name) if name in DEBUG_KERNELS else _stock_kernel(name)
 
 
 def siw(name):
@@ -42,7 +46,8 @@ def newest_headers(series):
 
 def _stock_kernel(series):
     if not re.fullmatch(r"\d+\.\d+", series):
-        raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12, or 'debug'")
+        raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12,"
+                       f" or one of {', '.join(DEBUG_KERNELS)}")
     release = newest_headers(series)
     root = _ask_shell(f'unpack_deb "$(image_package {release})"')
     modules = root / "lib/modules" / release
@@ -57,8 +62,8 @@ def _stock_kernel(series):
     )
 
 
-def _debug_kernel():
-    build = _run_for_path([BED / "build-debug-kernel"])
+def _debug_kernel(name):
+    build = _run_for_path([BED / "build-debug-kernel", name])
     release = (build / "include/config/kernel.release").read_text(encoding="ascii").strip()
     return Kernel(
         release=release,

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Counts of several programs, and what is said of them."""
+
+import pathlib
+import tempfile
+import unittest
+
+from sdpquality import counts, reasons, report
+
+
+def _line(number, count, *branches, function="f"):
+    return {"line_number": number, "count": count, "function_name": function,
+            "branches": [{"count": n} for n in branches]}
+
+
+def _file(*lines):
+    file = counts.File()
+    for line in lines:
+        file.add_line(line)
+    return file
+
+
+class Counts(unittest.TestCase):
+    """What is added to what."""
+
+    def test_programs_add_up(self):
+        """A line is run if one of them runs it; a branch is taken so, too."""
+        total = counts.merged([{"a.c": _file(_line(1, 0, 0, 0), _line(2, 3))},
+                               {"a.c": _file(_line(1, 2, 2, 0), _line(2, 0)), "b.c": _file(_line(9, 0))}])
+        self.assertEqual(report.figures(total["a.c"]),
+                         {"lines": 2, "lines_run": 2, "branches": 2, "branches_taken": 1})
+        self.assertEqual(report.figures(total["b.c"])["lines_run"], 0)
+
+    def test_inlined_copies_are_one_line(self):
+        """Wherever the compiler has put them."""
+        file = _file(_line(4, 0, 0, 0), _line(4, 7, 0, 7), _line(4, 1, 1))
+        self.assertEqual(report.figures(file), {"lines": 1, "lines_run": 1, "branches": 2, "branches_taken": 1})
+
+    def test_rooms(self):
+        """A folder has the sum of its files."""
+        rooms, total = report.by_room({"net/x/a.c": _file(_line(1, 1)), "net/x/b.c": _file(_line(1, 0)),
+                                       "net/y/c.c": _file(_line(1, 1))})
+        self.assertEqual((rooms["net/x"]["lines"], rooms["net/x"]["lines_run"]), (2, 1))
+        self.assertEqual((total["lines"], total["lines_run"]), (3, 2))
+
+
+class Unrun(unittest.TestCase):
+    """Lines that nothing runs."""
+
+    def test_the_reason_of_each(self):
+        """By file, function, and what is in the line; what names nothing is known."""
+        known = reasons.Reasons('# comment\na.c f:"kfree" no memory\nb.c * never\n')
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "a.c").write_text("\tkfree(x);\n\treturn;\n", encoding="utf-8")
+            unrun = report.Unrun({"a.c": _file(_line(1, 0), _line(2, 0))}, known, root)
+        self.assertEqual([(e["line"], e["reason"]) for e in unrun.with_reason], [(1, "no memory")])
+        self.assertEqual([e["line"] for e in unrun.without], [2])
+        self.assertEqual(known.unused(), ["b.c * never"])
+
+    def test_a_reason_without_a_function(self):
+        """Is a mistake that is named."""
+        with self.assertRaisesRegex(SystemExit, "line 1"):
+            reasons.Reasons("a.c\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

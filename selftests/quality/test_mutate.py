@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Changes that are made to C code, and which of them are tried."""
+
+import pathlib
+import tempfile
+import unittest
+
+from sdpquality import choose, operators
+
+_CODE = """\
+/* if (a < b) */
+static int take(struct thing *t, int len)
+{
+	spin_lock(&t->lock);
+	/* len < 0: never */
+	if (len < t->room)
+		goto out;
+	smp_mb();
+	thing_wake(t);
+	trace_thing(t);
+	thing_put(t);
+out:
+	spin_unlock(&t->lock);
+	return true;
+}
+"""
+
+
+def _changes(code):
+    return {(m.operator, m.apply(code)) for m in operators.of_file("net/x/a.c", code)}
+
+
+class Operators(unittest.TestCase):
+    """What is changed, and what is not."""
+
+    def _expect(self, operator, *replacements):
+        changed = _CODE
+        for old, new in replacements:
+            self.assertIn(old, changed)
+            changed = changed.replace(old, new)
+        self.assertIn((operator, changed), _changes(_CODE))
+
+    def test_a_comparison(self):
+        """The next one."""
+        self._expect("compare", ("if (len < t", "if (len <= t"))
+
+    def test_a_check(self):
+        """Of which nothing follows any more."""
+        self._expect("check", ("if (len < t->room)", "if (false && (len < t->room))"))
+
+    def test_calls_by_what_they_do(self):
+        """Each is gone."""
+        self._expect("barrier", ("smp_mb();", ";"))
+        self._expect("wake", ("thing_wake(t);", ";"))
+        self._expect("release", ("thing_put(t);", ";"))
+
+    def test_a_lock_goes_with_its_release(self):
+        """Or everything would hang."""
+        self._expect("lock", ("spin_lock(&t->lock);", ";"), ("spin_unlock(&t->lock);", ";"))
+
+    def test_truth(self):
+        """Becomes a lie."""
+        self._expect("truth", ("return true;", "return false;"))
+
+    def test_nothing_else(self):
+        """No comment, nothing outside of functions, nothing that only tells of something."""
+        self.assertEqual(len(_changes(_CODE)), 7)
+
+    def test_another_file(self):
+        """Is not changed by mistake."""
+        change = operators.of_file("net/x/a.c", _CODE)[0]
+        with self.assertRaises(ValueError):
+            change.apply(_CODE.replace("lock", "mutex"))
+
+
+class Choice(unittest.TestCase):
+    """Which changes, and which programs."""
+
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.root = pathlib.Path(self._folder.name)
+        for room in ("one", "two"):
+            (self.root / "net/x" / room).mkdir(parents=True)
+            (self.root / "net/x" / room / "a.c").write_text(_CODE * 5, encoding="utf-8")
+
+    def test_rooms_and_operators_take_turns(self):
+        """So that fourteen changes are seven of each room."""
+        chosen = choose.sample(self.root, 14, seed=3)
+        self.assertEqual(len({(m.file, m.operator) for m in chosen}), 14)
+
+    def test_the_seed_decides(self):
+        """The same again, and others."""
+        first = choose.sample(self.root, 20, seed=1)
+        self.assertEqual(first, choose.sample(self.root, 20, seed=1))
+        self.assertNotEqual(first, choose.sample(self.root, 20, seed=2))
+
+    def test_programs_that_run_it(self):
+        """The quickest first, those of the devices that most have, none that cannot be used."""
+        path = self.root / "programs.json"
+        path.write_text("""[
+            {"name": "slow", "lane": "", "seconds": 90, "files": {"net/x/a.c": [6]}},
+            {"name": "quick", "lane": "", "seconds": 2, "files": {"net/x/a.c": [6, 7]}},
+            {"name": "iwarp", "lane": "-iwarp", "seconds": 1, "files": {"net/x/a.c": [6]}},
+            {"name": "other", "lane": "", "seconds": 1, "files": {"net/x/a.c": [7]}},
+            {"name": "x_fail_y", "lane": "", "seconds": 1, "files": {"net/x/a.c": [6]}},
+            {"name": "long", "lane": "", "seconds": 100, "files": {"net/x/a.c": [6]}}]""", encoding="utf-8")
+        change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
+        self.assertEqual(choose.Programs(path).that_run(change), ("", ["quick", "slow"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

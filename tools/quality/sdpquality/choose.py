@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which changes are tried, and which test programs could notice each."""
+
+import json
+import random
+import re
+
+from . import operators
+
+# Only checkers notice that something is not locked, or never released.
+_FOR_CHECKERS = {"lock", "release", "barrier"}
+_PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
+                   r"|^net/iwarp/wire/")
+# What is tried on one change is not to take longer than this, if there is a choice.
+_SECONDS = 120
+# Needs what stock kernels have not, or more than one node, or much longer.
+_UNSUITABLE = re.compile(r"(_fail_|_rerun|_two_node|\.b$|^leaks)")
+
+
+def is_pure(file):
+    """Whether unit tests compile FILE for user space."""
+    return bool(_PURE.match(file))
+
+
+def kernel_for(mutation):
+    """Return the kernel whose tests would notice soonest."""
+    return "debug" if mutation.operator in _FOR_CHECKERS else "6.1"
+
+
+def sample(root, count, seed):
+    """Return COUNT changes: rooms and operators take turns, so that none is left out."""
+    groups = {}
+    for path in sorted((root / "net").rglob("*.c")):
+        file = str(path.relative_to(root))
+        for mutation in operators.of_file(file, path.read_text(encoding="utf-8")):
+            groups.setdefault((str(path.parent.relative_to(root)), mutation.operator), []).append(mutation)
+    dice = random.Random(seed)
+    queues = [dice.sample(found, len(found)) for _, found in sorted(groups.items())]
+    dice.shuffle(queues)
+    chosen = []
+    while len(chosen) < count and any(queues):
+        chosen += [queue.pop() for queue in queues if queue]
+    return chosen[:count]
+
+
+class Programs:
+    """What the coverage of each test program says of it."""
+
+    def __init__(self, path):
+        self._programs = json.loads(path.read_text(encoding="utf-8"))
+
+    def that_run(self, mutation):
+        """Return (lane suffix, names) of programs that run the changed lines, the quickest first."""
+        wanted = {number for number, _, _ in mutation.lines}
+        found = [(p["seconds"], p["lane"], p["name"]) for p in self._programs
+                 if not _UNSUITABLE.search(p["name"]) and wanted & set(p["files"].get(mutation.file, []))]
+        return _within(sorted(found))
+
+
+def _within(found):
+    if not found:
+        return "", []
+    # One boot for all: the devices that most of them have.
+    lanes = [lane for _, lane, _ in found]
+    lane = max(set(lanes), key=lanes.count)
+    names, seconds = [], 0
+    for took, where, name in found:
+        if where == lane and (not names or seconds + took <= _SECONDS):
+            names.append(name)
+            seconds += took
+    return lane, names

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Why a line is not run by any test: a list that people keep."""
+
+import fnmatch
+import re
+
+
+class Reasons:
+    """Lines of "FILE FUNCTION[:TEXT] REASON"; names are shell patterns, TEXT is in the line."""
+
+    def __init__(self, text):
+        self._entries = [self._parse(number, line) for number, line in enumerate(text.splitlines(), 1)
+                         if line.strip() and not line.startswith("#")]
+        self._used = set()
+
+    @staticmethod
+    def _parse(number, line):
+        found = re.fullmatch(r"(\S+)\s+([^\s:]+)(?::\"([^\"]+)\")?\s+(\S.*)", line)
+        if not found:
+            raise SystemExit(f"uncovered: line {number}: not 'FILE FUNCTION[:\"TEXT\"] REASON': {line}")
+        return found.groups()
+
+    def of(self, file, function, source):
+        """Return the reason for a line of FILE in FUNCTION whose text is SOURCE, or None."""
+        for entry in self._entries:
+            in_file, in_function, text, reason = entry
+            if fnmatch.fnmatch(file, in_file) and fnmatch.fnmatch(function, in_function) \
+                    and (text is None or text in source):
+                self._used.add(entry)
+                return reason
+        return None
+
+    def unused(self):
+        """Return what names no line that is not run: it has a test now, or a new name."""
+        return [" ".join(part for part in entry if part) for entry in self._entries
+                if entry not in self._used]
+
+
+def load(path):
+    """Return the reasons that a file names."""
+    return Reasons(path.read_text(encoding="utf-8"))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Shares of lines and branches, for people and for programs."""
+
+import collections
+import json
+import pathlib
+
+
+def _share(done, total):
+    return 100 * done / total if total else 100.0
+
+
+def figures(file):
+    """Return what was run of a File, and how much there is."""
+    branches = [count for counts in file.branches.values() for count in counts]
+    return {"lines": len(file.lines), "lines_run": sum(n > 0 for n in file.lines.values()),
+            "branches": len(branches), "branches_taken": sum(n > 0 for n in branches)}
+
+
+def by_room(files):
+    """Add the figures of all files of a folder; a second result is of all of them."""
+    rooms, total = collections.defaultdict(collections.Counter), collections.Counter()
+    for name, file in files.items():
+        room = str(pathlib.PurePath(name).parent)
+        for where in (rooms[room], total):
+            where.update(figures(file))
+    return dict(sorted(rooms.items())), total
+
+
+def _row(name, of):
+    return (f"{name:<24} {of['lines']:>6} {_share(of['lines_run'], of['lines']):>6.1f} %"
+            f" {of['branches']:>8} {_share(of['branches_taken'], of['branches']):>6.1f} %")
+
+
+def table(files):
+    """Return the shares of each folder, as lines of text."""
+    rooms, total = by_room(files)
+    head = f"{'':<24} {'lines':>6} {'run':>8} {'branches':>8} {'taken':>8}"
+    return [head, *(_row(name, of) for name, of in rooms.items()), _row("all", total)]
+
+
+class Unrun:
+    """Lines that nothing has run, with the reason of each if there is one."""
+
+    def __init__(self, files, reasons, root):
+        self.with_reason, self.without = [], []
+        for name, file in sorted(files.items()):
+            source = (root / name).read_text(encoding="utf-8").splitlines()
+            for number, count in sorted(file.lines.items()):
+                if not count:
+                    self._add(name, number, file.functions[number], source[number - 1].strip(), reasons)
+
+    def _add(self, name, number, function, source, reasons):
+        reason = reasons.of(name, function, source)
+        entry = {"file": name, "line": number, "function": function, "source": source, "reason": reason}
+        (self.with_reason if reason else self.without).append(entry)
+
+    def text(self):
+        """Return all of them, those first that nobody has explained."""
+        return [*("{file}:{line}: {function}(): {source}".format(**e) for e in self.without),
+                *("{file}:{line}: {function}(): {source}  -- {reason}".format(**e) for e in self.with_reason)]
+
+
+def as_json(files, unrun):
+    """Return all that the report says, for a program."""
+    rooms, total = by_room(files)
+    return json.dumps({"total": total, "rooms": rooms, "files": {n: figures(f) for n, f in sorted(files.items())},
+                       "not_run": unrun.without + unrun.with_reason}, indent=1)
