@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The initiator, and what both sides do after MPA's startup phase. */
+#include <linux/error-injection.h>
 #include <net/ip.h>
 #include <net/tcp.h>
 
@@ -332,6 +333,7 @@ static int iwp_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	iwp_ep_put(ep);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_connect, ERRNO);
 
 const struct ib_device_ops iwp_connect_dev_ops = {
 	.iw_connect = iwp_connect,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Listeners and the responder. */
+#include <linux/error-injection.h>
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
@@ -346,6 +347,7 @@ static int iwp_create_listen(struct iw_cm_id *id, int backlog)
 		iwp_ep_put(ep);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_create_listen, ERRNO);
 
 static void iwp_children_abort(struct iwp_ep *listener)
 {

@@ -6,6 +6,8 @@
  * invalid in the middle. After an invalidation has returned, the memory is not accessed
  * any more.
  */
+#include <linux/error-injection.h>
+
 #include "core/core.h"
 #include "mem.h"
 
@@ -278,3 +280,4 @@ enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 	write_unlock_bh(&mr->lock);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_mem_register, ERRNO);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory regions: allocation, registration and release. */
+#include <linux/error-injection.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <rdma/ib_umem.h>
@@ -103,6 +104,7 @@ static struct ib_mr *iwp_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	}
 	return &mr->ibmr;
 }
+ALLOW_ERROR_INJECTION(iwp_alloc_mr, ERRNO);
 
 static int iwp_set_page(struct ib_mr *ibmr, u64 addr)
 {
@@ -126,6 +128,7 @@ static int iwp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	mr->page_shift = ilog2(ibmr->page_size);
 	return ib_sg_to_pages(ibmr, sg, nents, offset, iwp_set_page);
 }
+ALLOW_ERROR_INJECTION(iwp_map_mr_sg, ERRNO);
 
 static int iwp_user_mr_copy_uresp(struct iwp_mr *mr, struct ib_udata *udata)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs: creation, states and destruction. */
+#include <linux/error-injection.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
@@ -293,6 +294,7 @@ static int iwp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	iwp_qp_publish(qp);
 	return 0;
 }
+ALLOW_ERROR_INJECTION(iwp_create_qp, ERRNO);
 
 /*
  * Returns the endpoint, locked and with a reference, or NULL if there is none and the
@@ -400,6 +402,7 @@ static int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return 0;
 	}
 }
+ALLOW_ERROR_INJECTION(iwp_modify_qp, ERRNO);
 
 static enum ib_qp_state iwp_qp_ib_state(const struct iwp_qp *qp)
 {

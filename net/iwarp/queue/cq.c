@@ -2,6 +2,7 @@
 /*
  * Completion queues.
  */
+#include <linux/error-injection.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "queue.h"
@@ -238,6 +239,7 @@ static int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		iwp_cq_free(cq);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_create_cq, ERRNO);
 
 static int iwp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {

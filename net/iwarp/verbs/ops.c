@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Device operations that no other layer has: posting and protection domains. */
+#include <linux/error-injection.h>
+
 #include "verbs.h"
 
 /* No state: regions and queue pairs refer to their protection domain. */
@@ -11,6 +13,7 @@ static int iwp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	return 0;
 }
+ALLOW_ERROR_INJECTION(iwp_alloc_pd, ERRNO);
 
 static int iwp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Posting of work requests by kernel consumers, and the doorbell of user space. */
+#include <linux/error-injection.h>
+
 #include "mem/mem.h"
 #include "queue/queue.h"
 #include "stream/stream.h"
@@ -195,6 +197,7 @@ int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	iwp_sq_posted(qp);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_post_send, ERRNO);
 
 static int iwp_post_iter_now(struct iwp_qp *qp, const struct ib_send_wr *wr,
 			     struct iov_iter *from, u32 len)
@@ -259,6 +262,7 @@ int iwp_post_iter(struct iwp_qp *qp, const struct ib_send_wr *wr, struct iov_ite
 	iwp_ep_put(ep);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_post_iter, ERRNO);
 
 static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
 {
@@ -330,6 +334,7 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		iwp_loopback_rq_posted(qp);
 	return err;
 }
+ALLOW_ERROR_INJECTION(iwp_post_recv, ERRNO);
 
 /**
  * iwp_post_srq_recv() - post receive requests to a shared receive queue

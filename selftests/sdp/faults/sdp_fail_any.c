@@ -10,133 +10,15 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "sdp_attempts.h"
 #include "sdp_engine.h"
 #include "sdp_inject.h"
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
 
 #define ROUNDS	150
+/* Each way. */
 #define LEN	(200 * KIB)
-
-/* What a connection may end with, or a call fail with; the peer may have failed. */
-static void expect_loss(int err)
-{
-	static const int may[] = {
-		ENOMEM, ENOBUFS, ENFILE, ECONNREFUSED, ECONNRESET, EPIPE, ENOTCONN,
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(may); i++)
-		if (err == may[i])
-			return;
-	FAIL("errno of a lost connection: %s", strerrorname_np(err));
-}
-
-static bool lost(long ret)
-{
-	if (ret >= 0)
-		return false;
-	expect_loss(errno);
-	return true;
-}
-
-/* Returns whether it is connected. */
-static bool try_connect(int fd, const struct addr *to)
-{
-	int err;
-
-	set_nonblock(fd, true);
-	if (connect(fd, &to->sa, to->len) < 0 && errno != EINPROGRESS) {
-		expect_loss(errno);
-		return false;
-	}
-	wait_poll(fd, POLLOUT);
-	err = get_int(fd, SOL_SOCKET, SO_ERROR);
-	if (err)
-		expect_loss(err);
-	return !err;
-}
-
-/* Returns its other end, or -1; the client hears that there is none. */
-static int try_accept(int listener, int fd)
-{
-	int server;
-
-	WAIT_FOR((poll_now(listener) & POLLIN) || (poll_now(fd) & (POLLIN | POLLERR)));
-	if (!(poll_now(listener) & POLLIN))
-		return -1;
-	server = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
-	return lost(server) ? -1 : server;
-}
-
-struct way {
-	int from, to;
-	uint64_t seed, sent, got;
-};
-
-/* Returns whether the connection goes on. */
-static bool push(struct way *w)
-{
-	unsigned char buf[16 * KIB];
-	size_t want = LEN - w->sent < sizeof(buf) ? LEN - w->sent : sizeof(buf);
-	ssize_t n;
-
-	if (!want)
-		return true;
-	pattern_fill(buf, want, w->seed, w->sent);
-	n = send(w->from, buf, want, MSG_DONTWAIT | MSG_NOSIGNAL);
-	w->sent += n > 0 ? n : 0;
-	return n >= 0 || errno == EAGAIN || !lost(n);
-}
-
-static bool pull(struct way *w)
-{
-	unsigned char buf[16 * KIB];
-	ssize_t n = recv(w->to, buf, sizeof(buf), MSG_DONTWAIT);
-
-	if (n > 0) {
-		pattern_verify(buf, n, w->seed, w->got);
-		w->got += n;
-	}
-	/* An end comes only where something has failed. */
-	return n > 0 || (n < 0 && (errno == EAGAIN || !lost(n)));
-}
-
-static void try_transfer(int a, int b)
-{
-	struct way up = { .from = a, .to = b, .seed = SEED_UP };
-	struct way down = { .from = b, .to = a, .seed = SEED_DOWN };
-
-	WAIT_FOR(!push(&up) || !push(&down) || !pull(&up) || !pull(&down) ||
-		 (up.got == LEN && down.got == LEN));
-}
-
-static void try_connection(int listener, const struct addr *to)
-{
-	int fd = socket(test_family(false), SOCK_STREAM, test_protocol());
-	int server;
-
-	if (lost(fd))
-		return;
-	if (try_connect(fd, to)) {
-		server = try_accept(listener, fd);
-		if (server >= 0) {
-			try_transfer(fd, server);
-			close(server);
-		}
-	}
-	close(fd);
-}
-
-static void expect_works(int listener)
-{
-	int fd = connect_to(listener);
-	int server = accept_peer_of(listener, fd);
-
-	exchange(fd, server, LEN);
-	close(server);
-	close(fd);
-}
 
 static void run_rounds(const char *module, enum inject_kind kind)
 {
@@ -147,10 +29,10 @@ static void run_rounds(const char *module, enum inject_kind kind)
 
 	for (i = 0; i < rounds; i++) {
 		inject_in_module(module, kind, percents[i % ARRAY_SIZE(percents)], 1);
-		try_connection(listener, &to);
+		attempt_connection(listener, &to, LEN);
 		hits += !inject_left(kind);
 		inject_no_more();
-		expect_works(listener);
+		attempt_succeeds(listener, LEN);
 	}
 	CHECK(hits >= rounds / 4);
 	close(listener);
@@ -220,7 +102,7 @@ static void run_unready(void)
 		own |= err == ENOMEM;
 		peers |= err == ECONNREFUSED;
 		close(fd);
-		expect_works(listener);
+		attempt_succeeds(listener, LEN);
 		own && peers;
 	}));
 	close(listener);

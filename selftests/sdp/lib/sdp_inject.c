@@ -265,3 +265,40 @@ void inject_no_more(void)
 		knob_stack(i, &all, &none);
 	}
 }
+
+#define FAIL_FUNCTION	"/sys/kernel/debug/fail_function/"
+
+static void function_knob(const char *name, const char *format, uint64_t value)
+{
+	char path[128], text[24];
+
+	snprintf(path, sizeof(path), FAIL_FUNCTION "%s", name);
+	snprintf(text, sizeof(text), format, value);
+	CHECK(file_write(path, text));
+}
+
+/* "space" is how many go well before. */
+void inject_call(const char *function, int err, unsigned int nth)
+{
+	char name[64];
+
+	if (access(FAIL_FUNCTION, F_OK))
+		sdp_skip("this kernel fails no functions");
+	CHECK(file_write(FAIL_FUNCTION "inject", function));
+	snprintf(name, sizeof(name), "%s/retval", function);
+	function_knob(name, "%#lx", (uint64_t)-err);
+	function_knob("verbose", "%lu", 0);
+	function_knob("space", "%lu", nth);
+	function_knob("times", "%lu", 1);
+	function_knob("probability", "%lu", 100);
+}
+
+bool inject_call_met(void)
+{
+	char times[24];
+
+	file_read(FAIL_FUNCTION "times", times, sizeof(times));
+	CHECK(file_write(FAIL_FUNCTION "inject", "\n"));
+	function_knob("probability", "%lu", 0);
+	return !atoi(times);
+}

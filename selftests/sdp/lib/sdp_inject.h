@@ -77,4 +77,12 @@ void inject_in_function(const char *function, enum inject_kind kind, unsigned in
 unsigned int inject_left(enum inject_kind kind);
 void inject_no_more(void);
 
+/*
+ * The nth call of a function of iwarp.ko fails with an error; only of such as the kernel may
+ * fail (CONFIG_FAIL_FUNCTION).  Skips where it fails none.
+ */
+void inject_call(const char *function, int err, unsigned int nth);
+/* Whether there was such a call.  None fails any more. */
+bool inject_call_met(void);
+
 #endif /* SDP_INJECT_H */

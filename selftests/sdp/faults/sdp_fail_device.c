@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that fails: each of its operations once, wherever a connection asks for it.  A
+ * connection is made, or its client hears of it; what it carries is right until it ends; and
+ * the next one works.  Only iwarp.ko's operations fail on request.  Needs root.
+ */
+#define _GNU_SOURCE
+#include <unistd.h>
+
+#include "sdp_attempts.h"
+#include "sdp_engine.h"
+#include "sdp_inject.h"
+#include "sdp_memory.h"
+
+#define SYSCTL	"/proc/sys/net/sdp/"
+
+/* So many calls that follow each other, then only some. */
+#define DENSE	8
+/* Each way. */
+#define LEN	(60 * KIB)
+
+/* What may fail, and with what. */
+struct part {
+	const char *function;
+	int err;
+};
+
+/* What a connection is made of. */
+static const struct part making[] = {
+	{ "iwp_alloc_pd", ENOMEM }, { "iwp_create_qp", ENOMEM },
+	{ "iwp_modify_qp", EINVAL }, { "iwp_connect", ENOMEM },
+};
+
+/* What carries data.  What cannot be sent at once is posted. */
+static const struct part moving[] = {
+	{ "iwp_post_send", ENOMEM }, { "iwp_post_recv", ENOMEM }, { "iwp_post_iter", EAGAIN },
+	{ "iwp_alloc_mr", ENOMEM }, { "iwp_map_mr_sg", EINVAL }, { "iwp_mem_register", EINVAL },
+};
+
+/* Values of these settings, and what they were. */
+static struct setting {
+	const char *path;
+	char before[32];
+} settings[] = {
+	{ SYSCTL "flow_control" }, { SYSCTL "zcopy" }, { SYSCTL "zcopy_threshold" },
+};
+
+static const char *const *values;
+
+static void restore(void)
+{
+	size_t i;
+
+	inject_call_met();
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		CHECK_EQ(write_sysctl(settings[i].path, settings[i].before), 0);
+}
+
+static void set(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		CHECK_EQ(write_sysctl(settings[i].path, values[i]), 0);
+}
+
+/* Returns how often it has failed. */
+static unsigned int fail_each(int listener, const struct part *part)
+{
+	struct addr to = local_addr(listener);
+	unsigned int nth = 1, met = 0;
+
+	for (;;) {
+		inject_call(part->function, part->err, nth);
+		attempt_connection(listener, &to, LEN);
+		if (!inject_call_met())
+			return met;
+		met++;
+		attempt_succeeds(listener, LEN);
+		nth += nth < DENSE ? 1 : nth / 2;
+	}
+}
+
+/* At least so many have to fail, or there is no test of anything. */
+static void fail_parts(const struct part *parts, size_t nr, unsigned int least)
+{
+	int listener = new_listener(16);
+	unsigned int met = 0;
+	size_t i;
+
+	set();
+	for (i = 0; i < nr; i++)
+		met += fail_each(listener, &parts[i]);
+	CHECK(met >= least);
+	close(listener);
+}
+
+static void fail_making(void)
+{
+	fail_parts(making, ARRAY_SIZE(making), ARRAY_SIZE(making));
+}
+
+static void fail_moving(void)
+{
+	fail_parts(moving, ARRAY_SIZE(moving), 2 * DENSE);
+}
+
+static void run(void (*fail)(void), const char *const *wanted)
+{
+	size_t i;
+
+	if (access("/sys/module/iwarp", F_OK))
+		sdp_skip("the devices are not those of iwarp.ko");
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		read_sysctl(settings[i].path, settings[i].before, sizeof(settings[i].before));
+	values = wanted;
+	run_and_undo(fail, restore);
+}
+
+static void connections(void)
+{
+	static const char *const wanted[] = { "auto", "off", "65536" };
+
+	run(fail_making, wanted);
+}
+
+static void buffers(void)
+{
+	static const char *const wanted[] = { "credit", "off", "65536" };
+
+	run(fail_moving, wanted);
+}
+
+static void rings(void)
+{
+	static const char *const wanted[] = { "rdma", "off", "65536" };
+
+	run(fail_moving, wanted);
+}
+
+static void windows(void)
+{
+	static const char *const wanted[] = { "nic", "off", "65536" };
+
+	run(fail_moving, wanted);
+}
+
+static void memory_of_the_writer(void)
+{
+	static const char *const wanted[] = { "credit", "async", "4096" };
+
+	run(fail_moving, wanted);
+}
+
+/* It may listen when that goes well. */
+static void fail_listen(void)
+{
+	int fd = CHECK_OK(socket(test_family(false), SOCK_STREAM, test_protocol()));
+	struct addr own = server_addr(0);
+
+	CHECK_OK(bind(fd, &own.sa, own.len));
+	inject_call("iwp_create_listen", ENOMEM, 1);
+	CHECK_ERR(listen(fd, 1), ENOMEM);
+	CHECK(inject_call_met());
+	CHECK_OK(listen(fd, 1));
+	attempt_succeeds(fd, LEN);
+	close(fd);
+}
+
+static void listeners(void)
+{
+	static const char *const wanted[] = { "auto", "off", "65536" };
+
+	run(fail_listen, wanted);
+}
+
+static const struct sdp_case cases[] = {
+	CASE(listeners, CASE_SDP_ONLY),
+	CASE(connections, CASE_SDP_ONLY | CASE_LONG),
+	CASE(buffers, CASE_SDP_ONLY | CASE_LONG),
+	CASE(rings, CASE_SDP_ONLY | CASE_LONG),
+	CASE(windows, CASE_SDP_ONLY | CASE_LONG),
+	CASE(memory_of_the_writer, CASE_SDP_ONLY | CASE_LONG),
+};
+
+int main(int argc, char **argv)
+{
+	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connections of which something may fail, in a call, in a work queue, or when something
+ * has arrived (sdp_attempts.c).
+ */
+#ifndef SDP_ATTEMPTS_H
+#define SDP_ATTEMPTS_H
+
+#include "sdp_test.h"
+
+/*
+ * A connection is made, or its client hears why not; what it carries, so many bytes each
+ * way, is right until it ends, which both ends see.
+ */
+void attempt_connection(int listener, const struct addr *to, size_t len);
+/* One more is made, and does not end. */
+void attempt_succeeds(int listener, size_t len);
+
+#endif /* SDP_ATTEMPTS_H */
