@@ -2,5 +2,6 @@
 #
 # What the kernel fails on request: allocations, and copies of a program's memory.
 
-TEST_INJECT += sdp_fail_any sdp_fail_connect sdp_fail_data sdp_fail_device sdp_fail_load iwarp_fail_verbs
+TEST_INJECT += sdp_fail_any sdp_fail_connect sdp_fail_data sdp_fail_device sdp_fail_load sdp_fail_zerocopy iwarp_fail_verbs
 WITH_INJECT += $(TEST_INJECT)
+WITH_URING += sdp_fail_zerocopy
