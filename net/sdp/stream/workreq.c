@@ -67,6 +67,9 @@ static int sdp_tx_post_now(struct sdp_stream *st, struct ib_send_wr *wr)
  * @now: somebody is likely to wait for this one.  In a stream what is written while the
  *	device is at work is coalesced, for which it must not be done at once.
  *
+ * Nothing follows a request that the device has refused: the peer would take what does
+ * for a breach of the protocol, as a message is missing before it.
+ *
  * Return: whether they were posted; if not, the connection is ending.
  */
 bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
@@ -88,6 +91,8 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 		sdp_link_end(st->link, -ECONNRESET);
 		return false;
 	}
+	if (unlikely(test_bit(SDP_CONN_BROKEN, &st->link->flags)))
+		return false;
 	err = now ? sdp_tx_post_now(st, wr) : ib_post_send(st->link->qp, wr, NULL);
 	if (likely(!err))
 		return true;
