@@ -10,6 +10,8 @@ export TESTS
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# How long make soak lasts: a number with s, m or h behind it.
+TIME ?= 30m
 # What make bench measures: one figure instead of all, with the checksum if 1.
 FIGURE ?=
 CRC ?=
@@ -37,7 +39,7 @@ endif
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-unit check-foreign \
-	coverage mutate check-flow check-scale check-apps lint \
+	coverage mutate check-flow check-scale check-apps check-machines soak lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -54,6 +56,7 @@ help:
 	@echo "  TESTS=sdp_api:connect_*   run only these cases of one program"
 	@echo "  APPS=redis       run only these programs with make check-apps"
 	@echo "  ROUNDS=5         run each of them so often, for its figures; FORM=json for a program"
+	@echo "  TIME=8h          how long make soak lasts; 30m unless told otherwise"
 	@echo "  FIGURE=4b        measure only this figure; tools/bench/bench --help names them"
 	@echo "  COUNT=300 SEED=1 change so much with make mutate, and which"
 	@echo "  CRC=1            measure with the checksum that Soft-RoCE computes in software"
@@ -127,6 +130,14 @@ check-scale: deps
 ##check-apps: run Debian's servers and clients over SDP and TCP, and compare
 check-apps: deps
 	@tools/apps/check-apps --rounds $(ROUNDS) --form $(FORM) $(KERNEL) $(APPS)
+
+##check-machines: run a few programs on nodes unlike others: processors, memory, clocks
+check-machines: deps
+	@tools/check machines-$(KERNEL)
+
+##soak: load KERNEL for TIME=30m, or 8h, and see that nothing grows, stops or is wrong
+soak: deps
+	@tools/soak $(TIME) $(KERNEL)
 
 ##lint: check the style and the source
 lint: deps

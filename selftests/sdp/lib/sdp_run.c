@@ -156,7 +156,7 @@ static void print_tasks(pid_t pid)
 	closedir(dir);
 }
 
-static void print_group(pid_t pgid)
+void show_group(pid_t pgid)
 {
 	struct dirent *e;
 	DIR *dir = opendir("/proc");
@@ -236,7 +236,7 @@ static void watch_case(struct ktap_counts *counts, const struct sdp_case *c,
 		return;
 	}
 	ktap_diag("no end after %u s; its tasks:", limit);
-	print_group(pid);
+	show_group(pid);
 	kill(-pid, SIGKILL);
 	if (!reap_until(pid, &status, now_ms() + KILL_GRACE_MS))
 		ktap_diag("process %d cannot be killed", pid);

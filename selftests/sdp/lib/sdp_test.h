@@ -69,6 +69,8 @@ int sdp_main(int argc, char **argv, const struct sdp_case *cases, size_t count);
 
 /* Options given by the environment; sdp_main() does this by itself. */
 void sdp_opts_from_env(void);
+/* Say where the tasks of a process group are in the kernel. */
+void show_group(pid_t pgid);
 
 void __noreturn __printf(3, 4)
 sdp_fail(const char *file, int line, const char *fmt, ...);

@@ -57,3 +57,11 @@ void wire_is(const char *netem)
 				    wires[i], netem);
 	}
 }
+
+void wire_becomes(const char *netem)
+{
+	size_t i;
+
+	for (i = 0; i < WIRE_ENDS; i++)
+		run_command("tc qdisc change dev %s root netem %s limit 10000", wires[i], netem);
+}

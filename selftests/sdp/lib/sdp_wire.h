@@ -23,4 +23,10 @@ void wire_find(void);
 /* How the wire is in both directions, in netem's words; "" is as it was. */
 void wire_is(const char *netem);
 
+/*
+ * The same of a wire that is netem's already: nothing that is under way meets a wire that
+ * is being replaced, which Soft-RoCE of Linux 6.12 takes for an error.
+ */
+void wire_becomes(const char *netem);
+
 #endif /* SDP_WIRE_H */
