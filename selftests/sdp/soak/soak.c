@@ -25,8 +25,9 @@ static void say(const char *what)
 	struct sysinfo info;
 
 	CHECK_OK(sysinfo(&info));
-	ktap_diag("soak %s: case=%s seconds=%llu rounds=%u connections=%llu bytes=%llu free_kib=%lu",
-		  what, soak.name, (unsigned long long)(now_ms() - soak.start) / 1000,
+	ktap_diag("soak %s: case=%s seconds=%llu rounds=%u connections=%llu bytes=%llu free=%lu",
+		  what, soak.name,
+		  (unsigned long long)(now_ms() - soak.start) / 1000,
 		  soak.rounds,
 		  (unsigned long long)__atomic_load_n(&soak.connections, __ATOMIC_RELAXED),
 		  (unsigned long long)__atomic_load_n(&soak.bytes, __ATOMIC_RELAXED),

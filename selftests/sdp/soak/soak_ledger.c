@@ -131,15 +131,20 @@ static void wait_for_sockets(long most)
 		WAIT_FOR(sdp_stat("Sockets") < left);
 }
 
+static void say(const char *when, const struct soak_ledger *l)
+{
+	ktap_diag("soak %s: objects=%ld pinned=%ld resources=%ld sockets=%ld tasks=%ld kib=%ld",
+		  when, l->objects, l->pinned, l->resources, l->sockets, l->tasks,
+		  l->kernel_kib);
+}
+
 struct soak_ledger soak_ledger(void)
 {
 	struct soak_ledger now;
 
 	wait_for_sockets(0);
 	now = take();
-	ktap_diag("soak ledger: objects=%ld pinned=%ld resources=%ld sockets=%ld tasks=%ld kernel_kib=%ld",
-		  now.objects, now.pinned, now.resources, now.sockets, now.tasks,
-		  now.kernel_kib);
+	say("first", &now);
 	return now;
 }
 
@@ -164,15 +169,15 @@ static const char *grown(const struct soak_ledger *first, const struct soak_ledg
 void soak_expect_no_growth(const struct soak_ledger *first)
 {
 	uint64_t end = now_ms() + wait_limit_ms();
-	struct soak_ledger now = soak_ledger();
+	struct soak_ledger now;
 	const char *what;
 
-	while ((what = grown(first, &now))) {
-		if (now_ms() > end)
-			FAIL("more %s than at first: objects %ld, pinned %ld, resources %ld, sockets %ld, tasks %ld, kernel %ld KiB",
-			     what, first->objects, first->pinned, first->resources,
-			     first->sockets, first->tasks, first->kernel_kib);
+	wait_for_sockets(0);
+	for (now = take(); (what = grown(first, &now)); now = take()) {
+		if (now_ms() > end) {
+			say("now", &now);
+			FAIL("more %s than at first", what);
+		}
 		pause_a_bit();
-		now = take();
 	}
 }
