@@ -65,7 +65,7 @@ flap() {
 	restore_link || fail "the devices are not active again"
 	end_transfers
 	renew_devices || fail "the devices could not be made anew"
-	check_works > /dev/null
+	check_works
 	rounds=$((rounds + 1))
 }
 
