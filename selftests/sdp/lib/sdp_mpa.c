@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* An end of an SDP connection over iWARP made of a TCP socket. */
 #define _GNU_SOURCE
-#include <endian.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include "sdp_bytes.h"
 #include "sdp_mpa.h"
 
 /* MPA (RFC 5044): the frames that set up, and what is around a segment. */
@@ -21,20 +21,8 @@
 #define FPDU_MAX	256
 #define BUFS		8
 
-static void put16(unsigned char *to, uint16_t value)
-{
-	value = htobe16(value);
-	memcpy(to, &value, sizeof(value));
-}
-
-static void put32(unsigned char *to, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(to, &value, sizeof(value));
-}
-
 /* The Castagnoli polynomial, bits reflected. */
-static uint32_t crc32c(const unsigned char *data, size_t len)
+uint32_t mpa_crc32c(const unsigned char *data, size_t len)
 {
 	uint32_t crc = -1U;
 	int bit;
@@ -52,7 +40,7 @@ static void mpa_put(struct mpa_end *m, const void *data, size_t len)
 	CHECK_EQ(send(m->fd, data, len, MSG_NOSIGNAL), len);
 }
 
-static void mpa_get(struct mpa_end *m, void *data, size_t len)
+void mpa_get(const struct mpa_end *m, void *data, size_t len)
 {
 	if (len)
 		CHECK_EQ(recv(m->fd, data, len, MSG_WAITALL), len);
@@ -107,14 +95,6 @@ void mpa_connect(struct mpa_end *m, const struct addr *to,
 	CHECK(!(mpa_connect_as(m, to, offer, MPA_CRC, 0) & MPA_LONG_FPDUS));
 }
 
-static uint32_t get32(const unsigned char *from)
-{
-	uint32_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return be32toh(value);
-}
-
 size_t mpa_receive(struct mpa_end *m, unsigned char *message, size_t size, bool *last)
 {
 	unsigned char length[LENGTH_LEN], ddp[UNTAGGED_LEN], rest[3 + CRC_LEN];
@@ -143,7 +123,7 @@ static void mpa_put_fpdu(struct mpa_end *m, unsigned char *fpdu, size_t segment)
 
 	put16(fpdu, segment);
 	len = (len + 3) & ~3UL;
-	crc = htole32(crc32c(fpdu, len));
+	crc = htole32(mpa_crc32c(fpdu, len));
 	memcpy(fpdu + len, &crc, CRC_LEN);
 	mpa_put(m, fpdu, len + CRC_LEN);
 }

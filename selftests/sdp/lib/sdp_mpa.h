@@ -44,6 +44,9 @@ void mpa_send(struct mpa_end *m);
 int mpa_accept(struct mpa_end *m, int listener);
 /* The same, and have the peer's device invalidate a key. */
 void mpa_send_ending(struct mpa_end *m, uint32_t key);
+/* The checksum of a segment, and the next bytes that come, whatever they are. */
+uint32_t mpa_crc32c(const unsigned char *data, size_t len);
+void mpa_get(const struct mpa_end *m, void *data, size_t len);
 void mpa_close(struct mpa_end *m);
 
 #endif /* SDP_MPA_H */

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* An end of an SDP connection made of verbs, for the AF_SDP selftests. */
 #define _GNU_SOURCE
-#include <endian.h>
 #include <netinet/tcp.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "sdp_bytes.h"
 #include "sdp_memory.h"
 #include "sdp_verbs.h"
 
@@ -16,297 +14,6 @@
 /* Of a work request, that it is one for receiving, or an access to memory. */
 #define WR_RECV		0x8000
 #define WR_ACCESS	0x4000
-#define RESOLVE_MS	4000
-/* How long the peer is to wait if we are not ready: 10 ms, in the code for it. */
-#define RNR_TIMER	20
-/* Queue pairs that do not exist, from here on; each is good for one request. */
-#define NO_QUEUE_PAIR	0xf00000
-
-static void put16(unsigned char *to, uint16_t value)
-{
-	value = htobe16(value);
-	memcpy(to, &value, sizeof(value));
-}
-
-static void put32(unsigned char *to, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(to, &value, sizeof(value));
-}
-
-static void put64(unsigned char *to, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(to, &value, sizeof(value));
-}
-
-static uint32_t get32(const unsigned char *from)
-{
-	uint32_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return be32toh(value);
-}
-
-static uint64_t get64(const unsigned char *from)
-{
-	uint64_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return be64toh(value);
-}
-
-size_t verbs_encode_hello(unsigned char *hello, uint16_t bufs,
-			  struct verbs_offer offer)
-{
-	memset(hello, 0, HELLO_LEN);
-	put16(hello + 2, bufs);
-	put32(hello + 4, HELLO_LEN);
-	hello[16] = 0x22;
-	hello[17] = 4 << 4 | offer.cap;
-	hello[19] = offer.adverts;
-	put32(hello + 20, VERBS_SLOT);
-	put32(hello + 24, VERBS_SLOT);
-	memcpy(hello + 32, "SDPX\1\10", 6);
-	put16(hello + 38, offer.features);
-	if (!offer.token)
-		return HELLO_LEN;
-	put32(hello + 4, HELLO_TOKEN_LEN);
-	hello[37] = 16;
-	put64(hello + HELLO_LEN, offer.token);
-	return HELLO_TOKEN_LEN;
-}
-
-/* What HelloAck, the private data of the answer, has at this place. */
-static uint8_t event_private(const struct rdma_cm_event *event, uint8_t at)
-{
-	const struct rdma_conn_param *param = &event->param.conn;
-
-	return at < param->private_data_len ?
-	       ((const uint8_t *)param->private_data)[at] : 0;
-}
-
-static void verbs_event(struct verbs_end *v, enum rdma_cm_event_type want)
-{
-	struct rdma_cm_event *event;
-
-	CHECK_OK(rdma_get_cm_event(v->channel, &event));
-	if (event->event != want)
-		FAIL("expected %s, got %s with status %d",
-		     rdma_event_str(want), rdma_event_str(event->event),
-		     event->status);
-	if (want == RDMA_CM_EVENT_ESTABLISHED)
-		v->peer_cap = event_private(event, 17) & 0xf;
-	CHECK_OK(rdma_ack_cm_event(event));
-}
-
-static void verbs_memory(struct verbs_end *v)
-{
-	size_t slots = VERBS_SLOTS * VERBS_SLOT;
-	size_t len = 2 * slots + VERBS_RING;
-	unsigned char *mem = calloc(1, len);
-
-	CHECK(mem);
-	v->in = (void *)mem;
-	v->out = (void *)(mem + slots);
-	v->ring = mem + 2 * slots;
-	v->mr = ibv_reg_mr(v->pd, mem, len, IBV_ACCESS_LOCAL_WRITE |
-			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	CHECK(v->mr);
-}
-
-static void verbs_queue_pair(struct verbs_end *v)
-{
-	struct ibv_qp_init_attr attr = {
-		.cap = {
-			.max_send_wr = VERBS_SLOTS,
-			.max_recv_wr = VERBS_SLOTS,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-	};
-
-	v->pd = ibv_alloc_pd(v->id->verbs);
-	CHECK(v->pd);
-	v->cq = ibv_create_cq(v->id->verbs, 4 * VERBS_SLOTS, NULL, NULL, 0);
-	CHECK(v->cq);
-	attr.send_cq = v->cq;
-	attr.recv_cq = v->cq;
-	CHECK_OK(rdma_create_qp(v->id, v->pd, &attr));
-	verbs_memory(v);
-}
-
-/* The connection manager's choice would be 0.66 s. */
-static void verbs_be_patient_for_less(struct verbs_end *v)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.min_rnr_timer = RNR_TIMER,
-	};
-
-	CHECK_EQ(ibv_modify_qp(v->id->qp, &attr,
-			       IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER), 0);
-}
-
-void verbs_connect(struct verbs_end *v, const struct addr *to, uint16_t bufs)
-{
-	verbs_connect_as(v, to, bufs, (struct verbs_offer){ FEAT_ALL, 1 });
-}
-
-static void verbs_channel(struct verbs_end *v)
-{
-	memset(v, 0, sizeof(*v));
-	v->channel = rdma_create_event_channel();
-	if (!v->channel)
-		sdp_skip("no access to the connection manager: %s",
-			 strerrorname_np(errno));
-}
-
-static void verbs_resolve(struct verbs_end *v, const struct addr *from,
-			  const struct addr *to)
-{
-	struct addr src = *from, dst = *to;
-
-	verbs_channel(v);
-	CHECK_OK(rdma_create_id(v->channel, &v->id, v, RDMA_PS_IB));
-	CHECK_OK(rdma_resolve_addr(v->id, &src.sa, &dst.sa, RESOLVE_MS));
-	verbs_event(v, RDMA_CM_EVENT_ADDR_RESOLVED);
-	CHECK_OK(rdma_resolve_route(v->id, RESOLVE_MS));
-	verbs_event(v, RDMA_CM_EVENT_ROUTE_RESOLVED);
-}
-
-static void verbs_hello(struct verbs_end *v, uint16_t bufs,
-			struct verbs_offer offer)
-{
-	static unsigned int asked;
-	unsigned char hello[HELLO_TOKEN_LEN];
-	struct rdma_conn_param param = {
-		.private_data = hello,
-		.responder_resources = 1,
-		.initiator_depth = 1,
-		.retry_count = 6,
-		.rnr_retry_count = 7,
-		.qp_num = NO_QUEUE_PAIR + asked++,
-	};
-
-	v->bufs = bufs;
-	param.private_data_len = verbs_encode_hello(hello, bufs, offer);
-	CHECK_OK(rdma_connect(v->id, &param));
-}
-
-void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
-		      struct verbs_offer offer)
-{
-	struct addr from = client_addr(0);
-
-	verbs_connect_from(v, &from, to, bufs, offer);
-}
-
-void verbs_connect_from(struct verbs_end *v, const struct addr *from,
-			const struct addr *to, uint16_t bufs,
-			struct verbs_offer offer)
-{
-	verbs_resolve(v, from, to);
-	verbs_queue_pair(v);
-	verbs_hello(v, bufs, offer);
-	verbs_event(v, RDMA_CM_EVENT_ESTABLISHED);
-	verbs_be_patient_for_less(v);
-}
-
-void verbs_ask(struct verbs_end *v, const struct addr *to)
-{
-	struct addr from = client_addr(0);
-
-	verbs_resolve(v, &from, to);
-	verbs_hello(v, 8, (struct verbs_offer){ FEAT_ALL, 1 });
-	verbs_event(v, RDMA_CM_EVENT_CONNECT_RESPONSE);
-}
-
-struct addr verbs_listen(struct verbs_end *v)
-{
-	struct addr at = server_addr(0);
-
-	verbs_channel(v);
-	CHECK_OK(rdma_create_id(v->channel, &v->id, v, RDMA_PS_IB));
-	CHECK_OK(rdma_bind_addr(v->id, &at.sa));
-	CHECK_OK(rdma_listen(v->id, 1));
-	return server_addr(ntohs(rdma_get_src_port(v->id)));
-}
-
-struct verbs_offer verbs_asked(struct verbs_end *v)
-{
-	const unsigned char *hello;
-	struct rdma_cm_event *event;
-	struct rdma_cm_id *listener;
-	struct verbs_offer offer;
-
-	CHECK_OK(rdma_get_cm_event(v->channel, &event));
-	CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
-	hello = event->param.conn.private_data;
-	offer = (struct verbs_offer){
-		.features = hello[38] << 8 | hello[39],
-		.adverts = hello[19],
-		.cap = hello[17] & 0xf,
-		.token = hello[37] == 16 ? get64(hello + HELLO_LEN) : 0,
-	};
-	listener = v->id;
-	v->id = event->id;
-	CHECK_OK(rdma_ack_cm_event(event));
-	CHECK_OK(rdma_destroy_id(listener));
-	return offer;
-}
-
-void verbs_answer(struct verbs_end *v, uint16_t bufs, uint16_t features)
-{
-	unsigned char ack[HELLO_ACK_LEN] = { 0x01 };
-	struct rdma_conn_param param = {
-		.private_data = ack,
-		.private_data_len = sizeof(ack),
-		.responder_resources = 1,
-		.initiator_depth = 1,
-		.rnr_retry_count = 7,
-	};
-
-	put16(ack + 2, bufs);
-	put32(ack + 4, sizeof(ack));
-	ack[16] = 0x22;
-	ack[19] = 1;
-	put32(ack + 20, VERBS_SLOT);
-	memcpy(ack + 24, "SDPX\1\10", 6);
-	put16(ack + 30, features);
-	v->bufs = bufs;
-	verbs_queue_pair(v);
-	CHECK_OK(rdma_accept(v->id, &param));
-}
-
-bool verbs_refused(struct verbs_end *v, int timeout_ms)
-{
-	struct pollfd p = { .fd = v->channel->fd, .events = POLLIN };
-
-	if (!CHECK_OK(poll(&p, 1, timeout_ms)))
-		return false;
-	verbs_event(v, RDMA_CM_EVENT_REJECTED);
-	return true;
-}
-
-void verbs_forget(struct verbs_end *v)
-{
-	CHECK_OK(rdma_destroy_id(v->id));
-	rdma_destroy_event_channel(v->channel);
-}
-
-void verbs_close(struct verbs_end *v)
-{
-	rdma_destroy_qp(v->id);
-	CHECK_OK(rdma_destroy_id(v->id));
-	CHECK_EQ(ibv_dereg_mr(v->mr), 0);
-	CHECK_EQ(ibv_destroy_cq(v->cq), 0);
-	CHECK_EQ(ibv_dealloc_pd(v->pd), 0);
-	rdma_destroy_event_channel(v->channel);
-	free(v->in);
-}
 
 void verbs_post(struct verbs_end *v, unsigned int count)
 {
@@ -329,49 +36,55 @@ void verbs_post(struct verbs_end *v, unsigned int count)
 	}
 }
 
-/* The next message; the request's kind is the caller's affair. */
-static void verbs_post_message(struct verbs_end *v, struct ibv_send_wr *wr,
-			       uint8_t mid, const void *body, uint32_t len)
+void verbs_send_bytes(struct verbs_end *v, const void *bytes, uint32_t len,
+		      const uint32_t *key)
 {
 	unsigned char *msg = v->out[v->sent++ % VERBS_SLOTS];
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)msg,
-		.length = BSDH_LEN + len,
+		.length = len,
 		.lkey = v->mr->lkey,
 	};
-	struct ibv_send_wr *bad;
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = key ? IBV_WR_SEND_WITH_INV : IBV_WR_SEND,
+	};
 
-	wr->sg_list = &sge;
-	wr->num_sge = 1;
-	msg[0] = mid;
-	msg[1] = 0;
+	CHECK(len <= VERBS_SLOT);
+	memcpy(msg, bytes, len);
+	if (key) {
+		wr.invalidate_rkey = *key;
+		/* Where siw's library looks for it. */
+		wr.wr.rdma.rkey = *key;
+	}
+	CHECK_EQ(ibv_post_send(v->id->qp, &wr, &bad), 0);
+}
+
+static void verbs_send_message(struct verbs_end *v, uint8_t mid, const void *body, uint32_t len,
+			       const uint32_t *key)
+{
+	unsigned char msg[VERBS_SLOT] = { mid };
+
+	CHECK(len <= sizeof(msg) - BSDH_LEN);
 	put16(msg + 2, v->bufs);
 	put32(msg + 4, BSDH_LEN + len);
 	put32(msg + 8, ++v->mseq);
 	put32(msg + 12, v->mseq_ack);
 	memcpy(msg + BSDH_LEN, body, len);
-	CHECK_EQ(ibv_post_send(v->id->qp, wr, &bad), 0);
+	verbs_send_bytes(v, msg, BSDH_LEN + len, key);
 }
 
 void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 		uint32_t len)
 {
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
-
-	verbs_post_message(v, &wr, mid, body, len);
+	verbs_send_message(v, mid, body, len, NULL);
 }
 
 void verbs_send_ending(struct verbs_end *v, uint8_t mid, const void *body,
 		       uint32_t len, uint32_t key)
 {
-	struct ibv_send_wr wr = {
-		.opcode = IBV_WR_SEND_WITH_INV,
-		.invalidate_rkey = key,
-		/* Where siw's library looks for it. */
-		.wr.rdma.rkey = key,
-	};
-
-	verbs_post_message(v, &wr, mid, body, len);
+	verbs_send_message(v, mid, body, len, &key);
 }
 
 static __be32 verbs_immediate(const struct verbs_end *v)
@@ -467,6 +180,16 @@ static struct ibv_wc verbs_completion(struct verbs_end *v)
 		if (wc.wr_id & WR_RECV)
 			return wc;
 	}
+}
+
+bool verbs_pending(struct verbs_end *v)
+{
+	struct ibv_wc wc;
+
+	while (v->early_head == v->early_tail && ibv_poll_cq(v->cq, 1, &wc) > 0)
+		if (!wc.status && wc.wr_id & WR_RECV)
+			v->early[v->early_head++ % VERBS_SLOTS] = wc;
+	return v->early_head != v->early_tail;
 }
 
 enum ibv_wc_status verbs_failure(struct verbs_end *v)

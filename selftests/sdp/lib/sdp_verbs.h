@@ -91,6 +91,8 @@ struct verbs_end {
 	bool windows;
 	/* What the next messages say of our receive buffers. */
 	uint16_t bufs;
+	/* What the peer has said last while the connection was set up. */
+	unsigned char heard[HELLO_ACK_LEN];
 	/* What HelloAck says it can do. */
 	uint8_t peer_cap;
 	struct verbs_ring peer;
@@ -125,12 +127,20 @@ void verbs_connect_as(struct verbs_end *v, const struct addr *to, uint16_t bufs,
 void verbs_connect_from(struct verbs_end *v, const struct addr *from,
 			const struct addr *to, uint16_t bufs,
 			struct verbs_offer offer);
+/* The same in two steps: any bytes in place of Hello, and the answer. */
+void verbs_request(struct verbs_end *v, const struct addr *to, const void *hello, size_t len);
+void verbs_established(struct verbs_end *v);
+/* The next event of the connection manager must be this one. */
+void verbs_event(struct verbs_end *v, enum rdma_cm_event_type want);
 /* Listen at the servers' address, and where that is. */
 struct addr verbs_listen(struct verbs_end *v);
 /* Who asks, and what it offers: it waits for an answer, and nobody else is listened to. */
 struct verbs_offer verbs_asked(struct verbs_end *v);
 /* Answer with these features, and with so many receive buffers told of. */
 void verbs_answer(struct verbs_end *v, uint16_t bufs, uint16_t features);
+/* The same with any bytes, and such as there should be: HELLO_ACK_LEN of them. */
+void verbs_answer_with(struct verbs_end *v, const void *ack, size_t len);
+size_t verbs_encode_ack(unsigned char *ack, uint16_t bufs, uint16_t features);
 void verbs_close(struct verbs_end *v);
 /*
  * Say Hello without a queue pair, wait for HelloAck, and leave that unanswered;
@@ -146,6 +156,9 @@ void verbs_send(struct verbs_end *v, uint8_t mid, const void *body,
 /* The same, and have the peer's device invalidate a key. */
 void verbs_send_ending(struct verbs_end *v, uint8_t mid, const void *body,
 		       uint32_t len, uint32_t key);
+/* Send bytes as they are, and maybe have the peer's device invalidate a key. */
+void verbs_send_bytes(struct verbs_end *v, const void *bytes, uint32_t len,
+		      const uint32_t *key);
 /* Send this with immediate data as the header of a Data message. */
 void verbs_send_immediate(struct verbs_end *v, const void *data, uint32_t len);
 void verbs_send_ring(struct verbs_end *v, const struct verbs_ring *ring);
@@ -172,6 +185,8 @@ enum ibv_wc_status verbs_read(struct verbs_end *v, uint32_t rkey,
 			      uint64_t vaddr, uint32_t len);
 /* Report so many bytes as read (RdmaRdCompl). */
 void verbs_send_read(struct verbs_end *v, uint32_t len);
+/* Whether a message has come that nobody has taken. */
+bool verbs_pending(struct verbs_end *v);
 /* How the next request completes that does not go well. */
 enum ibv_wc_status verbs_failure(struct verbs_end *v);
 /*
