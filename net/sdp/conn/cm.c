@@ -259,6 +259,21 @@ void sdp_cm_check_answered(struct sdp_conn *conn)
 		sdp_link_end(&conn->link, err);
 }
 
+/* Reads HelloAck, which may be that of an end in this kernel. */
+static int sdp_cm_read_ack(struct sdp_conn *conn, const struct rdma_conn_param *param)
+{
+	int err;
+
+	err = sdp_hello_ack_parse(param->private_data, param->private_data_len, &conn->ack);
+	if (!err)
+		err = sdp_join_answered(conn, &conn->ack);
+	if (err == -EPROTO || err == -EPROTONOSUPPORT) {
+		SDP_INC_STATS(sock_net(&conn->sk), SDP_MIB_PROTOCOLERRORS);
+		sdp_dbg(&conn->sk, "a HelloAck with error %d", err);
+	}
+	return err;
+}
+
 /*
  * If the socket is owned, its owner goes on with this when it releases the lock:
  * see sdp_cm_hello().
@@ -271,11 +286,7 @@ static int sdp_cm_established(struct sdp_conn *conn,
 	/* An answer that comes when the attempt was given up is too late. */
 	if (sdp_in_state(&conn->sk, TCPF_SYN_SENT) &&
 	    !test_bit(SDP_CONN_BROKEN, &conn->link.flags)) {
-		err = sdp_hello_ack_parse(event->param.conn.private_data,
-					  event->param.conn.private_data_len,
-					  &conn->ack);
-		if (!err)
-			err = sdp_join_answered(conn, &conn->ack);
+		err = sdp_cm_read_ack(conn, &event->param.conn);
 		if (err)
 			return err;
 		/* Pairs with the barrier in sdp_cm_use_ack(). */
