@@ -38,7 +38,7 @@ MAKEFLAGS += --no-print-directory
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-unit check-foreign \
+.PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-hostile check-unit check-foreign \
 	coverage mutate check-flow check-scale check-apps check-machines soak lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
@@ -106,6 +106,10 @@ coverage: deps
 ##mutate: change the modules, COUNT times, and see whether the tests notice
 mutate: deps
 	@tools/quality/mutate --count $(COUNT) --seed $(SEED)
+
+##check-hostile: run scripts that play the peer, most of them a bad one, on the debug kernel
+check-hostile: deps
+	@TESTS='*_script*' tools/check debug debug-iwarp
 
 ##check-unit: run only what needs no node
 check-unit: deps

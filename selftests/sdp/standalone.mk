@@ -22,7 +22,8 @@ $(OUTPUT):
 # The runner expects the programs beside it.
 copies: | $(OUTPUT)
 ifneq ($(abspath $(OUTPUT)),$(CURDIR))
-	cp -p run_tests.sh $(TEST_FILES) $(OUTPUT)/
+	rm -rf $(addprefix $(OUTPUT)/,$(notdir $(TEST_FOLDERS)))
+	cp -rp run_tests.sh $(TEST_FILES) $(OUTPUT)/
 endif
 
 run_tests: all
@@ -31,7 +32,8 @@ run_tests: all
 install: all
 	@test -n "$(INSTALL_PATH)" || { echo "set INSTALL_PATH to use install" >&2; exit 1; }
 	mkdir -p $(INSTALL_PATH)
-	cp -pu $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_FILES) run_tests.sh config \
+	rm -rf $(addprefix $(INSTALL_PATH)/,$(notdir $(TEST_FOLDERS)))
+	cp -rpu $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(TEST_FILES) run_tests.sh config \
 		$(INSTALL_PATH)/
 
 emit_tests:

@@ -28,6 +28,9 @@ struct sdp_opts opts = {
 	.seed = 1,
 };
 
+const char *sdp_case_name;
+const char *sdp_doing;
+
 /* Filled by a case that skips, read by the runner. */
 static char *skip_reason;
 #define SKIP_REASON_LEN 256
@@ -99,6 +102,8 @@ void sdp_fail(const char *file, int line, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
+	if (sdp_doing)
+		ktap_diag("%s", sdp_doing);
 	ktap_diag("%s:%d: %s", file, line, what);
 	_exit(KTAP_EXIT_FAIL);
 }
@@ -179,6 +184,7 @@ run_child(const struct sdp_case *c)
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
+	sdp_case_name = c->name;
 	c->fn();
 	_exit(KTAP_EXIT_PASS);
 }

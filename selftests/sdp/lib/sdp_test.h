@@ -64,6 +64,11 @@ struct sdp_case {
 
 #define CASE(fn, flags) { #fn, fn, flags }
 
+/* Which one this is, for a function that is that of several. */
+extern const char *sdp_case_name;
+/* What it is doing, to be said with a failure; NULL = nothing that helps. */
+extern const char *sdp_doing;
+
 /* Parse the options, run the cases, return the exit code. */
 int sdp_main(int argc, char **argv, const struct sdp_case *cases, size_t count);
 

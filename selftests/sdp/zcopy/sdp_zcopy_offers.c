@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Zero copy with a peer that makes several offers before anybody reads: a read
- * takes them all, and has several reads of the device under way.
+ * takes them all, and has several reads of the device under way.  And with one that
+ * leaves a writer who is killed waiting.  What a script can say is in sdp_script.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -19,14 +20,19 @@
 #define THRESH	VERBS_RING
 #define BUFS	16
 
-static struct rogue rogue_connect(void)
+static struct rogue rogue_connect_as(uint8_t cap)
 {
-	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4 };
+	struct verbs_offer offer = { FEAT_ALL | FEAT_ADVERTS, 4, cap };
 	struct rogue r = rogue_accepted(new_listener(1), BUFS, 3 * BUFS, offer);
 
 	set_int(r.fd, SOL_TCP, SDP_ZCOPY_THRESH, THRESH);
 	CHECK(info_of(r.fd).sdpi_features & FEAT_ADVERTS);
 	return r;
+}
+
+static struct rogue rogue_connect(void)
+{
+	return rogue_connect_as(0);
 }
 
 static unsigned char in[3 * VERBS_RING];
@@ -168,11 +174,58 @@ static void second_offer_is_a_lie(void)
 	rogue_close(&r);
 }
 
+/*
+ * A peer that wants its keys ended has to have such as can be; this one has not,
+ * which its device finds out.  A key that another offer needs is left alone.
+ */
+static void offered_with_a_key_to_end(void)
+{
+	struct rogue r = rogue_connect_as(CAP_INVALIDATE);
+	struct verbs_source all = verbs_own_source(&r.peer, SEED, 0, VERBS_RING);
+	uint64_t before = info_of(r.fd).sdpi_msgs_in;
+	struct verbs_source source;
+	uint32_t n, half = VERBS_RING / 2;
+
+	for (n = 0; n < 2; n++) {
+		source = nth_part(&all, n, 2);
+		verbs_send_source(&r.peer, &source, NULL, 0);
+	}
+	WAIT_FOR(info_of(r.fd).sdpi_msgs_in == before + 2);
+	CHECK_EQ(recv(r.fd, in, half, 0), half);
+	CHECK_EQ(expect_reported(&r), half);
+	CHECK_EQ(recv(r.fd, in + half, half, 0), half);
+	pattern_verify(in, VERBS_RING, SEED, 0);
+	CHECK_EQ(verbs_failure(&r.peer), IBV_WC_REM_INV_REQ_ERR);
+	rogue_close(&r);
+}
+
+/* A program that is killed does not wait for a peer that does not answer. */
+static void killed_unanswered(void)
+{
+	struct rogue r = rogue_connect();
+	struct stopwatch start;
+	long before = pinned_pages();
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		send_pattern(r.fd, SEED, 0, 2 * THRESH, 2 * THRESH);
+		_exit(0);
+	}
+	verbs_expect(&r.peer, MID_SRCAVAIL);
+	start = start_watch();
+	kill_child(pid);
+	CHECK(watch_ms(start) < wait_limit_ms());
+	expect_pinned(before);
+	rogue_close(&r);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(several_offers_in_one_read, CASE_SDP_ONLY),
 	CASE(several_offers_to_several_places, CASE_SDP_ONLY),
 	CASE(data_between_offers, CASE_SDP_ONLY),
 	CASE(second_offer_is_a_lie, CASE_SDP_ONLY),
+	CASE(offered_with_a_key_to_end, CASE_SDP_ONLY),
+	CASE(killed_unanswered, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
