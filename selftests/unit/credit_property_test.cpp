@@ -8,7 +8,7 @@
 #include <iostream>
 #include <random>
 
-#include "credit_link.h"
+#include "credit_schedule.h"
 #include "seed.h"
 
 extern "C" {
@@ -18,113 +18,20 @@ extern "C" {
 namespace
 {
 
-/** A number from @p from to @p to. */
-u32 pick(std::mt19937 &random, u32 from, u32 to)
-{
-	return std::uniform_int_distribution<u32>(from, to)(random);
-}
-
-/** How two programs behave for a while: chances out of 100 in a step. */
-struct Mood {
-	u32 write[2];
-	u32 read[2];
-	u32 control[2];
-	/** Out of 10000, because it can happen only once. */
-	u32 end;
-};
-
-class Schedule
-{
-public:
-	Schedule(std::mt19937 &random, std::array<u32, 2> buffers)
-		: random_(random), link_(buffers, pick(random, 0, UINT32_MAX)),
-		  limit_(4 * (buffers[0] + buffers[1]) + 64)
-	{
-	}
-
-	/** Runs @p steps events, then checks that nobody is stuck. */
-	void phase(u32 steps)
-	{
-		const Mood mood = {{chance(), chance()},
-				   {chance(), chance()},
-				   {chance(), chance()},
-				   pick(random_, 0, 5)};
-
-		for (u32 n = 0; n < steps && !testing::Test::HasFatalFailure(); n++)
-			step(mood);
-		check();
-	}
-
-	[[nodiscard]] u64 sent() const
-	{
-		return sent_;
-	}
-
-private:
-	/** Sometimes never: a program that only writes is the hard case. */
-	u32 chance()
-	{
-		return pick(random_, 0, 3) == 0 ? 0 : pick(random_, 1, 100);
-	}
-
-	bool luck(u32 percent)
-	{
-		return pick(random_, 1, 100) <= percent;
-	}
-
-	void step(const Mood &mood)
-	{
-		const int i = pick(random_, 0, 1) ? 1 : 0;
-
-		switch (pick(random_, 0, 3)) {
-		case 0:
-			if (luck(mood.write[i]) && link_.may_send_data(i)) {
-				link_.send_data(i);
-				sent_++;
-			}
-			break;
-		case 1:
-			if (link_.side(i).unread > 0 && luck(mood.read[i]))
-				link_.read(i, pick(random_, 1, link_.side(i).unread));
-			break;
-		case 2:
-			if (luck(mood.control[i]) && link_.may_send_control(i))
-				link_.send_control(i);
-			else if (pick(random_, 1, 10000) <= mood.end && link_.may_end(i))
-				link_.end(i);
-			break;
-		default:
-			if (!link_.to(i).empty())
-				link_.deliver(i, luck(mood.write[i]));
-		}
-	}
-
-	void check()
-	{
-		ASSERT_LE(settle(link_, limit_), limit_) << "updates without end";
-		expect_no_starvation(link_, limit_);
-	}
-
-	std::mt19937 &random_;
-	CreditLink link_;
-	u32 limit_;
-	u64 sent_ = 0;
-};
-
 TEST(CreditProperty, RandomSchedules)
 {
 	constexpr u32 steps_wanted = 2000000;
-	std::mt19937 random(seed());
+	RandomChoice random(seed());
 	u64 sent = 0;
 
 	for (u32 steps = 0; steps < steps_wanted && !HasFailure();) {
 		// Mostly few buffers, where starvation lurks.
-		const u32 most = pick(random, 1, 4) == 1 ? 256 : 8;
-		const std::array<u32, 2> buffers = {pick(random, SDP_CREDIT_BUFS_MIN, most),
-						    pick(random, SDP_PEER_BUFS_MIN, most)};
+		const u32 most = random.pick(1, 4) == 1 ? 256 : 8;
+		const std::array<u32, 2> buffers = {random.pick(SDP_CREDIT_BUFS_MIN, most),
+						    random.pick(SDP_PEER_BUFS_MIN, most)};
 		SCOPED_TRACE(std::to_string(buffers[0]) + " and " + std::to_string(buffers[1]) +
 			     " buffers");
-		Schedule schedule(random, buffers);
+		CreditSchedule schedule(random, buffers);
 		for (int phase = 0; phase < 50 && !HasFailure(); phase++) {
 			schedule.phase(100);
 			steps += 100;

@@ -4,241 +4,15 @@
  * Memory of a reader that the peer may write to: every order in which the messages of
  * both ends can cross leaves no write behind the end, and no end out.
  */
-#include <deque>
 #include <random>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "seed.h"
-
-extern "C" {
-#include "zcopy/sinkavail.h"
-}
+#include "sinkavail_link.h"
 
 namespace
 {
-
-constexpr u32 SIZE = 1000;
-
-/** What is on its way, as far as it matters here. */
-struct Message {
-	sdp_mid mid;
-	u32 len;
-	u32 count;
-	u32 mseq;
-	u32 mseq_ack;
-};
-
-/**
- * A writer and a reader, with a wire in each direction.  The writer may write only while
- * the reader's key lives, which the model knows.
- */
-class Link
-{
-public:
-	Link()
-	{
-		sdp_zsource_init(&source_, SDP_ZCOPY_ADVERTS);
-		sdp_zsink_init(&sink_, SDP_ZCOPY_ADVERTS);
-	}
-
-	/** The reader is about to wait, has waited enough, or is done with it. */
-	void read()
-	{
-		if (!sdp_sinkadvert_may_begin(&advert_))
-			return;
-		sdp_sinkadvert_begin(&advert_, SIZE);
-		sdp_sinkadvert_sent(&advert_);
-		key_ = true;
-		tell_writer(SDP_MID_SINKAVAIL, SIZE, received_);
-	}
-
-	void give_up()
-	{
-		sdp_sinkadvert_cancel(&advert_);
-		if (!advert_.cancel_due)
-			return;
-		sdp_sinkadvert_cancel_sent(&advert_);
-		tell_writer(SDP_MID_SINKAVAILCANCEL);
-	}
-
-	/** The reader wants what is offered by copy. */
-	void refuse()
-	{
-		sdp_zsink_refuse(&sink_);
-		if (sdp_zsink_due(&sink_) != SDP_MID_SENDSM)
-			return;
-		tell_writer(SDP_MID_SENDSM);
-		sdp_zsink_told(&sink_, SDP_MID_SENDSM, reader_mseq_);
-	}
-
-	void end()
-	{
-		if (advert_.state != SDP_SINKADVERT_OVER)
-			return;
-		key_ = false;
-		sdp_sinkadvert_end(&advert_);
-	}
-
-	/** The writer writes to the memory if it may, or sends a message. */
-	void write(u32 len)
-	{
-		if (sdp_sinktarget_usable(&target_, sent_)) {
-			EXPECT_TRUE(key_) << "written behind the end";
-			sdp_sinktarget_drop(&target_);
-			tell_reader(SDP_MID_RDMAWRCOMPL, std::min(len, SIZE));
-			direct_++;
-			return;
-		}
-		send();
-	}
-
-	void send()
-	{
-		if (sdp_zsource_busy(&source_))
-			return;
-		sent_++;
-		tell_reader(SDP_MID_DATA, 1);
-	}
-
-	/** Or lets the reader read. */
-	void offer()
-	{
-		if (!sdp_zsource_may_advertise(&source_))
-			return;
-		sdp_sinktarget_drop(&target_);
-		tell_reader(SDP_MID_SRCAVAIL, SIZE);
-		sdp_zsource_advertise(&source_, writer_mseq_, SIZE);
-	}
-
-	/** The next message arrives, if there is one; whether there was. */
-	bool reader_hears()
-	{
-		if (to_reader_.empty())
-			return false;
-		const Message msg = to_reader_.front();
-
-		to_reader_.pop_front();
-		reader_seen_ = msg.mseq;
-		sdp_zsink_heard(&sink_, msg.mseq_ack);
-		if (msg.mid == SDP_MID_RDMAWRCOMPL) {
-			EXPECT_EQ(sdp_sinkadvert_written(&advert_, msg.len), 0);
-		} else if (msg.mid == SDP_MID_SRCAVAIL) {
-			sdp_msg srcavail = {};
-
-			srcavail.srcah = {msg.len, 7, 0};
-			// What has crossed our refusal is void, and not the next of the stream.
-			if (sdp_zsink_advertised(&sink_, &srcavail) > 0)
-				sdp_sinkadvert_passed(&advert_);
-		} else if (msg.mid == SDP_MID_SINKCANCELACK) {
-			EXPECT_EQ(sdp_sinkadvert_cancelled(&advert_), 0);
-		} else {
-			received_++;
-			sdp_sinkadvert_passed(&advert_);
-		}
-		return true;
-	}
-
-	bool writer_hears()
-	{
-		if (to_writer_.empty())
-			return false;
-		const Message msg = to_writer_.front();
-
-		to_writer_.pop_front();
-		writer_seen_ = msg.mseq;
-		if (msg.mid == SDP_MID_SINKAVAIL) {
-			const sdp_sinkah sinkah = {msg.len, 7, 0, msg.count};
-
-			EXPECT_EQ(sdp_sinktarget_advertised(&target_, &sinkah, sent_,
-							    sdp_zsource_busy(&source_)),
-				  0);
-		} else if (msg.mid == SDP_MID_SENDSM) {
-			EXPECT_EQ(sdp_zsource_refused(&source_, msg.mseq_ack), 0);
-		} else {
-			EXPECT_EQ(sdp_sinktarget_cancelled(&target_), 0);
-			sdp_sinktarget_acked(&target_);
-			tell_reader(SDP_MID_SINKCANCELACK);
-		}
-		return true;
-	}
-
-	/** All arrives, and a reader that gives up gets its memory back. */
-	void settle()
-	{
-		do {
-			give_up();
-			refuse();
-		} while (writer_hears() || reader_hears());
-		end();
-		EXPECT_FALSE(sdp_zsource_busy(&source_));
-		EXPECT_EQ(advert_.state, SDP_SINKADVERT_NONE);
-		EXPECT_FALSE(advert_.unanswered);
-		EXPECT_TRUE(sdp_sinkadvert_may_begin(&advert_));
-		EXPECT_FALSE(key_);
-	}
-
-	[[nodiscard]] u32 direct() const
-	{
-		return direct_;
-	}
-
-private:
-	void tell_reader(sdp_mid mid, u32 len = 0)
-	{
-		to_reader_.push_back({mid, len, 0, ++writer_mseq_, writer_seen_});
-	}
-
-	void tell_writer(sdp_mid mid, u32 len = 0, u32 count = 0)
-	{
-		to_writer_.push_back({mid, len, count, ++reader_mseq_, reader_seen_});
-	}
-
-	sdp_zsource source_ = {};
-	sdp_zsink sink_ = {};
-	/** Sequence numbers of what each end has sent last, and has seen. */
-	u32 writer_mseq_ = -3U;
-	u32 reader_mseq_ = -7U;
-	u32 writer_seen_ = -7U;
-	u32 reader_seen_ = -3U;
-	sdp_sinkadvert advert_ = {};
-	sdp_sinktarget target_ = {};
-	std::deque<Message> to_writer_;
-	std::deque<Message> to_reader_;
-	/** Messages with payload; near the end of what a counter holds. */
-	u32 sent_ = -3U;
-	u32 received_ = -3U;
-	u32 direct_ = 0;
-	bool key_ = false;
-};
-
-void act(Link &link, unsigned what)
-{
-	switch (what) {
-	case 0:
-		return link.read();
-	case 1:
-		return link.give_up();
-	case 2:
-		return link.end();
-	case 3:
-		return link.write(SIZE / 2);
-	case 4:
-		return link.send();
-	case 5:
-		return link.offer();
-	case 6:
-		return link.refuse();
-	case 7:
-		static_cast<void>(link.reader_hears());
-		return;
-	default:
-		static_cast<void>(link.writer_hears());
-	}
-}
-
-constexpr unsigned ACTS = 9;
 
 /** All orders of so few steps, each brought to its end. */
 TEST(SinkAvail, AllOrders)
@@ -247,13 +21,13 @@ TEST(SinkAvail, AllOrders)
 	unsigned orders = 1;
 
 	for (unsigned i = 0; i < STEPS; i++)
-		orders *= ACTS;
+		orders *= sink_acts;
 	for (unsigned order = 0; order < orders; order++) {
-		Link link;
+		SinkLink link;
 		unsigned rest = order;
 
-		for (unsigned i = 0; i < STEPS; i++, rest /= ACTS)
-			act(link, rest % ACTS);
+		for (unsigned i = 0; i < STEPS; i++, rest /= sink_acts)
+			act(link, rest % sink_acts);
 		link.settle();
 		ASSERT_FALSE(::testing::Test::HasFailure()) << "order " << order;
 	}
@@ -262,13 +36,13 @@ TEST(SinkAvail, AllOrders)
 TEST(SinkAvail, ManySteps)
 {
 	std::mt19937 random(seed());
-	Link link;
+	SinkLink link;
 
 	// More arrives than is sent, so that there is often nothing on its way.
 	for (int i = 0; i < 200000; i++) {
-		const unsigned what = random() % (3 * ACTS);
+		const unsigned what = random() % (3 * sink_acts);
 
-		act(link, what < ACTS ? what : 6 + what % 3);
+		act(link, what < sink_acts ? what : 6 + what % 3);
 	}
 	link.settle();
 	EXPECT_GT(link.direct(), 100U);
@@ -280,12 +54,12 @@ TEST(SinkAvail, WriterLies)
 
 	EXPECT_EQ(sdp_sinkadvert_written(&advert, 1), -EPROTO);
 	EXPECT_EQ(sdp_sinkadvert_cancelled(&advert), -EPROTO);
-	sdp_sinkadvert_begin(&advert, SIZE);
+	sdp_sinkadvert_begin(&advert, sink_size);
 	EXPECT_EQ(sdp_sinkadvert_written(&advert, 1), -EPROTO);
 	sdp_sinkadvert_sent(&advert);
-	EXPECT_EQ(sdp_sinkadvert_written(&advert, SIZE + 1), -EPROTO);
+	EXPECT_EQ(sdp_sinkadvert_written(&advert, sink_size + 1), -EPROTO);
 	EXPECT_EQ(sdp_sinkadvert_cancelled(&advert), -EPROTO);
-	EXPECT_EQ(sdp_sinkadvert_written(&advert, SIZE), 0);
+	EXPECT_EQ(sdp_sinkadvert_written(&advert, sink_size), 0);
 	EXPECT_EQ(sdp_sinkadvert_written(&advert, 1), -EPROTO);
 }
 
@@ -294,7 +68,7 @@ TEST(SinkAvail, Revoked)
 {
 	sdp_sinkadvert advert = {};
 
-	sdp_sinkadvert_begin(&advert, SIZE);
+	sdp_sinkadvert_begin(&advert, sink_size);
 	sdp_sinkadvert_sent(&advert);
 	sdp_sinkadvert_cancel(&advert);
 	sdp_sinkadvert_revoke(&advert);
@@ -312,7 +86,7 @@ TEST(SinkAvail, Revoked)
 
 TEST(SinkAvail, ReaderLies)
 {
-	const sdp_sinkah sinkah = {SIZE, 7, 0, 5};
+	const sdp_sinkah sinkah = {sink_size, 7, 0, 5};
 	sdp_sinktarget target = {};
 
 	EXPECT_EQ(sdp_sinktarget_advertised(&target, &sinkah, 5, false), 0);
@@ -348,7 +122,7 @@ TEST(SinkAvail, CreditsAreKept)
 		};
 		if (send(SDP_MID_SRCAVAIL))
 			sdp_zsource_advertise(&source, credit.tx_mseq, 1);
-		sdp_sinkadvert_begin(&advert, SIZE);
+		sdp_sinkadvert_begin(&advert, sink_size);
 		if (send(SDP_MID_SINKAVAIL))
 			sdp_sinkadvert_sent(&advert);
 		while (send(SDP_MID_DATA) || send(SDP_MID_RDMARDCOMPL))

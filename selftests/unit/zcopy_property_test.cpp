@@ -9,161 +9,16 @@
 #include <iostream>
 #include <random>
 
-#include "zcopy_link.h"
+#include "zcopy_schedule.h"
 #include "seed.h"
 
 namespace
 {
 
-class Schedule
-{
-public:
-	explicit Schedule(std::mt19937 &random)
-		: random_(random), link_({pick(4, 12), pick(4, 12)}, pick(1, SDP_ZCOPY_ADVERTS),
-					 pick(0, 1) ? 0 - pick(1, 200) : pick(0, UINT32_MAX))
-	{
-	}
-
-	/** Runs @p steps events, then checks that nobody is stuck. */
-	void phase(u32 steps)
-	{
-		for (u32 &mood : mood_)
-			mood = pick(0, 3) == 0 ? 0 : pick(1, 100);
-		for (u32 n = 0; n < steps && !testing::Test::HasFatalFailure(); n++)
-			step();
-		drain();
-	}
-
-	[[nodiscard]] const ZcopyLink &link() const
-	{
-		return link_;
-	}
-
-private:
-	u32 pick(u32 from, u32 to)
-	{
-		return std::uniform_int_distribution<u32>(from, to)(random_);
-	}
-
-	bool feel(u32 which)
-	{
-		return pick(1, 100) <= mood_.at(which);
-	}
-
-	/** What a program does. */
-	void act(int i)
-	{
-		switch (pick(0, 6)) {
-		case 0:
-			if (link_.side(i).written - link_.side(i).sent < 100)
-				link_.write(i, pick(1, 60));
-			break;
-		case 1:
-			if (feel(i))
-				link_.choose(i, pick(1, 60), pick(0, 1) ? pick(0, 10) : 0);
-			break;
-		case 2:
-			if (feel(2 + i))
-				link_.take(i, pick(1, 4));
-			break;
-		case 3:
-			if (feel(2 + i))
-				link_.read_begin(i, pick(1, 40));
-			break;
-		case 4:
-			if (feel(4 + i) && !pick(0, 4))
-				link_.refuse(i);
-			break;
-		case 5:
-			if (feel(4 + i) && !pick(0, 4))
-				link_.cancel(i);
-			break;
-		default:
-			link_.read_end(i);
-		}
-	}
-
-	void step()
-	{
-		const int i = pick(0, 1) ? 1 : 0;
-
-		if (pick(0, 2))
-			act(i);
-		else if (!link_.side(1 - i).wire.empty())
-			link_.deliver(i);
-	}
-
-	/** Delivers all messages; devices are done, programs do nothing. */
-	void settle()
-	{
-		u32 delivered = 0;
-
-		link_.read_all(0);
-		link_.read_all(1);
-		while (!link_.idle() && !testing::Test::HasFatalFailure()) {
-			ASSERT_LT(delivered++, 100000U) << "messages without end";
-			link_.deliver(link_.side(1).wire.empty() ? 1 : 0);
-		}
-	}
-
-	/** Once all patience is over everybody has his memory, though nobody reads. */
-	void cancel()
-	{
-		link_.cancel(0);
-		link_.cancel(1);
-		settle();
-		for (int i = 0; i < 2 && !testing::Test::HasFatalFailure(); i++) {
-			ASSERT_FALSE(sdp_zsource_busy(&link_.side(i).source))
-				<< "side " << i << " waits for ever for its memory";
-			ASSERT_TRUE(link_.side(i).memory.empty());
-		}
-	}
-
-	/**
-	 * All arrives where one program reads, be it by copy only or as it comes.
-	 * A report may wait for a credit, which the writers' patience brings.
-	 */
-	void drain()
-	{
-		settle();
-		if (pick(0, 1))
-			cancel();
-		for (int reader = 0; reader < 2 && !testing::Test::HasFatalFailure(); reader++) {
-			const int writer = 1 - reader;
-			const bool refuse = pick(0, 1);
-
-			for (u32 rounds = 0;
-			     link_.side(reader).received < link_.side(writer).written; rounds++) {
-				ASSERT_LT(rounds, 10000U)
-					<< "side " << writer << " waits for ever at "
-					<< link_.side(reader).received << " of "
-					<< link_.side(writer).written << " bytes";
-				link_.choose(writer, 0, 0);
-				link_.take(reader, UINT32_MAX);
-				if (refuse)
-					link_.refuse(reader);
-				else
-					link_.read_begin(reader, 40);
-				settle();
-				if (rounds % 8 == 7) {
-					link_.cancel(writer);
-					link_.cancel(reader);
-				}
-				if (testing::Test::HasFatalFailure())
-					return;
-			}
-		}
-	}
-
-	std::mt19937 &random_;
-	std::array<u32, 6> mood_ = {};
-	ZcopyLink link_;
-};
-
 TEST(ZcopyProperty, RandomSchedules)
 {
 	constexpr u32 steps_wanted = 2000000;
-	std::mt19937 random(seed());
+	RandomChoice random(seed());
 	u64 bytes = 0;
 	u64 read = 0;
 	u64 adverts = 0;
@@ -173,7 +28,7 @@ TEST(ZcopyProperty, RandomSchedules)
 	size_t most_reads = 0;
 
 	for (u32 steps = 0; steps < steps_wanted && !HasFailure();) {
-		Schedule schedule(random);
+		ZcopySchedule schedule(random);
 		for (int phase = 0; phase < 20 && !HasFailure(); phase++) {
 			schedule.phase(250);
 			steps += 250;
