@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The calls of a program, how often each is made, and what its arguments are. */
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#define CALL(call, weight, ...) { #call, fuzz_do_##call, weight, { __VA_ARGS__ } }
+
+/* The first two make what most others need. */
+const struct fuzz_kind fuzz_kinds[] = {
+	CALL(pair, 2, ARG_SLOT, ARG_SLOT, ARG_DOOR, ARG_WORD, ARG_WORD),
+	CALL(serve, 1, ARG_SLOT, ARG_DOOR, ARG_SMALL, ARG_WORD, ARG_WORD),
+	CALL(socket, 4, ARG_SLOT, ARG_DOOR, ARG_SMALL),
+	CALL(bind, 2, ARG_SLOT, ARG_ADDRESS, ARG_SLOT),
+	CALL(listen, 2, ARG_SLOT, ARG_VALUE),
+	CALL(connect, 5, ARG_SLOT, ARG_ADDRESS, ARG_SLOT),
+	CALL(accept, 5, ARG_SLOT, ARG_SLOT, ARG_SMALL),
+	CALL(shutdown, 3, ARG_SLOT, ARG_SMALL),
+	CALL(close, 3, ARG_SLOT),
+	CALL(dup, 2, ARG_SLOT, ARG_SLOT),
+	CALL(name, 1, ARG_SLOT, ARG_SMALL),
+	CALL(poll, 4, ARG_EVENTS, ARG_SMALL),
+	CALL(epoll, 4, ARG_SLOT, ARG_SMALL, ARG_EVENTS),
+	CALL(ioctl, 3, ARG_SLOT, ARG_IOCTL, ARG_VALUE),
+	CALL(block, 2, ARG_SLOT, ARG_SMALL),
+	CALL(set, 12, ARG_SLOT, ARG_OPTION, ARG_VALUE, ARG_OPTION_LENGTH),
+	CALL(set_word, 4, ARG_SLOT, ARG_SMALL, ARG_WORD),
+	CALL(get, 6, ARG_SLOT, ARG_OPTION, ARG_OPTION_LENGTH),
+	CALL(map_receive, 3, ARG_SLOT, ARG_LENGTH, ARG_LENGTH),
+	CALL(sysctl, 2, ARG_SMALL, ARG_SMALL, ARG_VALUE, ARG_WORD),
+	CALL(send, 12, ARG_SLOT, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SEND_FLAGS),
+	CALL(sendmsg, 8, ARG_SLOT, ARG_BUFFER, ARG_LENGTH, ARG_SEND_FLAGS, ARG_SMALL),
+	CALL(writev, 4, ARG_SLOT, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(recv, 12, ARG_SLOT, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_RECV_FLAGS),
+	CALL(recvmsg, 8, ARG_SLOT, ARG_BUFFER, ARG_LENGTH, ARG_RECV_FLAGS, ARG_SMALL),
+	CALL(readv, 4, ARG_SLOT, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(sendfile, 4, ARG_SLOT, ARG_OFFSET, ARG_LENGTH),
+	CALL(splice_in, 4, ARG_SLOT, ARG_LENGTH, ARG_SMALL),
+	CALL(splice_out, 4, ARG_SLOT, ARG_LENGTH, ARG_SMALL),
+	CALL(tee, 1, ARG_LENGTH),
+	CALL(vmsplice, 3, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(uring_send, 4, ARG_SLOT, ARG_BUFFER, ARG_LENGTH, ARG_SEND_FLAGS, ARG_SMALL),
+	CALL(uring_recv, 4, ARG_SLOT, ARG_BUFFER, ARG_LENGTH, ARG_RECV_FLAGS, ARG_SMALL),
+	CALL(uring_accept, 2, ARG_SLOT),
+	CALL(uring_poll, 2, ARG_SLOT, ARG_EVENTS),
+	CALL(uring_cancel, 2, ARG_SMALL),
+	CALL(store, 6, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH),
+	CALL(protect, 3, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(unmap, 3, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(advise, 3, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(userfault, 1, ARG_BUFFER, ARG_OFFSET, ARG_LENGTH, ARG_SMALL),
+	CALL(fork, 1, ARG_SLOT, ARG_SMALL),
+	CALL(signal, 3, ARG_SMALL),
+	CALL(pause, 3, ARG_SMALL),
+	CALL(netns, 1, ARG_SMALL),
+	CALL(read_proc, 2, ARG_SMALL),
+};
+
+const unsigned int fuzz_kind_count = ARRAY_SIZE(fuzz_kinds);
