@@ -10,8 +10,9 @@ export TESTS
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# How long make soak lasts: a number with s, m or h behind it.
-TIME ?= 30m
+# How long make soak and make fuzz last: seconds, or a number with m or h behind it.
+TIME ?=
+
 # What make bench measures: one figure instead of all, with the checksum if 1.
 FIGURE ?=
 CRC ?=
@@ -39,7 +40,7 @@ endif
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-hostile check-unit check-foreign \
-	coverage mutate check-flow check-scale check-apps check-machines soak lint \
+	coverage mutate check-flow check-scale check-apps check-machines fuzz soak lint \
 	demo bench shell install modules_install dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -56,7 +57,8 @@ help:
 	@echo "  TESTS=sdp_api:connect_*   run only these cases of one program"
 	@echo "  APPS=redis       run only these programs with make check-apps"
 	@echo "  ROUNDS=5         run each of them so often, for its figures; FORM=json for a program"
-	@echo "  TIME=8h          how long make soak lasts; 30m unless told otherwise"
+	@echo "  TIME=8h          how long make soak lasts, 30m unless told otherwise, and each half of"
+	@echo "                   make fuzz, 10m"
 	@echo "  FIGURE=4b        measure only this figure; tools/bench/bench --help names them"
 	@echo "  COUNT=300 SEED=1 change so much with make mutate, and which"
 	@echo "  CRC=1            measure with the checksum that Soft-RoCE computes in software"
@@ -139,9 +141,13 @@ check-apps: deps
 check-machines: deps
 	@tools/check machines-$(KERNEL)
 
-##soak: load KERNEL for TIME=30m, or 8h, and see that nothing grows, stops or is wrong
+##soak: load KERNEL for TIME=30m, or as told, and see that nothing grows, stops or is wrong
 soak: deps
-	@tools/soak $(TIME) $(KERNEL)
+	@tools/soak $(or $(TIME),30m) $(KERNEL)
+
+##fuzz: fuzz for TIME=10m, or as told, the module's pure parts and its system calls
+fuzz: deps
+	@selftests/run-fuzz $(or $(TIME),10m)
 
 ##lint: check the style and the source
 lint: deps
