@@ -89,7 +89,6 @@ static bool all_done(void)
 	return true;
 }
 
-/* Their processes and threads are known to this namespace by other numbers. */
 static void wake_all(void)
 {
 	unsigned int i;

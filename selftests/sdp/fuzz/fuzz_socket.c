@@ -55,13 +55,14 @@ int fuzz_open(uint32_t door, int type_flags)
 	return fd;
 }
 
-/* An engine, a mode of zero copy, and words of writes that are done. */
+/* An engine, a mode of zero copy, and words of writes that are done; all of them there are. */
 static void want(int fd, uint32_t flow, uint32_t zcopy)
 {
+	const char *engine = fuzz_word(flow % 4), *mode = fuzz_word(4 + zcopy % 4);
 	int one = 1;
 
-	setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, fuzz_word(flow), strlen(fuzz_word(flow)));
-	setsockopt(fd, SOL_SDP, SDP_ZCOPY, fuzz_word(zcopy), strlen(fuzz_word(zcopy)));
+	setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, engine, strlen(engine));
+	setsockopt(fd, SOL_SDP, SDP_ZCOPY, mode, strlen(mode));
 	setsockopt(fd, SOL_SDP, SDP_ZEROCOPY, &one, sizeof(one));
 }
 
