@@ -17,3 +17,14 @@ report_boot() {
 	} > "$results/$name.ktap"
 	echo 0 > "$results/$name.status"
 }
+
+# Print a time in seconds: seconds, or a number with s, m or h behind it.
+# in_seconds TIME
+in_seconds() {
+	[[ $1 =~ ^([0-9]+)([smh]?)$ ]] || { echo "'$1' is no time: give seconds, or a number with m or h behind it" >&2; return 2; }
+	case ${BASH_REMATCH[2]} in
+	m) echo $((BASH_REMATCH[1] * 60)) ;;
+	h) echo $((BASH_REMATCH[1] * 3600)) ;;
+	*) echo "${BASH_REMATCH[1]}" ;;
+	esac
+}
