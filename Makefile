@@ -93,7 +93,7 @@ check-debug: deps
 
 ##check-faults: fail each allocation once, in each call, on the debug kernel
 check-faults: deps
-	@TESTS='*_fail_*' SDP_DEBUG_SCALE=1 SDP_TEST_DEADLINE=600 tools/check debug debug-iwarp gcov-iwarp
+	@TESTS='*_fail_*' SDP_DEBUG_SCALE=1 SDP_TEST_DEADLINE=600 tools/check debug debug-iwarp gcov gcov-iwarp
 
 ##check-races: make calls at the same time, of the same sockets; on two kernels
 check-races: deps

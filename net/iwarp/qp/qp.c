@@ -402,7 +402,6 @@ static int iwp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return 0;
 	}
 }
-ALLOW_ERROR_INJECTION(iwp_modify_qp, ERRNO);
 
 static enum ib_qp_state iwp_qp_ib_state(const struct iwp_qp *qp)
 {

@@ -197,7 +197,6 @@ int iwp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	iwp_sq_posted(qp);
 	return err;
 }
-ALLOW_ERROR_INJECTION(iwp_post_send, ERRNO);
 
 static int iwp_post_iter_now(struct iwp_qp *qp, const struct ib_send_wr *wr,
 			     struct iov_iter *from, u32 len)
@@ -334,7 +333,6 @@ int iwp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		iwp_loopback_rq_posted(qp);
 	return err;
 }
-ALLOW_ERROR_INJECTION(iwp_post_recv, ERRNO);
 
 /**
  * iwp_post_srq_recv() - post receive requests to a shared receive queue

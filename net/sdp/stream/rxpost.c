@@ -3,6 +3,8 @@
  * How receive buffers are posted: in lists, so that the device's doorbell rings once for
  * all that a call has read, or a batch of completions has used.
  */
+#include <linux/error-injection.h>
+
 #include "stream.h"
 
 /* Requests in a list: they are on the stack, which the compiler clears. */
@@ -53,7 +55,7 @@ static void sdp_rx_build(struct sdp_stream *st, const struct sdp_rx_buf *buf,
 }
 
 /* A list of them, which rings the device's doorbell once. */
-static int sdp_rx_give_list(struct sdp_stream *st)
+static noinline int sdp_rx_give_list(struct sdp_stream *st)
 {
 	struct sdp_rx *rx = &st->rx;
 	u32 n = min(rx->post_head - rx->given, SDP_RX_GIVE);
@@ -68,6 +70,7 @@ static int sdp_rx_give_list(struct sdp_stream *st)
 	}
 	return ib_post_recv(st->link->qp, wr, NULL);
 }
+ALLOW_ERROR_INJECTION(sdp_rx_give_list, ERRNO);
 
 /*
  * Whoever posts buffers does so for several at once, at the end of a call or of a batch

@@ -4,6 +4,7 @@
  * which give the send ring's room back.
  */
 #include <linux/bottom_half.h>
+#include <linux/error-injection.h>
 #include <linux/jiffies.h>
 
 #include "stream.h"
@@ -48,17 +49,20 @@ static void sdp_tx_trace(const struct sdp_stream *st, const struct ib_send_wr *w
 
 /*
  * A device that works in softirqs (Soft-RoCE up to Linux 6.3, iwarp) does so before this
- * returns, as what is below TCP does, and ksoftirqd is not woken.
+ * returns if it is to be done now, as what is below TCP does, and ksoftirqd is not woken.
  */
-static int sdp_tx_post_now(struct sdp_stream *st, struct ib_send_wr *wr)
+static noinline int sdp_tx_give(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 {
 	int err;
 
-	local_bh_disable();
+	if (now)
+		local_bh_disable();
 	err = ib_post_send(st->link->qp, wr, NULL);
-	local_bh_enable();
+	if (now)
+		local_bh_enable();
 	return err;
 }
+ALLOW_ERROR_INJECTION(sdp_tx_give, ERRNO);
 
 /**
  * sdp_tx_submit() - give work requests to the device
@@ -75,7 +79,6 @@ static int sdp_tx_post_now(struct sdp_stream *st, struct ib_send_wr *wr)
 bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 {
 	struct sdp_tx *tx = &st->tx;
-	int err;
 
 	sdp_owned(st->sk);
 	if (tx->reg_first) {
@@ -93,8 +96,7 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 	}
 	if (unlikely(test_bit(SDP_CONN_BROKEN, &st->link->flags)))
 		return false;
-	err = now ? sdp_tx_post_now(st, wr) : ib_post_send(st->link->qp, wr, NULL);
-	if (likely(!err))
+	if (likely(!sdp_tx_give(st, wr, now)))
 		return true;
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_POSTERRORS);
 	sdp_link_end(st->link, -ECONNRESET);

@@ -68,12 +68,6 @@ static void run_device_pages(void)
 	run_rounds("iwarp", INJECT_PAGES);
 }
 
-static void need_own_device(void)
-{
-	if (access("/sys/module/iwarp", F_OK))
-		sdp_skip("the devices are not those of iwarp.ko");
-}
-
 static void small_memory_of_devices(void)
 {
 	need_own_device();

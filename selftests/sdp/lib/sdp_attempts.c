@@ -129,3 +129,9 @@ void attempt_succeeds(int listener, size_t len)
 	close(server);
 	close(fd);
 }
+
+void need_own_device(void)
+{
+	if (access("/sys/module/iwarp", F_OK))
+		sdp_skip("the devices are not those of iwarp.ko");
+}

@@ -13,6 +13,8 @@
  * way, is right until it ends, which both ends see.
  */
 void attempt_connection(int listener, const struct addr *to, size_t len);
+/* Skips where the devices are not those of iwarp.ko. */
+void need_own_device(void);
 /* One more is made, and does not end. */
 void attempt_succeeds(int listener, size_t len);
 

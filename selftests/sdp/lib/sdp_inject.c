@@ -278,19 +278,21 @@ static void function_knob(const char *name, const char *format, uint64_t value)
 }
 
 /* "space" is how many go well before. */
-void inject_call(const char *function, int err, unsigned int nth)
+bool inject_call(const char *function, int err, unsigned int nth)
 {
 	char name[64];
 
 	if (access(FAIL_FUNCTION, F_OK))
 		sdp_skip("this kernel fails no functions");
-	CHECK(file_write(FAIL_FUNCTION "inject", function));
+	if (!file_write(FAIL_FUNCTION "inject", function))
+		return false;
 	snprintf(name, sizeof(name), "%s/retval", function);
 	function_knob(name, "%#lx", (uint64_t)-err);
 	function_knob("verbose", "%lu", 0);
 	function_knob("space", "%lu", nth);
 	function_knob("times", "%lu", 1);
 	function_knob("probability", "%lu", 100);
+	return true;
 }
 
 bool inject_call_met(void)

@@ -78,10 +78,10 @@ unsigned int inject_left(enum inject_kind kind);
 void inject_no_more(void);
 
 /*
- * The nth call of a function of iwarp.ko fails with an error; only of such as the kernel may
- * fail (CONFIG_FAIL_FUNCTION).  Skips where it fails none.
+ * The nth call of a function fails with an error (CONFIG_FAIL_FUNCTION); returns false if that
+ * is none of those that the kernel may make fail.  Skips where it makes none fail.
  */
-void inject_call(const char *function, int err, unsigned int nth);
+bool inject_call(const char *function, int err, unsigned int nth);
 /* Whether there was such a call.  None fails any more. */
 bool inject_call_met(void);
 
