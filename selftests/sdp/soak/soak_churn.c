@@ -158,6 +158,7 @@ static void in_a_process(int fd, uint16_t port)
 	join_child(pid);
 }
 
+static unsigned int each;
 static int listener;
 
 static void *clients(void *arg)
@@ -165,7 +166,7 @@ static void *clients(void *arg)
 	unsigned int i;
 
 	(void)arg;
-	for (i = 0; i < EACH; i++) {
+	for (i = 0; i < each; i++) {
 		int fd = connect_to(listener);
 		uint16_t port = local_port(fd);
 
@@ -182,7 +183,7 @@ static void *servers(void *arg)
 	unsigned int i;
 
 	(void)arg;
-	for (i = 0; i < EACH; i++) {
+	for (i = 0; i < each; i++) {
 		int fd = CHECK_OK(accept(listener, NULL, NULL));
 		struct addr peer = peer_addr(fd);
 		uint16_t port = addr_port(&peer);
@@ -214,6 +215,7 @@ void churn(void)
 	struct soak_ledger first = { 0 };
 	unsigned int round = 0;
 
+	each = scaled_count(EACH);
 	soak_begin("churn", ROUNDS);
 	while (soak_goes_on()) {
 		come_and_go();
