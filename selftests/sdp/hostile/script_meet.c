@@ -60,7 +60,6 @@ static void peer_is_ready(struct script *s, const struct script_line *l)
 	play.ready = true;
 	play.posts = !script_has(l, "post");
 	v->bufs = script_field(s, l, "bufs", PLAY_BUFS);
-	verbs_post(v, script_field(s, l, "post", PLAY_POSTED));
 	script_set(s, "own", "rkey", v->mr->rkey);
 	script_set(s, "own", "addr", (uintptr_t)v->ring);
 	script_set(s, "own", "size", VERBS_RING);
@@ -83,6 +82,7 @@ static void run_hello(struct script *s, const struct script_line *l)
 	put_places(s, l, hello_places, hello);
 	play.met = true;
 	verbs_request(&play.peer, &play.address, hello, script_field(s, l, "bytes", len));
+	verbs_post(&play.peer, script_field(s, l, "post", PLAY_POSTED));
 	peer_is_ready(s, l);
 }
 
@@ -164,7 +164,8 @@ static void run_answer(struct script *s, const struct script_line *l)
 
 	put_places(s, l, bsdh_places, ack);
 	put_places(s, l, ack_places, ack);
-	verbs_answer_with(&play.peer, ack, script_field(s, l, "bytes", len));
+	verbs_answer_with(&play.peer, ack, script_field(s, l, "bytes", len),
+			  script_field(s, l, "post", PLAY_POSTED));
 	peer_is_ready(s, l);
 }
 

@@ -138,8 +138,11 @@ struct addr verbs_listen(struct verbs_end *v);
 struct verbs_offer verbs_asked(struct verbs_end *v);
 /* Answer with these features, and with so many receive buffers told of. */
 void verbs_answer(struct verbs_end *v, uint16_t bufs, uint16_t features);
-/* The same with any bytes, and such as there should be: HELLO_ACK_LEN of them. */
-void verbs_answer_with(struct verbs_end *v, const void *ack, size_t len);
+/*
+ * The same with any bytes, and receive buffers posted before the peer may send; and such
+ * bytes as there should be: HELLO_ACK_LEN of them.
+ */
+void verbs_answer_with(struct verbs_end *v, const void *ack, size_t len, unsigned int posted);
 size_t verbs_encode_ack(unsigned char *ack, uint16_t bufs, uint16_t features);
 void verbs_close(struct verbs_end *v);
 /*

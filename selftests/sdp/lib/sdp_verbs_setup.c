@@ -243,7 +243,7 @@ struct verbs_offer verbs_asked(struct verbs_end *v)
 	};
 }
 
-void verbs_answer_with(struct verbs_end *v, const void *ack, size_t len)
+void verbs_answer_with(struct verbs_end *v, const void *ack, size_t len, unsigned int posted)
 {
 	struct rdma_conn_param param = {
 		.private_data = ack,
@@ -254,6 +254,7 @@ void verbs_answer_with(struct verbs_end *v, const void *ack, size_t len)
 	};
 
 	verbs_queue_pair(v);
+	verbs_post(v, posted);
 	CHECK_OK(rdma_accept(v->id, &param));
 }
 
@@ -276,7 +277,7 @@ void verbs_answer(struct verbs_end *v, uint16_t bufs, uint16_t features)
 	unsigned char ack[HELLO_ACK_LEN];
 
 	v->bufs = bufs;
-	verbs_answer_with(v, ack, verbs_encode_ack(ack, bufs, features));
+	verbs_answer_with(v, ack, verbs_encode_ack(ack, bufs, features), 0);
 }
 
 bool verbs_refused(struct verbs_end *v, int timeout_ms)
