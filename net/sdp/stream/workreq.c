@@ -86,6 +86,8 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 		wr = tx->reg_first;
 		tx->reg_first = NULL;
 	}
+	if (unlikely(test_bit(SDP_CONN_BROKEN, &st->link->flags)))
+		return false;
 	if (trace_sdp_post_enabled())
 		sdp_tx_trace(st, wr);
 	if (sdp_link_is_local(st->link)) {
@@ -94,8 +96,6 @@ bool sdp_tx_submit(struct sdp_stream *st, struct ib_send_wr *wr, bool now)
 		sdp_link_end(st->link, -ECONNRESET);
 		return false;
 	}
-	if (unlikely(test_bit(SDP_CONN_BROKEN, &st->link->flags)))
-		return false;
 	if (likely(!sdp_tx_give(st, wr, now)))
 		return true;
 	SDP_INC_STATS(sock_net(st->sk), SDP_MIB_POSTERRORS);
