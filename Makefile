@@ -101,9 +101,9 @@ check-races: deps
 
 ##coverage: say what the tests make the modules run, and what not
 coverage: deps
-	@rm -rf $(BUILD)/results/kselftest-gcov*
-	@SDP_COVERAGE=1 SDP_RUN_LIMIT=10000 tools/check gcov gcov-iwarp; \
-		tools/quality/coverage --results $(BUILD)/results
+	@rm -rf $(BUILD)/results/*/gcov
+	@status=0; SDP_COVERAGE=1 SDP_RUN_LIMIT=10000 tools/check gcov gcov-iwarp || status=$$?; \
+		tools/quality/coverage && exit $$status
 
 ##mutate: change the modules, COUNT times, and see whether the tests notice
 mutate: deps

@@ -280,4 +280,5 @@ enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 	write_unlock_bh(&mr->lock);
 	return err;
 }
+/* Whatever is not 0 is an error to who executes the request. */
 ALLOW_ERROR_INJECTION(iwp_mem_register, ERRNO);

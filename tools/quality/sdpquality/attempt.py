@@ -2,6 +2,7 @@
 """One change: made in a copy of the sources, built, and tested there."""
 
 import os
+import shutil
 import subprocess
 
 from . import choose
@@ -11,14 +12,34 @@ _ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1
 _BUILD_SECONDS, _TEST_SECONDS = 600, 1800
 
 
+def _sources(root):
+    """Yield the names of all files of the repository, those that git does not know included."""
+    for path in root.rglob("*"):
+        name = path.relative_to(root)
+        if path.is_file() and name.parts[0] not in ("build", ".git", "last.log"):
+            yield name
+
+
 class Tree:
     """A copy of the repository in which one file at a time is changed."""
 
     def __init__(self, root):
         self.root, self.path = root, root / "build/mutate/tree"
         self.path.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-au", *(str(p) for p in root.iterdir() if p.name not in ("build", ".git")),
-                        self.path], check=True)
+        wanted = set(_sources(root))
+        for name in set(_sources(self.path)) - wanted:
+            (self.path / name).unlink()
+        for name in wanted:
+            self._copy(name)
+
+    def _copy(self, name):
+        """What differs is newer than what was built of it, whatever was tried here before."""
+        old, new = self.path / name, self.root / name
+        if old.exists() and old.read_bytes() == new.read_bytes():
+            return
+        old.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(new, old)
+        shutil.copymode(new, old)
 
     def run(self, *command, seconds=_BUILD_SECONDS, **env):
         """Return whether a command of the copy ends well; it is killed after so many SECONDS."""
@@ -47,11 +68,30 @@ class Tree:
         return self.run("selftests/run", kernel + lane, TESTS=f"@({'|'.join(names)})", seconds=_TEST_SECONDS)
 
 
-def judge(tree, mutation, programs):
+class Baseline:
+    """Which programs pass in a copy that nothing was changed in: each is tried once."""
+
+    def __init__(self, tree):
+        self._tree, self._passed = tree, {}
+
+    def passes(self, kernel, lane, names):
+        """Return those of NAMES that do."""
+        fresh = [name for name in names if (kernel, lane, name) not in self._passed]
+        if fresh:
+            whole = self._tree.selftests(kernel, lane, fresh)
+            for name in fresh:
+                self._passed[kernel, lane, name] = \
+                    whole or len(fresh) > 1 and bool(self._tree.selftests(kernel, lane, [name]))
+        return [name for name in names if self._passed[kernel, lane, name]]
+
+
+def judge(tree, mutation, programs, baseline):
     """Return (verdict, what was run): caught, survived, not run, or not built."""
     path = tree.path / mutation.file
     before = path.read_text(encoding="utf-8")
+    kernel = choose.kernel_for(mutation)
     lane, names = programs.that_run(mutation)
+    names = baseline.passes(kernel, lane, names)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")
         if choose.is_pure(mutation.file):
@@ -60,7 +100,7 @@ def judge(tree, mutation, programs):
                 return ("not built" if passed is None else "caught"), ["unit"]
         if not names:
             return "not run", []
-        passed = tree.selftests(choose.kernel_for(mutation), lane, names)
+        passed = tree.selftests(kernel, lane, names)
         return {None: "not built", True: "survived", False: "caught"}[passed], names
     finally:
         path.write_text(before, encoding="utf-8")
