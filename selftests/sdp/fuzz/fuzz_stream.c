@@ -264,10 +264,14 @@ static void *reader(void *arg)
 		read_flags, read_flags, read_pieces, read_over_the_edge, read_fresh, read_splice,
 	};
 	struct end *e = arg;
+	unsigned int kind;
+	size_t len;
 	ssize_t n;
 
 	do {
-		n = kinds[any(e, ARRAY_SIZE(kinds))](e, any_size(e));
+		kind = any(e, ARRAY_SIZE(kinds));
+		len = any_size(e);
+		n = kinds[kind](e, len);
 		if (n < 0)
 			CHECK(errno == EINTR || errno == EAGAIN || errno == EFAULT);
 		else
@@ -275,7 +279,10 @@ static void *reader(void *arg)
 		if (any(e, 16) == 0)
 			change(e);
 	} while (n);
-	CHECK_EQ(e->pos, e->total);
+	if (e->pos != e->total)
+		FAIL("read %u of %zu bytes: the end at byte %llu of %llu; state %d", kind, len,
+		     (unsigned long long)e->pos, (unsigned long long)e->total,
+		     get_int(e->fd, IPPROTO_TCP, TCP_INFO) & 0xff);
 	__atomic_store_n(&e->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
