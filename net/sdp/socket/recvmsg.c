@@ -25,19 +25,24 @@ static void sdp_recv_got(struct sdp_sock *ssk, struct sdp_read *rd, u32 len)
 	rd->pos += len;
 }
 
-/* Reads what the peer offers behind all that is there. */
-static void sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
+/*
+ * Reads what the peer offers behind all that is there.  The lock is released meanwhile:
+ * returns whether it has come by copy instead, which is to be read before the end is seen.
+ */
+static bool sdp_recv_offered(struct sdp_sock *ssk, struct sdp_read *rd,
 			     int target, bool wait)
 {
 	u32 want = max_t(ssize_t, target - rd->done, 1);
+	u32 unread = ssk->conn.stream.rx.bytes;
 	u32 read;
 
-	if (!rd->left || (ssk->conn.stream.rx.bytes && !rd->peek))
-		return;
+	if (!rd->left || (unread && !rd->peek))
+		return false;
 	read = sdp_zrecv(&ssk->conn.zcopy, &rd->msg->msg_iter, rd->zcopy, wait, want);
 	if (!read)
-		return;
+		return ssk->conn.stream.rx.bytes > unread;
 	sdp_recv_got(ssk, rd, read);
+	return false;
 }
 
 /*
@@ -265,7 +270,8 @@ static int sdp_recv_locked(struct sock *sk, struct sdp_read *rd, int target,
 			return ret;
 		if (sdp_recv_integrated(sk, rd, timeo))
 			continue;
-		sdp_recv_offered(sdp_sk(sk), rd, target, timeo);
+		if (sdp_recv_offered(sdp_sk(sk), rd, target, timeo))
+			continue;
 		/* Even a read of nothing waits, once, for something to read. */
 		if (!rd->left && (want || sdp_sk(sk)->conn.stream.rx.bytes))
 			return 0;
