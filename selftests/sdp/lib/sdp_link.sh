@@ -57,7 +57,6 @@ restore_link() {
 	wait_for "$BOUND" devices_ready
 }
 
-
 # Both are needed, for root alone.
 find_devices() {
 	[ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "TCP has no RDMA devices"
