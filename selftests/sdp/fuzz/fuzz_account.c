@@ -2,7 +2,6 @@
 /* What programs have left behind: once all of them are over, nothing. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../lib/sdp_memory.h"
 #include "fuzz.h"
@@ -12,9 +11,7 @@ static struct account {
 	long references;	/* to the module */
 	long pinned;
 	long memory;	/* pages of net.sdp.mem */
-	long pairs;	/* of queues, in all devices */
-	long regions;
-	long ids;	/* of the connection manager */
+	struct rdma_objects rdma;
 } before;
 
 static long count_lines(const char *path)
@@ -44,52 +41,31 @@ static long module_references(void)
 	return n;
 }
 
-static void count_objects(struct account *a)
-{
-	FILE *rdma = popen("rdma resource show 2>/dev/null", "r");
-	char line[512], *at;
-
-	a->pairs = 0;
-	a->regions = 0;
-	a->ids = 0;
-	while (rdma && fgets(line, sizeof(line), rdma)) {
-		at = strstr(line, " qp ");
-		a->pairs += at ? atol(at + 4) : 0;
-		at = strstr(line, " mr ");
-		a->regions += at ? atol(at + 4) : 0;
-		at = strstr(line, " cm_id ");
-		a->ids += at ? atol(at + 7) : 0;
-	}
-	if (rdma)
-		pclose(rdma);
-}
-
 static struct account look(void)
 {
-	struct account a = {
+	return (struct account){
 		.sockets = count_lines("/proc/net/sdp"),
 		.references = module_references(),
 		.pinned = pinned_pages(),
 		.memory = sdp_stat("MemPages"),
+		.rdma = rdma_objects(),
 	};
-
-	count_objects(&a);
-	return a;
 }
 
 static bool is_back(const struct account *now)
 {
 	return now->sockets <= before.sockets && now->references <= before.references &&
 	       now->pinned <= before.pinned && now->memory <= before.memory &&
-	       now->pairs <= before.pairs && now->regions <= before.regions &&
-	       now->ids <= before.ids;
+	       now->rdma.qp <= before.rdma.qp && now->rdma.mr <= before.rdma.mr &&
+	       now->rdma.cm_id <= before.rdma.cm_id;
 }
 
 static void show(const char *when, const struct account *a)
 {
 	ktap_diag("%s: sockets %ld, references %ld, pinned %ld, memory %ld", when, a->sockets,
 		  a->references, a->pinned, a->memory);
-	ktap_diag("%s: qp %ld, mr %ld, cm_id %ld", when, a->pairs, a->regions, a->ids);
+	ktap_diag("%s: qp %ld, mr %ld, cm_id %ld", when, a->rdma.qp, a->rdma.mr,
+		  a->rdma.cm_id);
 }
 
 void fuzz_account_begin(void)

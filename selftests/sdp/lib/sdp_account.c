@@ -258,6 +258,35 @@ void expect_pinned(long most)
 	}
 }
 
+static long value_in(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? atol(at + strlen(name)) : 0;
+}
+
+/* Completion queues come from a pool that a device keeps. */
+struct rdma_objects rdma_objects(void)
+{
+	FILE *pipe = popen("rdma resource show 2> /dev/null", "r");
+	struct rdma_objects sum = { 0 };
+	unsigned int devices = 0;
+	char line[512];
+
+	CHECK(pipe);
+	for (; fgets(line, sizeof(line), pipe); devices++) {
+		sum.qp += value_in(line, " qp ");
+		sum.cm_id += value_in(line, " cm_id ");
+		sum.mr += value_in(line, " mr ");
+		sum.ctx += value_in(line, " ctx ");
+		sum.pd += value_in(line, " pd ");
+	}
+	pclose(pipe);
+	if (!devices)
+		FAIL("'rdma resource show' tells of no device");
+	return sum;
+}
+
 void run_and_undo(void (*run)(void), void (*undo)(void))
 {
 	pid_t pid = fork_child();

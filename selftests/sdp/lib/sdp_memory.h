@@ -17,6 +17,13 @@ long pinned_pages(void);
 /* Wait until there are no more of them than that. */
 void expect_pinned(long most);
 
+/* Objects of all RDMA devices together, as the tool rdma tells; it must be able to. */
+struct rdma_objects {
+	long qp, cm_id, mr, ctx, pd;
+};
+
+struct rdma_objects rdma_objects(void);
+
 /* Write a whole file in /proc or /sys; true if that worked. */
 bool file_write(const char *path, const char *text);
 /* What a file holds, cut off at size - 1. */
