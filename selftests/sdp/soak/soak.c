@@ -15,7 +15,7 @@ static struct {
 	const char *name;
 	unsigned int rounds, wanted;
 	unsigned int seconds;	/* 0: a number of rounds */
-	uint64_t start, connections, bytes;
+	uint64_t start, connections, bytes, other;
 	bool over;
 	pthread_t watch;
 } soak;
@@ -37,7 +37,8 @@ static void say(const char *what)
 static uint64_t done_so_far(void)
 {
 	return __atomic_load_n(&soak.connections, __ATOMIC_RELAXED) +
-	       __atomic_load_n(&soak.bytes, __ATOMIC_RELAXED);
+	       __atomic_load_n(&soak.bytes, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&soak.other, __ATOMIC_RELAXED);
 }
 
 static void *watch(void *arg)
@@ -93,6 +94,11 @@ void soak_count(unsigned int connections, uint64_t bytes)
 {
 	__atomic_fetch_add(&soak.connections, connections, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&soak.bytes, bytes, __ATOMIC_RELAXED);
+}
+
+void soak_moved(void)
+{
+	__atomic_fetch_add(&soak.other, 1, __ATOMIC_RELAXED);
 }
 
 void soak_end(void)

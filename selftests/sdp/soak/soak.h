@@ -16,6 +16,8 @@ bool soak_goes_on(void);
 bool soak_is_long(void);
 /* What has been done: something must be within the watch's patience. */
 void soak_count(unsigned int connections, uint64_t bytes);
+/* Something else has been done, which nobody counts. */
+void soak_moved(void);
 /* The last line, of all that was done. */
 void soak_end(void);
 /* Other for each round, the same each time. */
