@@ -9,3 +9,5 @@ WITH_DELAY += sdp_soak
 # What it is made of.
 SOAK_SOURCES := $(wildcard soak/soak*.c)
 LOCAL_HDRS += soak/soak.h
+# A page cache may forget it and read it again: three times what there is room for.
+TEST_GEN_FILES += sdp_soak.pages

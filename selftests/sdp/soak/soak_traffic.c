@@ -2,10 +2,14 @@
 /* Traffic of all kinds, and traffic in a machine that has no memory left. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "sdp_memory.h"
 #include "sdp_transfer.h"
@@ -34,7 +38,7 @@ void traffic(void)
 
 #define PRESSURE_ROUNDS	2
 #define PRESSURE_LEN	(96 * KIB)
-/* Above this pages are taken back: less than the file below and what the traffic takes. */
+/* Above this pages are taken back: much less than the file has, see files.mk. */
 #define GROUP_HIGH	(20 * MIB)
 /* More than the group ever has, as who cannot get pages back is killed. */
 #define GROUP_MAX	(96 * MIB)
@@ -75,18 +79,25 @@ static void *drop_and_compact(void *arg)
 	return NULL;
 }
 
-/* A file on a disk, which a page cache may forget and read again. */
+#define FILE_NAME	"sdp_soak.pages"
+
+/* It stands beside the program. In tmpfs its pages could not be taken back. */
 static char *large_file(void)
 {
-	static char * const names[] = {
-		"/usr/bin/qemu-system-x86_64", "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1",
-	};
-	size_t i;
+	static char path[PATH_MAX];
+	struct statfs fs;
+	char *slash;
+	ssize_t len;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!access(names[i], R_OK))
-			return names[i];
-	sdp_skip("no large file to read");
+	len = CHECK_OK(readlink("/proc/self/exe", path, sizeof(path) - sizeof(FILE_NAME)));
+	path[len] = 0;
+	slash = strrchr(path, '/');
+	CHECK(slash);
+	strcpy(slash + 1, FILE_NAME);
+	CHECK_OK(statfs(path, &fs));
+	if (fs.f_type == TMPFS_MAGIC)
+		sdp_skip("%s is on no disk", path);
+	return path;
 }
 
 static void limit_group_to(const char *file, size_t bytes)
@@ -104,6 +115,17 @@ static void limit_group(void)
 	limit_group_to("memory.max", GROUP_MAX);
 }
 
+/* Who drops caches takes pages back as well, so that the limit has to be met before. */
+static void start_pressure(pthread_t hogs[2])
+{
+	size_t scanned = group_stat("pgscan");
+
+	over = false;
+	thread_start(&hogs[0], hog, large_file());
+	WAIT_FOR(group_stat("pgscan") > scanned);
+	thread_start(&hogs[1], drop_and_compact, NULL);
+}
+
 static void under_pressure(void)
 {
 	struct soak_ledger first = { 0 };
@@ -113,9 +135,7 @@ static void under_pressure(void)
 	limit_group();
 	soak_begin("pressure", PRESSURE_ROUNDS);
 	while (soak_goes_on()) {
-		over = false;
-		thread_start(&hogs[0], hog, large_file());
-		thread_start(&hogs[1], drop_and_compact, NULL);
+		start_pressure(hogs);
 		soak_mixes(scaled(PRESSURE_LEN), true, part % 3, 3);
 		__atomic_store_n(&over, true, __ATOMIC_RELEASE);
 		thread_join(hogs[0]);
@@ -126,7 +146,6 @@ static void under_pressure(void)
 			soak_expect_no_growth(&first);
 	}
 	soak_end();
-	CHECK(group_stat("pgscan") > 0);
 }
 
 static void end_group(void)
@@ -136,7 +155,6 @@ static void end_group(void)
 
 void pressure(void)
 {
-	large_file();
 	group_make();
 	run_and_undo(under_pressure, end_group);
 }
