@@ -16,15 +16,15 @@ cd "$(dirname "$0")"
 server=${SDP_TEST_SERVER:-10.0.0.2}
 client=${SDP_TEST_CLIENT:-10.0.0.1}
 TRANSFERS=4
-# Enough to be under way when the link goes.
-BYTES=$((60000000 / SCALE))
 connections=0 whole=0 rounds=0
 
+# Under way until somebody says that it is over, however slow the machine is.
 start_transfers() {
 	local i
+	rm -f "$work/over"
 	for ((i = 1; i <= TRANSFERS; i++)); do
-		start_server server$i both "$server" --port $((4800 + i)) --bytes $BYTES
-		start_client client$i both "$server" --port $((4800 + i)) --bytes $BYTES
+		start_server server$i both "$server" --port $((4800 + i)) --until "$work/over"
+		start_client client$i both "$server" --port $((4800 + i)) --until "$work/over"
 	done
 	for ((i = 1; i <= TRANSFERS; i++)); do
 		wait_moving server$i
@@ -42,11 +42,35 @@ expect_end_of() {
 	[ "$status" != 0 ] || whole=$((whole + 1))
 }
 
+# says NAME KEY
+says() { sed -n "s/.*\b$2=\([^ ]*\).*/\1/p" "$work/$1.out"; }
+
+# Who ends without an error has all that its peer has sent.
+# expect_all_of NAME PEER
+expect_all_of() {
+	[ "$(says "$1" error)" != none ] || [ "$(says "$1" received)" = "$(says "$2" sent)" ] ||
+		fail "$1 has not got all that $2 has sent"
+}
+
+all_ended() {
+	local i
+	for ((i = 1; i <= TRANSFERS; i++)); do
+		gone "${pid[client$i]}" && gone "${pid[server$i]}" || return 1
+	done
+}
+
+# go_on_or_end BYTES: that many had been read when the link was there again
+go_on_or_end() { (($(counter BytesIn) > $1 + 1000000)) || all_ended; }
+
 end_transfers() {
 	local i
+	wait_for "$BOUND" go_on_or_end "$(counter BytesIn)" || fail "nothing moves, and nothing ends"
+	touch "$work/over"
 	for ((i = 1; i <= TRANSFERS; i++)); do
 		expect_end_of client$i
 		expect_end_of server$i
+		expect_all_of client$i server$i
+		expect_all_of server$i client$i
 	done
 	connections=$((connections + TRANSFERS))
 }

@@ -9,6 +9,7 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "sdp_test.h"
 
@@ -24,6 +25,7 @@ static struct {
 	const char *address;	/* the server's, to bind or to connect to */
 	uint16_t port;
 	uint64_t bytes;		/* to send; 0: for ever */
+	const char *until;	/* or until this file exists */
 	const char *ready;	/* file to create when listening */
 	const char *moving;	/* file to create when data has moved */
 	int keepalive;		/* seconds, then as many tries; 0: none */
@@ -51,12 +53,19 @@ static void note_progress(const struct side *s, uint64_t before)
 		touch(peer.moving);
 }
 
+static bool has_more(const struct side *s)
+{
+	if (peer.until)
+		return access(peer.until, F_OK);
+	return !peer.bytes || s->moved < peer.bytes;
+}
+
 static void *send_side(void *arg)
 {
 	static unsigned char buf[CHUNK];
 	struct side *s = arg;
 
-	while (!peer.bytes || s->moved < peer.bytes) {
+	while (has_more(s)) {
 		uint64_t left = peer.bytes - s->moved, before = s->moved;
 		size_t want = peer.bytes && left < CHUNK ? left : CHUNK;
 		ssize_t n;
@@ -167,6 +176,7 @@ static void __noreturn usage(const char *program)
 		"usage: %s --role server|client --mode send|recv|both|idle --address ADDR\n"
 		"  --port N      (%u)\n"
 		"  --bytes N     to send before the orderly end (0: for ever)\n"
+		"  --until FILE  or until that file exists\n"
 		"  --ready FILE  created by the server when it listens\n"
 		"  --moving FILE created when data has moved (idle: when connected)\n"
 		"  --keepalive N ask the peer after N idle seconds, N times\n"
@@ -183,6 +193,7 @@ static const struct option long_options[] = {
 	{ "address", required_argument, NULL, 'a' },
 	{ "port", required_argument, NULL, 'p' },
 	{ "bytes", required_argument, NULL, 'b' },
+	{ "until", required_argument, NULL, 'U' },
 	{ "ready", required_argument, NULL, 'R' },
 	{ "moving", required_argument, NULL, 'M' },
 	{ "keepalive", required_argument, NULL, 'k' },
@@ -229,6 +240,9 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			peer.bytes = strtoull(optarg, NULL, 10);
+			break;
+		case 'U':
+			peer.until = optarg;
 			break;
 		case 'R':
 			peer.ready = optarg;
