@@ -90,6 +90,8 @@ void fuzz_corpus_add(struct fuzz_corpus *corpus, const struct fuzz_program *p);
 void fuzz_corpus_load(struct fuzz_corpus *corpus);
 /* To the end of a file that the host sees, if there is a host. */
 void fuzz_keep(const struct fuzz_program *p, const char *name);
+/* That file has another name from now on. */
+void fuzz_keep_as(const char *from, const char *to);
 /* Where the host finds it if the kernel does not survive it. */
 void fuzz_announce(const struct fuzz_program *p);
 void fuzz_announce_stream(unsigned int number);

@@ -48,15 +48,22 @@ void fuzz_corpus_load(struct fuzz_corpus *corpus)
 	fclose(file);
 }
 
-/* In the directory that node and host share. */
-static int open_shared(const char *name, int flags)
+/* In the directory that node and host share; false if there is none. */
+static bool shared_path(char path[300], const char *name)
 {
 	const char *dir = getenv("VM_OUT");
+
+	if (dir)
+		snprintf(path, 300, "%s/%s", dir, name);
+	return dir;
+}
+
+static int open_shared(const char *name, int flags)
+{
 	char path[300];
 
-	if (!dir)
+	if (!shared_path(path, name))
 		return -1;
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return open(path, O_CREAT | O_WRONLY | O_CLOEXEC | flags, 0644);
 }
 
@@ -72,6 +79,14 @@ void fuzz_keep(const struct fuzz_program *p, const char *name)
 	text[len++] = '\n';
 	CHECK_EQ(write(fd, text, len), len);
 	close(fd);
+}
+
+void fuzz_keep_as(const char *from, const char *to)
+{
+	char was[300], is[300];
+
+	if (shared_path(was, from) && shared_path(is, to))
+		CHECK_OK(rename(was, is));
 }
 
 static void announce(const char *text, ssize_t len)

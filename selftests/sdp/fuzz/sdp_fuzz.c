@@ -104,7 +104,10 @@ static void replay(const struct fuzz_corpus *corpus)
 	}
 }
 
-/* As few of them as run all that all of them did, the latest first, which do most. */
+/*
+ * As few of them as run all that all of them did, the latest first, which do most.  Nobody
+ * takes those of a run that did not get to its end for all of them.
+ */
 static void distil(const struct fuzz_corpus *corpus)
 {
 	unsigned int i, kept = 0;
@@ -114,9 +117,11 @@ static void distil(const struct fuzz_corpus *corpus)
 		run_one(&corpus->programs[i]);
 		if (!fuzz_cover_new())
 			continue;
-		fuzz_keep(&corpus->programs[i], "sdp_fuzz.calls");
+		fuzz_keep(&corpus->programs[i], "sdp_fuzz.new");
 		kept++;
 	}
+	if (kept)
+		fuzz_keep_as("sdp_fuzz.new", "sdp_fuzz.calls");
 	ktap_diag("%u of %u programs are kept", kept, corpus->count);
 }
 
