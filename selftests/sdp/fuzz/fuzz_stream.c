@@ -79,9 +79,13 @@ static ssize_t write_flags(struct end *e, size_t len)
 	static const int flags[] = {
 		0, MSG_MORE, MSG_DONTWAIT, MSG_ZEROCOPY, MSG_ZEROCOPY | MSG_DONTWAIT, MSG_EOR,
 	};
+	int how = flags[any(e, ARRAY_SIZE(flags))];
+	ssize_t n = send(e->fd, e->stream + e->pos, len, MSG_NOSIGNAL | how);
 
-	return send(e->fd, e->stream + e->pos, len,
-		    MSG_NOSIGNAL | flags[any(e, ARRAY_SIZE(flags))]);
+	/* Nobody reads the words of writes that are done, and there is room for so many. */
+	if (n < 0 && errno == ENOBUFS && (how & MSG_ZEROCOPY))
+		errno = EAGAIN;
+	return n;
 }
 
 static ssize_t write_pieces(struct end *e, size_t len)
