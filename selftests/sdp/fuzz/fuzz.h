@@ -137,6 +137,9 @@ extern const char *const fuzz_words[];
 extern const unsigned int fuzz_word_count;
 const char *fuzz_word(uint32_t number);
 int fuzz_open(uint32_t door, int type_flags);
+void fuzz_set_word(int fd, int name, const char *word);
+/* An engine, a mode of zero copy, and words of writes that are done; all of them there are. */
+void fuzz_want(int fd, uint32_t flow, uint32_t zcopy);
 
 /* Settings of the system are as they were when this was first called. */
 void fuzz_settings_restore(void);

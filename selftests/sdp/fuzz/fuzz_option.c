@@ -16,7 +16,7 @@
 #define SETTINGS	"/proc/sys/net/sdp/"
 #define MAX_SETTINGS	64
 
-/* Names of engines, of modes, and what is neither; want() knows where they are. */
+/* Names of engines, of modes, and what is neither; fuzz_want() knows where they are. */
 const char *const fuzz_words[] = {
 	"auto", "credit", "rdma", "nic", "off", "sync", "async", "async", "copy", "block", "",
 	"async\n", "creditcreditcredit", "lo",

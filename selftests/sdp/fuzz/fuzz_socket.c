@@ -55,14 +55,17 @@ int fuzz_open(uint32_t door, int type_flags)
 	return fd;
 }
 
-/* An engine, a mode of zero copy, and words of writes that are done; all of them there are. */
-static void want(int fd, uint32_t flow, uint32_t zcopy)
+void fuzz_set_word(int fd, int name, const char *word)
 {
-	const char *engine = fuzz_word(flow % 4), *mode = fuzz_word(4 + zcopy % 4);
+	setsockopt(fd, SOL_SDP, name, word, strlen(word));
+}
+
+void fuzz_want(int fd, uint32_t flow, uint32_t zcopy)
+{
 	int one = 1;
 
-	setsockopt(fd, SOL_SDP, SDP_FLOW_CONTROL, engine, strlen(engine));
-	setsockopt(fd, SOL_SDP, SDP_ZCOPY, mode, strlen(mode));
+	fuzz_set_word(fd, SDP_FLOW_CONTROL, fuzz_word(flow % 4));
+	fuzz_set_word(fd, SDP_ZCOPY, fuzz_word(4 + zcopy % 4));
 	setsockopt(fd, SOL_SDP, SDP_ZEROCOPY, &one, sizeof(one));
 }
 
@@ -73,7 +76,7 @@ static int open_listener(uint32_t door, int backlog, uint32_t flow, uint32_t zco
 
 	if (fd < 0)
 		return -1;
-	want(fd, flow, zcopy);
+	fuzz_want(fd, flow, zcopy);
 	bind(fd, &a.sa, a.len);
 	listen(fd, backlog);
 	return fd;
@@ -104,7 +107,7 @@ void fuzz_do_pair(const uint32_t *arg)
 
 	if (fd >= 0 && listener >= 0) {
 		bind(fd, &a.sa, a.len);
-		want(fd, arg[3], arg[4]);
+		fuzz_want(fd, arg[3], arg[4]);
 		fuzz_put(connect_and_accept(fd, listener), arg[1]);
 	}
 	if (listener >= 0)

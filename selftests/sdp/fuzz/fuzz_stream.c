@@ -293,25 +293,17 @@ static void *reader(void *arg)
 
 /* ---- connections ---- */
 
-static void set_word(int fd, int name, const char *word)
+static void choose_options(int fd, uint32_t *state)
 {
-	setsockopt(fd, SOL_SDP, name, word, strlen(word));
-}
-
-static void want(int fd, uint32_t *state)
-{
-	static const char *const flows[] = { "auto", "credit", "rdma", "nic" };
-	static const char *const modes[] = { "off", "sync", "async", "async" };
 	static const char *const recvs[] = { "sync", "async" };
 	static const char *const faults[] = { "copy", "block" };
 	int sizes[] = { 0, 1, 16384, 300000 }, size = sizes[fuzz_below(state, 4)];
-	int one = 1, thresh = 4096 << fuzz_below(state, 5);
+	int thresh = 4096 << fuzz_below(state, 5);
+	uint32_t flow = fuzz_below(state, 4), zcopy = fuzz_below(state, 4);
 
-	set_word(fd, SDP_FLOW_CONTROL, flows[fuzz_below(state, 4)]);
-	set_word(fd, SDP_ZCOPY, modes[fuzz_below(state, 4)]);
-	set_word(fd, SDP_ZCOPY_RECV, recvs[fuzz_below(state, 2)]);
-	set_word(fd, SDP_ZCOPY_FAULT, faults[fuzz_below(state, 2)]);
-	setsockopt(fd, SOL_SDP, SDP_ZEROCOPY, &one, sizeof(one));
+	fuzz_want(fd, flow, zcopy);
+	fuzz_set_word(fd, SDP_ZCOPY_RECV, recvs[fuzz_below(state, 2)]);
+	fuzz_set_word(fd, SDP_ZCOPY_FAULT, faults[fuzz_below(state, 2)]);
 	setsockopt(fd, IPPROTO_TCP, SDP_ZCOPY_THRESH, &thresh, sizeof(thresh));
 	if (size) {
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
@@ -325,7 +317,7 @@ static int open_end(const char *const addresses[2], uint32_t door, uint32_t *sta
 	struct addr a = make_addr(addresses[door == 3 && !opts.tcp], 0);
 
 	if (!opts.tcp)
-		want(fd, state);
+		choose_options(fd, state);
 	CHECK_OK(bind(fd, &a.sa, a.len));
 	return fd;
 }
