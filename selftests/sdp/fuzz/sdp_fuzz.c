@@ -15,7 +15,11 @@
 #include "../lib/sdp_memory.h"
 #include "fuzz.h"
 
-/* How many, if nobody says for how long; and after how many to look for what is left. */
+/*
+ * How many, if nobody says for how long, or fewer where they take longer than half of the
+ * case's time, but that many; and after how many to look for what is left.
+ */
+#define LEAST		10
 #define PROGRAMS	150
 #define STREAMS		30
 #define BATCH		50
@@ -30,24 +34,30 @@ static uint32_t seed_of(void)
 	return (seed + 1) * 0x9e3779b1;
 }
 
-/* Whether to go on: for so many, or for as long as was asked for. */
-static bool more(unsigned int done, unsigned int count)
-{
-	const char *text = getenv("SDP_FUZZ_SECONDS");
-	static uint64_t end;
-
-	if (!text || !*text)
-		return done < scaled_count(count);
-	if (!end)
-		end = now_ms() + 1000 * strtoul(text, NULL, 0);
-	return now_ms() < end;
-}
-
 static bool explores(void)
 {
 	const char *text = getenv("SDP_FUZZ_SECONDS");
 
 	return text && *text;
+}
+
+/* Half of a long case's deadline, or as long as was asked for. */
+static uint64_t patience_ms(void)
+{
+	return explores() ? 1000 * strtoul(getenv("SDP_FUZZ_SECONDS"), NULL, 0) :
+			    3 * wait_limit_ms();
+}
+
+/* Whether to go on: for so many, or for as long. */
+static bool more(unsigned int done, unsigned int count)
+{
+	static uint64_t end;
+
+	if (!end)
+		end = now_ms() + patience_ms();
+	if (explores())
+		return now_ms() < end;
+	return done < LEAST || (done < scaled_count(count) && now_ms() < end);
 }
 
 static void run_one(const struct fuzz_program *p)
