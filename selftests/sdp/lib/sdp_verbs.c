@@ -391,10 +391,3 @@ void rogue_close(struct rogue *r)
 	CHECK_OK(close(r->fd));
 	verbs_close(&r->peer);
 }
-
-void rogue_expect_broken(struct rogue *r, long before)
-{
-	WAIT_FOR(sdp_stat("ProtocolErrors") == before + 1);
-	CHECK_EQ(recv_until_end(r->fd), EPROTO);
-	rogue_close(r);
-}

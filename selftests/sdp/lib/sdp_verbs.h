@@ -213,7 +213,5 @@ struct rogue {
 struct rogue rogue_accepted(int listener, uint16_t bufs, unsigned int posted,
 			    struct verbs_offer offer);
 void rogue_close(struct rogue *r);
-/* One who breaks a rule is disconnected, and counted by ProtocolErrors; closes it. */
-void rogue_expect_broken(struct rogue *r, long before);
 
 #endif /* SDP_VERBS_H */
