@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Statements about the module's socket, and what the module counts. */
 #define _GNU_SOURCE
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "play.h"
@@ -381,6 +383,33 @@ static void run_counted(struct script *s, const struct script_line *l)
 		expect_counted(l->fields[i].name, script_value(s, l->fields[i].value));
 }
 
+/* What was written and not acknowledged. */
+static void run_outq(struct script *s, const struct script_line *l)
+{
+	uint64_t end = now_ms() + wait_limit_ms();
+	int want = script_value(s, l->words[0]), got;
+
+	need_socket();
+	while ((got = ioctl_int(play.fd, SIOCOUTQ)) != want) {
+		if (now_ms() > end)
+			FAIL("expected %d bytes on their way, got %d", want, got);
+		pause_a_bit();
+	}
+}
+
+/* How many pages are pinned gets a name; later there may be no more than so many. */
+static void run_pinned(struct script *s, const struct script_line *l)
+{
+	if (!l->as)
+		FAIL("'pinned' is followed by 'as' and a name");
+	script_set(s, NULL, l->as, pinned_pages());
+}
+
+static void run_expect_pinned(struct script *s, const struct script_line *l)
+{
+	expect_pinned(script_value(s, l->words[0]));
+}
+
 /* The stream ends so, behind what has arrived before. */
 static void run_error(struct script *s, const struct script_line *l)
 {
@@ -443,6 +472,9 @@ const struct statement socket_statements[] = {
 	{ "expect poll", 1, SCRIPT_WORDS, NULL, run_polls },
 	{ "expect info", 0, 0, "*", run_info },
 	{ "expect counted", 0, 0, "*", run_counted },
+	{ "expect outq", 1, 1, NULL, run_outq },
+	{ "pinned", 0, 0, NULL, run_pinned },
+	{ "expect pinned", 1, 1, NULL, run_expect_pinned },
 	{ "expect pending", 1, 1, NULL, run_pending },
 	{ "expect error", 1, 3, NULL, run_error },
 	{ }
