@@ -147,7 +147,9 @@ bool fuzz_changes_settings(const struct fuzz_program *p);
 
 /* ---- what is left (fuzz_account.c) ---- */
 
-/* How much there is of all that connections use. */
+/* How much there is of all that connections use, before there is any of this program's. */
+void fuzz_account_first(void);
+/* The same once what came before is gone. */
 void fuzz_account_begin(void);
 /* There is no more of it, or soon will not be. */
 void fuzz_account_end(void);

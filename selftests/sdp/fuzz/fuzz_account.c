@@ -2,6 +2,7 @@
 /* What programs have left behind: once all of them are over, nothing. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../lib/sdp_memory.h"
 #include "fuzz.h"
@@ -12,7 +13,7 @@ static struct account {
 	long pinned;
 	long memory;	/* pages of net.sdp.mem */
 	struct rdma_objects rdma;
-} before;
+} first, before;
 
 static long count_lines(const char *path)
 {
@@ -52,12 +53,12 @@ static struct account look(void)
 	};
 }
 
-static bool is_back(const struct account *now)
+static bool is_back(const struct account *now, const struct account *then)
 {
-	return now->sockets <= before.sockets && now->references <= before.references &&
-	       now->pinned <= before.pinned && now->memory <= before.memory &&
-	       now->rdma.qp <= before.rdma.qp && now->rdma.mr <= before.rdma.mr &&
-	       now->rdma.cm_id <= before.rdma.cm_id;
+	return now->sockets <= then->sockets && now->references <= then->references &&
+	       now->pinned <= then->pinned && now->memory <= then->memory &&
+	       now->rdma.qp <= then->rdma.qp && now->rdma.mr <= then->rdma.mr &&
+	       now->rdma.cm_id <= then->rdma.cm_id;
 }
 
 static void show(const char *when, const struct account *a)
@@ -68,26 +69,38 @@ static void show(const char *when, const struct account *a)
 		  a->rdma.cm_id);
 }
 
-void fuzz_account_begin(void)
-{
-	if (!opts.tcp)
-		before = look();
-}
-
-void fuzz_account_end(void)
+static void expect_back(const struct account *then, const char *of)
 {
 	uint64_t end = now_ms() + wait_limit_ms();
 	struct account now;
 
-	if (opts.tcp)
-		return;
 	do {
 		now = look();
-		if (is_back(&now))
+		if (is_back(&now, then))
 			return;
 		pause_a_bit();
 	} while (now_ms() < end);
-	show("before", &before);
+	show("before", then);
 	show("after", &now);
-	FAIL("something of these programs is still there");
+	FAIL("something of %s is still there", of);
+}
+
+void fuzz_account_first(void)
+{
+	if (!access("/proc/net/sdp", R_OK) && !access("/proc/sys/vm/stat_refresh", R_OK))
+		first = look();
+}
+
+void fuzz_account_begin(void)
+{
+	if (opts.tcp)
+		return;
+	expect_back(&first, "what came before");
+	before = look();
+}
+
+void fuzz_account_end(void)
+{
+	if (!opts.tcp)
+		expect_back(&before, "these programs");
 }

@@ -220,5 +220,6 @@ static const struct sdp_case cases[] = {
 
 int main(int argc, char **argv)
 {
+	fuzz_account_first();
 	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
 }
