@@ -256,7 +256,8 @@ enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote)
  * @key: its STag with a new key
  * @access: allowed access, IB_ACCESS_*
  *
- * Return: enum iwp_mem_err.
+ * Return: enum iwp_mem_err; callers take whatever is not 0 for an error, also an errno from
+ * a kernel that makes functions fail.
  */
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access)
@@ -280,5 +281,4 @@ enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 	write_unlock_bh(&mr->lock);
 	return err;
 }
-/* Whatever is not 0 is an error to who executes the request. */
 ALLOW_ERROR_INJECTION(iwp_mem_register, ERRNO);
