@@ -106,54 +106,6 @@ static void fail_moving(void)
 	fail_parts(moving, ARRAY_SIZE(moving), 2 * DENSE);
 }
 
-static void run(void (*fail)(void), const char *const *wanted)
-{
-	size_t i;
-
-	/* A breakpoint is an NMI to it, in which the kernel draws lots by a lock of its own. */
-	if (!access("/proc/lockdep", F_OK))
-		sdp_skip("lockdep objects to how the kernel makes functions fail");
-	for (i = 0; i < ARRAY_SIZE(settings); i++)
-		read_sysctl(settings[i].path, settings[i].before, sizeof(settings[i].before));
-	values = wanted;
-	run_and_undo(fail, restore);
-}
-
-static void connections(void)
-{
-	static const char *const wanted[] = { "auto", "off", "65536" };
-
-	run(fail_making, wanted);
-}
-
-static void buffers(void)
-{
-	static const char *const wanted[] = { "credit", "off", "65536" };
-
-	run(fail_moving, wanted);
-}
-
-static void rings(void)
-{
-	static const char *const wanted[] = { "rdma", "off", "65536" };
-
-	run(fail_moving, wanted);
-}
-
-static void windows(void)
-{
-	static const char *const wanted[] = { "nic", "off", "65536" };
-
-	run(fail_moving, wanted);
-}
-
-static void memory_of_the_writer(void)
-{
-	static const char *const wanted[] = { "credit", "async", "4096" };
-
-	run(fail_moving, wanted);
-}
-
 /* It may listen when that goes well. */
 static void fail_listen(void)
 {
@@ -170,23 +122,42 @@ static void fail_listen(void)
 	close(fd);
 }
 
-static void listeners(void)
-{
-	static const char *const wanted[] = { "auto", "off", "65536" };
-
-	run(fail_listen, wanted);
-}
-
-static const struct sdp_case cases[] = {
-	CASE(listeners, CASE_SDP_ONLY),
-	CASE(connections, CASE_SDP_ONLY | CASE_LONG),
-	CASE(buffers, CASE_SDP_ONLY | CASE_LONG),
-	CASE(rings, CASE_SDP_ONLY | CASE_LONG),
-	CASE(windows, CASE_SDP_ONLY | CASE_LONG),
-	CASE(memory_of_the_writer, CASE_SDP_ONLY | CASE_LONG),
+/* What a case has fail, and with which settings. */
+static const struct way {
+	const char *name;
+	void (*fail)(void);
+	const char *values[ARRAY_SIZE(settings)];
+} ways[] = {
+	{ "listeners", fail_listen, { "auto", "off", "65536" } },
+	{ "connections", fail_making, { "auto", "off", "65536" } },
+	{ "buffers", fail_moving, { "credit", "off", "65536" } },
+	{ "rings", fail_moving, { "rdma", "off", "65536" } },
+	{ "windows", fail_moving, { "nic", "off", "65536" } },
+	{ "memory_of_the_writer", fail_moving, { "credit", "async", "4096" } },
 };
+
+static void run_way(void)
+{
+	const struct way *way = ways;
+	size_t i;
+
+	/* A breakpoint is an NMI to it, in which the kernel draws lots by a lock of its own. */
+	if (!access("/proc/lockdep", F_OK))
+		sdp_skip("lockdep objects to how the kernel makes functions fail");
+	while (strcmp(way->name, sdp_case_name))
+		way++;
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		read_sysctl(settings[i].path, settings[i].before, sizeof(settings[i].before));
+	values = way->values;
+	run_and_undo(way->fail, restore);
+}
 
 int main(int argc, char **argv)
 {
+	struct sdp_case cases[ARRAY_SIZE(ways)];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		cases[i] = (struct sdp_case){ ways[i].name, run_way, CASE_SDP_ONLY | CASE_LONG };
 	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
 }
