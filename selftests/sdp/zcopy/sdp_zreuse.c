@@ -140,21 +140,14 @@ static void no_faults_with_waits(void)
 	ping_pong("block");
 }
 
-/* What comes in on one connection goes out on another. */
-static void no_faults_when_passed_on(void)
+/* What comes in on one connection goes out on another; the fewest faults of a read. */
+static long faults_when_passed_on(struct pair in, struct pair out, unsigned char *buf)
 {
 	long before, had, least = PAGES;
 	bool protected = false;
-	struct pair in, out;
-	unsigned char *buf;
 	uint64_t pos, sent;
 
-	use_one_cpu();
-	in = new_pair();
-	out = new_pair();
-	buf = small_pages();
-	/* Where time passes unevenly it may look for a while as if copies were cheaper. */
-	for (pos = 0; pos < ROUNDS * LEN || least > FEW_FAULTS; pos += LEN) {
+	for (pos = 0; pos < ROUNDS * LEN; pos += LEN) {
 		send_pattern(in.client, SEED_UP, pos, LEN, LEN);
 		before = faults();
 		read_into(in.server, buf, LEN);
@@ -168,8 +161,27 @@ static void no_faults_when_passed_on(void)
 		WAIT_FOR(ioctl_int(out.client, SIOCOUTQ) == 0);
 		protected = info_of(out.client).sdpi_async_sent - sent == LEN;
 	}
-	close_pair(in);
-	close_pair(out);
+	return least;
+}
+
+/*
+ * Where time passes unevenly it may look for a while as if copies were cheaper, and pages
+ * look used that a processor has in a list of its own, for as long as it is idle: then other
+ * memory of other connections is tried.
+ */
+static void no_faults_when_passed_on(void)
+{
+	struct pair in, out;
+	long had;
+
+	use_one_cpu();
+	do {
+		in = new_pair();
+		out = new_pair();
+		had = faults_when_passed_on(in, out, small_pages());
+		close_pair(in);
+		close_pair(out);
+	} while (had > FEW_FAULTS);
 }
 
 /* ---- filled again ---- */
