@@ -2,6 +2,7 @@
 """Which changes are tried, and which test programs could notice each."""
 
 import json
+import pathlib
 import random
 import re
 
@@ -27,13 +28,21 @@ def kernel_for(mutation):
     return "debug" if mutation.operator in _FOR_CHECKERS else "6.1"
 
 
+def _all(root):
+    for path in sorted((root / "net").rglob("*.c")):
+        yield from operators.of_file(str(path.relative_to(root)), path.read_text(encoding="utf-8"))
+
+
+def every(root):
+    """Return all changes that could be made, as text."""
+    return {str(mutation) for mutation in _all(root)}
+
+
 def sample(root, count, seed):
     """Return COUNT changes: rooms and operators take turns, so that none is left out."""
     groups = {}
-    for path in sorted((root / "net").rglob("*.c")):
-        file = str(path.relative_to(root))
-        for mutation in operators.of_file(file, path.read_text(encoding="utf-8")):
-            groups.setdefault((str(path.parent.relative_to(root)), mutation.operator), []).append(mutation)
+    for mutation in _all(root):
+        groups.setdefault((str(pathlib.PurePath(mutation.file).parent), mutation.operator), []).append(mutation)
     dice = random.Random(seed)
     queues = [dice.sample(found, len(found)) for _, found in sorted(groups.items())]
     dice.shuffle(queues)
