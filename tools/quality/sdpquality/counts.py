@@ -42,15 +42,21 @@ class File:
             self._add_branches(number, counts)
 
 
-def read(archive, stage):
-    """Return {source file: File} of one program's ARCHIVE; STAGE is where objects were built."""
+def read(archive):
+    """Return {source file: File} of one program's ARCHIVE."""
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(archive) as tar:
             tar.extractall(folder)
         counted = [p for p in pathlib.Path(folder).rglob("*.gcda") if _notes(p, folder).exists()]
         for path in counted:
             path.with_suffix(".gcno").symlink_to(_notes(path, folder))
-        return _ask_gcov(counted, stage)
+        return _ask_gcov(counted, _stage(counted[0], folder)) if counted else {}
+
+
+def _stage(path, folder):
+    """Return where the objects were built."""
+    notes = str(_notes(path, folder))
+    return pathlib.Path(notes[:notes.rindex("/net/")])
 
 
 def _notes(path, folder):
@@ -59,8 +65,6 @@ def _notes(path, folder):
 
 def _ask_gcov(counted, stage):
     files = collections.defaultdict(File)
-    if not counted:
-        return files
     said = subprocess.run(["gcov", "--json-format", "--branch-probabilities", "--stdout", *counted],
                           cwd=stage, stdout=subprocess.PIPE, check=True, text=True)
     for text in said.stdout.splitlines():
