@@ -311,8 +311,11 @@ static long call_show(struct scene *s)
 	ssize_t n;
 	int err;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* What /proc says if there is no memory for an inode of its own. */
+		errno = errno == ENOENT ? ENOMEM : errno;
 		return -1;
+	}
 	do
 		n = read(fd, s->buf, SCENE_LEN);
 	while (n > 0);

@@ -142,7 +142,7 @@ static void run_way(void)
 	size_t i;
 
 	/* A breakpoint is an NMI to it, in which the kernel draws lots by a lock of its own. */
-	if (!access("/proc/lockdep", F_OK))
+	if (kernel_has_checkers())
 		sdp_skip("lockdep objects to how the kernel makes functions fail");
 	while (strcmp(way->name, sdp_case_name))
 		way++;

@@ -166,6 +166,17 @@ static void change(struct end *e)
 	setsockopt(e->fd, name[0], name[1], &value, sizeof(value));
 }
 
+/* What a call returned; now and then settings change. */
+static void count(struct end *e, ssize_t n)
+{
+	if (n < 0)
+		CHECK(errno == EINTR || errno == EAGAIN || errno == EFAULT);
+	else
+		e->pos += n;
+	if (any(e, 16) == 0)
+		change(e);
+}
+
 static void *writer(void *arg)
 {
 	static ssize_t (*const kinds[])(struct end *e, size_t len) = {
@@ -178,12 +189,7 @@ static void *writer(void *arg)
 		size_t len = any_size(e), left = e->total - e->pos;
 		ssize_t n = kinds[any(e, ARRAY_SIZE(kinds))](e, len < left ? len : left);
 
-		if (n < 0)
-			CHECK(errno == EINTR || errno == EAGAIN || errno == EFAULT);
-		else
-			e->pos += n;
-		if (any(e, 16) == 0)
-			change(e);
+		count(e, n);
 	}
 	CHECK_OK(shutdown(e->fd, SHUT_WR));
 	__atomic_store_n(&e->done, true, __ATOMIC_RELEASE);
@@ -276,12 +282,7 @@ static void *reader(void *arg)
 		kind = any(e, ARRAY_SIZE(kinds));
 		len = any_size(e);
 		n = kinds[kind](e, len);
-		if (n < 0)
-			CHECK(errno == EINTR || errno == EAGAIN || errno == EFAULT);
-		else
-			e->pos += n;
-		if (any(e, 16) == 0)
-			change(e);
+		count(e, n);
 	} while (n);
 	if (e->pos != e->total)
 		FAIL("read %u of %zu bytes: the end at byte %llu of %llu; state %d", kind, len,

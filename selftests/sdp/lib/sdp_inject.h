@@ -77,6 +77,9 @@ void inject_in_function(const char *function, enum inject_kind kind, unsigned in
 unsigned int inject_left(enum inject_kind kind);
 void inject_no_more(void);
 
+/* Whether it is the debug kernel, whose checkers of locks and objects allocate, too. */
+bool kernel_has_checkers(void);
+
 /*
  * The nth call of a function fails with an error (CONFIG_FAIL_FUNCTION); returns false if that
  * is none of those that the kernel may make fail.  Skips where it makes none fail.
