@@ -95,6 +95,12 @@ class Choice(unittest.TestCase):
         self.assertEqual(first, choose.sample(self.root, 20, seed=1))
         self.assertNotEqual(first, choose.sample(self.root, 20, seed=2))
 
+    def test_kernels(self):
+        """Only for checkers is there a second one."""
+        for operator, kernels in (("compare", ["6.1"]), ("lock", ["6.1", "debug"])):
+            change = operators.Mutation("net/x/a.c", operator, ((6, "old", "new"),))
+            self.assertEqual([kernel for kernel, _ in choose.stages(change)], kernels)
+
     def test_programs_that_run_it(self):
         """The quickest first, those of the devices that most have, none that cannot be used."""
         path = self.root / "programs.json"
@@ -106,7 +112,8 @@ class Choice(unittest.TestCase):
             {"name": "x_fail_y", "lane": "", "seconds": 1, "files": {"net/x/a.c": [6]}},
             {"name": "long", "lane": "", "seconds": 100, "files": {"net/x/a.c": [6]}}]""", encoding="utf-8")
         change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
-        self.assertEqual(choose.Programs(path).that_run(change), ("", ["quick", "slow"]))
+        self.assertEqual(choose.Programs(path).that_run(change, 95), ("", ["quick", "slow"]))
+        self.assertEqual(choose.Programs(path).that_run(change, 10), ("", ["quick"]))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """One change: made in a copy of the sources, built, and tested there."""
 
+import functools
 import os
 import shutil
 import subprocess
+import threading
 
 from . import choose
 
 # Warnings of what is unused now are no news.
-_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "900"}
-_BUILD_SECONDS, _TEST_SECONDS = 600, 1800
+_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400",
+        "SDP_TEST_DEADLINE": "15"}
+_BUILD_SECONDS, _TEST_SECONDS = 600, 600
 
 
 def _sources(root):
@@ -23,8 +26,8 @@ def _sources(root):
 class Tree:
     """A copy of the repository in which one file at a time is changed."""
 
-    def __init__(self, root):
-        self.root, self.path = root, root / "build/mutate/tree"
+    def __init__(self, root, number):
+        self.root, self.path = root, root / f"build/mutate/tree-{number}"
         self.path.mkdir(parents=True, exist_ok=True)
         wanted = set(_sources(root))
         for name in set(_sources(self.path)) - wanted:
@@ -69,38 +72,47 @@ class Tree:
 
 
 class Baseline:
-    """Which programs pass in a copy that nothing was changed in: each is tried once."""
+    """Which programs pass if nothing was changed: each is tried once, for all trees."""
 
-    def __init__(self, tree):
-        self._tree, self._passed = tree, {}
+    def __init__(self):
+        self._passed, self._lock = {}, threading.Lock()
 
-    def passes(self, kernel, lane, names):
-        """Return those of NAMES that do."""
-        fresh = [name for name in names if (kernel, lane, name) not in self._passed]
-        if fresh:
-            whole = self._tree.selftests(kernel, lane, fresh)
-            for name in fresh:
-                self._passed[kernel, lane, name] = \
-                    whole or len(fresh) > 1 and bool(self._tree.selftests(kernel, lane, [name]))
+    def passes(self, tree, kernel, lane, names):
+        """Return those of NAMES that do; nothing is changed in TREE."""
+        with self._lock:
+            fresh = [name for name in names if (kernel, lane, name) not in self._passed]
+            if fresh:
+                whole = tree.selftests(kernel, lane, fresh)
+                for name in fresh:
+                    self._passed[kernel, lane, name] = \
+                        whole or len(fresh) > 1 and bool(tree.selftests(kernel, lane, [name]))
         return [name for name in names if self._passed[kernel, lane, name]]
+
+
+def _attempts(tree, mutation, programs, baseline):
+    """Return what could notice: (function that says whether it passes, or None; what it runs)."""
+    found = [(tree.unit_tests, ["unit"])] if choose.is_pure(mutation.file) else []
+    if programs:
+        for kernel, seconds in choose.stages(mutation):
+            lane, names = programs.that_run(mutation, seconds)
+            names = baseline.passes(tree, kernel, lane, names)
+            if names:
+                found.append((functools.partial(tree.selftests, kernel, lane, names), [kernel + lane, *names]))
+    return found
 
 
 def judge(tree, mutation, programs, baseline):
     """Return (verdict, what was run): caught, survived, not run, or not built."""
     path = tree.path / mutation.file
     before = path.read_text(encoding="utf-8")
-    kernel = choose.kernel_for(mutation)
-    lane, names = programs.that_run(mutation)
-    names = baseline.passes(kernel, lane, names)
+    tried = []
+    attempts = _attempts(tree, mutation, programs, baseline)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")
-        if choose.is_pure(mutation.file):
-            passed = tree.unit_tests()
-            if not passed:
-                return ("not built" if passed is None else "caught"), ["unit"]
-        if not names:
-            return "not run", []
-        passed = tree.selftests(kernel, lane, names)
-        return {None: "not built", True: "survived", False: "caught"}[passed], names
+        for passes, names in attempts:
+            tried += names
+            if not (passed := passes()):
+                return ("not built" if passed is None else "caught"), tried
+        return ("survived" if tried else "not run"), tried
     finally:
         path.write_text(before, encoding="utf-8")
