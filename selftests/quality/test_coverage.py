@@ -36,6 +36,19 @@ class Counts(unittest.TestCase):
         file = _file(_line(4, 0, 0, 0), _line(4, 7, 0, 7), _line(4, 1, 1))
         self.assertEqual(report.figures(file), {"lines": 1, "lines_run": 1, "branches": 2, "branches_taken": 1})
 
+    def test_copies_with_other_branches(self):
+        """The one of which most is taken stands for all, whichever comes first."""
+        for lines in ((_line(4, 0, 0, 0, 0), _line(4, 7, 0, 7)), (_line(4, 7, 0, 7), _line(4, 0, 0, 0, 0))):
+            self.assertEqual(_file(*lines).branches(4), [0, 7])
+
+    def test_what_the_compiler_chooses(self):
+        """Is no branch of the program's."""
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "a.c").write_text("if (test_bit(A, &flags))\nif (a)\n", encoding="utf-8")
+            files = {"a.c": _file(_line(1, 1, 0, 0, 0, 1), _line(2, 1, 0, 1))}
+            report.leave_out_compilers_choice(files, pathlib.Path(folder))
+        self.assertEqual(report.figures(files["a.c"]), {"lines": 2, "lines_run": 2, "branches": 2, "branches_taken": 1})
+
     def test_rooms(self):
         """A folder has the sum of its files."""
         rooms, total = report.by_room({"net/x/a.c": _file(_line(1, 1)), "net/x/b.c": _file(_line(1, 0)),

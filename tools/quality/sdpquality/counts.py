@@ -10,13 +10,17 @@ import tarfile
 import tempfile
 
 
+def _taken(counts):
+    return sum(n > 0 for n in counts), len(counts)
+
+
 @dataclasses.dataclass
 class File:
     """Counts of one source file."""
 
     lines: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     functions: dict = dataclasses.field(default_factory=dict)  # line number -> function
-    branches: dict = dataclasses.field(default_factory=dict)  # line number -> [count of each]
+    copies: dict = dataclasses.field(default_factory=dict)  # line number -> {branches: [count of each]}
 
     def add_line(self, line):
         """Add what gcov says of a line; inlined copies of a function say it more than once."""
@@ -26,20 +30,24 @@ class File:
         self._add_branches(number, [branch["count"] for branch in line["branches"]])
 
     def _add_branches(self, number, counts):
+        """Copies that were compiled differently are counted by themselves."""
         if not counts:
             return
-        before = self.branches.get(number, [])
-        # Copies that were compiled differently cannot be compared: the first one stands.
-        if before and len(before) != len(counts):
-            return
-        self.branches[number] = [a + b for a, b in zip(before or [0] * len(counts), counts)]
+        copies = self.copies.setdefault(number, {})
+        before = copies.get(len(counts), [0] * len(counts))
+        copies[len(counts)] = [a + b for a, b in zip(before, counts)]
+
+    def branches(self, number):
+        """Return how often each branch of a line was taken, in the copy where most were."""
+        return max(self.copies.get(number, {0: []}).values(), key=_taken)
 
     def merge(self, other):
         """Add the counts of another run."""
         self.lines.update(other.lines)
         self.functions = other.functions | self.functions
-        for number, counts in other.branches.items():
-            self._add_branches(number, counts)
+        for number, copies in other.copies.items():
+            for counts in copies.values():
+                self._add_branches(number, counts)
 
 
 def read(archive):
