@@ -4,6 +4,7 @@
  * signals, and errors.
  */
 #define _GNU_SOURCE
+#include <linux/sockios.h>
 #include <linux/tls.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 
 #include "sdp_fallback.h"
 
@@ -395,6 +397,30 @@ static void splice_from_tls(void)
 	CHECK_ERR(read(duct[0], buf, sizeof(buf)), EAGAIN);
 }
 
+/* How much waits for company, after more was promised than the file has. */
+static int left_by_sendfile(struct pair p)
+{
+	enum { LEN = 10000 };
+	static unsigned char data[LEN];
+	int file = CHECK_OK(memfd_create("short", 0)), left;
+
+	pattern_fill(data, LEN, 2, 0);
+	CHECK_EQ(write(file, data, LEN), LEN);
+	CHECK_EQ(lseek(file, 0, SEEK_SET), 0);
+	CHECK_EQ(sendfile(p.client, file, NULL, 100 * LEN), LEN);
+	left = ioctl_int(p.client, SIOCOUTQNSD);
+	recv_pattern(p.server, 2, 0, LEN, 3000);
+	CHECK_OK(close(file));
+	return left;
+}
+
+static void sendfile_beyond_end(void)
+{
+	int tcp = left_by_sendfile(fallen_back(tcp_socket()));
+
+	CHECK_EQ(left_by_sendfile(fallen_back(both_socket(0))), tcp);
+}
+
 /* ---- an error while others look ---- */
 
 /* How long to try, how often one call looks, and how many are reset in between. */
@@ -525,6 +551,7 @@ static const struct sdp_case cases[] = {
 	CASE(error_while_polled, CASE_SDP_ONLY),
 	CASE(sigpipe, 0),
 	CASE(splice_from_tls, 0),
+	CASE(sendfile_beyond_end, 0),
 };
 
 int main(int argc, char **argv)
