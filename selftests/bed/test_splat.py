@@ -44,6 +44,14 @@ class Find(unittest.TestCase):
     def test_leaves_a_healthy_log_alone(self):
         self.assertIsNone(splat.find("\n".join(QUIET), allow=[]))
 
+    def test_a_cache_that_is_refused(self):
+        """Its stack is no splat, the next one is."""
+        told = ("[ 1.0] __kmem_cache_create_args(SDP) failed with error -12\n[ 1.0] Call Trace:\n[ 1.0]  <TASK>\n"
+                "[ 1.0]  </TASK>\n")
+        self.assertIsNone(splat.find(told, []))
+        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+        self.assertIsNotNone(splat.find(told.replace("-12", "-22"), []))
+
     def test_excerpt_shows_what_came_before_and_after(self):
         log = "\n".join(["one", "two", SPLATS[0], "four"])
         self.assertEqual(splat.find(log, allow=[]), ["one", "two", SPLATS[0], "four"])

@@ -24,6 +24,9 @@ _HARMLESS = re.compile(r"KernelAddressSanitizer initialized|KCSAN: (enabled|stri
 # No kernel has a breakpoint of its own but while it changes an instruction.
 _STALE = re.compile(r"(\bOops: )?\bint3: 0000 \[#1\]")
 
+# Who is refused a cache for want of memory is shown with his stack.
+_NO_CACHE = re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -12$")
+
 _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
 
@@ -41,9 +44,13 @@ def find(text, allow=None):
     still counts unless it is allowed as well.
     """
     allow = allowed() if allow is None else allow
-    lines = text.splitlines()
+    lines, explained = text.splitlines(), False
     for number, line in enumerate(lines):
         message = _STAMP.sub("", line)
+        explained = explained or bool(_NO_CACHE.search(message))
+        if explained and "Call Trace:" in message:
+            explained = False
+            continue
         if not _SIGNS.search(message) or _HARMLESS.search(message):
             continue
         if not any(pattern.search(message) for pattern in allow):
