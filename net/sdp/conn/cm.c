@@ -79,6 +79,15 @@ static int sdp_cm_no_way(struct rdma_cm_id *id, int err)
 	return err == -ENODEV && sdp_loopback_is_id(id) ? -EINVAL : err;
 }
 
+/*
+ * The address beside it is resolved by another thread meanwhile; the port, which stands
+ * where it does for both families, stays.
+ */
+static __be16 sdp_cm_port(const struct rdma_cm_id *id)
+{
+	return data_race(((const struct sockaddr_in *)&id->route.addr.src_addr)->sin_port);
+}
+
 /**
  * sdp_cm_connect() - begin to connect to the socket's peer
  * @conn: connection of a locked socket in state SYN_SENT
@@ -90,7 +99,6 @@ static int sdp_cm_no_way(struct rdma_cm_id *id, int err)
 int sdp_cm_connect(struct sdp_conn *conn)
 {
 	struct sockaddr_storage dst;
-	struct sdp_addr got;
 	int err;
 
 	sdp_owned(&conn->sk);
@@ -110,8 +118,7 @@ int sdp_cm_connect(struct sdp_conn *conn)
 				SDP_RESOLVE_TIMEOUT_MS);
 	if (err)
 		return sdp_cm_no_way(conn->link.id, err);
-	sdp_addr_from_rdma(&conn->link.id->route.addr.src_addr, &got);
-	conn->base.local.port = got.port;
+	conn->base.local.port = sdp_cm_port(conn->link.id);
 	if (sdp_addr_is_any(&conn->base.local))
 		sdp_bind_source(sock_net(&conn->sk), conn->sk.sk_bound_dev_if,
 				&conn->base.peer, &conn->base.local);
