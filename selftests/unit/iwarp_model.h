@@ -25,6 +25,22 @@ inline u32 size(const Bytes &bytes)
 	return static_cast<u32>(bytes.size());
 }
 
+/** Bytes of an FPDU with the markers between them, as the provider's sender cuts them. */
+inline Bytes gap_copy(iwarp_gap &gap, const Bytes &from)
+{
+	Bytes out;
+	u8 marker[IWARP_MARKER_LEN];
+
+	for (u32 at = 0; at < size(from);) {
+		out.insert(out.end(), marker, marker + iwarp_gap_marker(&gap, marker));
+		const u32 piece = std::min(size(from) - at, iwarp_gap_room(&gap));
+		out.insert(out.end(), from.begin() + at, from.begin() + at + piece);
+		iwarp_gap_advance(&gap, piece);
+		at += piece;
+	}
+	return out;
+}
+
 /** A segment as it is to be sent: header and payload. */
 struct IwarpSegment {
 	iwarp_hdr hdr;

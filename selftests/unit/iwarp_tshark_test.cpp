@@ -115,13 +115,15 @@ public:
 
 	Bytes fpdu(const IwarpSegment &segment)
 	{
-		Bytes body = encode(segment), out(body.size() * 2 + 64);
+		Bytes body = encode(segment);
 		iwarp_gap gap;
 
 		body.resize(body.size() +
 			    iwarp_pad_len(static_cast<u32>(body.size()) - IWARP_ULPDU_LENGTH_LEN));
 		iwarp_gap_init(&gap, interval_, pos_);
-		u32 length = iwarp_gap_copy(&gap, out.data(), body.data(), size(body));
+		Bytes out = gap_copy(gap, body);
+		u32 length = size(out);
+		out.resize(length + IWARP_MARKER_LEN + IWARP_CRC_LEN);
 		length += iwarp_gap_marker(&gap, out.data() + length);
 		iwarp_crc_encode(crc32c(IWARP_CRC_SEED, out.data(), length), out.data() + length);
 		out.resize(length + IWARP_CRC_LEN);

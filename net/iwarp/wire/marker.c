@@ -118,32 +118,6 @@ u32 iwarp_gap_marker(struct iwarp_gap *gap, u8 out[IWARP_MARKER_LEN])
 }
 
 /**
- * iwarp_gap_copy() - write bytes of an FPDU and the markers between them
- * @gap: marker positions; advanced
- * @to: destination, with space for the markers
- * @from: source
- * @len: number of bytes without markers
- *
- * Return: bytes written, including markers.
- */
-u32 iwarp_gap_copy(struct iwarp_gap *gap, u8 *to, const u8 *from, u32 len)
-{
-	u32 piece;
-	u8 *at = to;
-
-	while (len) {
-		at += iwarp_gap_marker(gap, at);
-		piece = min(len, iwarp_gap_room(gap));
-		memcpy(at, from, piece);
-		iwarp_gap_advance(gap, piece);
-		at += piece;
-		from += piece;
-		len -= piece;
-	}
-	return at - to;
-}
-
-/**
  * iwarp_marker_parse() - parse a marker
  * @marker: the marker
  *

@@ -77,7 +77,6 @@ u32 iwarp_mulpdu(u32 interval, u32 emss);
 u32 iwarp_ulpdu_fit(u32 interval, u32 pos, u32 room);
 
 u32 iwarp_gap_marker(struct iwarp_gap *gap, u8 out[IWARP_MARKER_LEN]);
-u32 iwarp_gap_copy(struct iwarp_gap *gap, u8 *to, const u8 *from, u32 len);
 
 u32 iwarp_marker_parse(const u8 marker[IWARP_MARKER_LEN]);
 u32 iwarp_marker_fpduptr(u32 interval, u32 start, u32 pos);

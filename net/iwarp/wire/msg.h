@@ -85,12 +85,6 @@ enum iwarp_qn {
 	IWARP_QN_COUNT
 };
 
-/* Atomic operations (RFC 7306, section 5). */
-enum iwarp_atomic_op {
-	IWARP_FETCH_ADD		= 0,
-	IWARP_CMP_SWAP		= 2,
-};
-
 #define IWARP_ERROR(layer, type, code) \
 	(0x10000 | (layer) << 12 | (type) << 8 | (code))
 
@@ -204,39 +198,6 @@ struct iwarp_read_req {
 	u32 len;
 	u32 src_stag;
 	u64 src_to;
-};
-
-/**
- * struct iwarp_atomic_req - payload of an atomic request
- * @op: enum iwarp_atomic_op
- * @id: identifier, repeated in the response
- * @stag: memory
- * @to: offset of the 64-bit value, a multiple of 8
- * @data: value to add, or to store if the comparison succeeds
- * @mask: addition: the highest bit of each field, which has no carry to the next; swap:
- *	bits to store
- * @compare: swap: value to compare with
- * @compare_mask: swap: bits to compare
- */
-struct iwarp_atomic_req {
-	u8 op;
-	u32 id;
-	u32 stag;
-	u64 to;
-	u64 data;
-	u64 mask;
-	u64 compare;
-	u64 compare_mask;
-};
-
-/**
- * struct iwarp_atomic_resp - payload of an atomic response
- * @id: identifier of the request
- * @value: original value
- */
-struct iwarp_atomic_resp {
-	u32 id;
-	u64 value;
 };
 
 /**
@@ -375,17 +336,6 @@ enum iwarp_error iwarp_read_req_parse(const u8 buf[IWARP_READ_REQ_LEN],
 
 void iwarp_immediate_encode(u64 data, u8 buf[IWARP_IMMEDIATE_LEN]);
 u64 iwarp_immediate_parse(const u8 buf[IWARP_IMMEDIATE_LEN]);
-
-void iwarp_atomic_req_encode(const struct iwarp_atomic_req *req,
-			     u8 buf[IWARP_ATOMIC_REQ_LEN]);
-enum iwarp_error iwarp_atomic_req_parse(const u8 buf[IWARP_ATOMIC_REQ_LEN],
-					struct iwarp_atomic_req *req);
-u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old);
-
-void iwarp_atomic_resp_encode(const struct iwarp_atomic_resp *resp,
-			      u8 buf[IWARP_ATOMIC_RESP_LEN]);
-void iwarp_atomic_resp_parse(const u8 buf[IWARP_ATOMIC_RESP_LEN],
-			     struct iwarp_atomic_resp *resp);
 
 /* term.c */
 u32 iwarp_terminate_encode(enum iwarp_error error, const u8 *fpdu, u32 len,

@@ -32,7 +32,6 @@
 #define RDMAP_VERSION		1
 #define RDMAP_OPCODE_MASK	0x0f
 
-#define ATOMIC_OP_MASK		0xf
 
 /**
  * struct iwarp_rule - valid segments of an opcode
@@ -261,95 +260,4 @@ void iwarp_immediate_encode(u64 data, u8 buf[IWARP_IMMEDIATE_LEN])
 u64 iwarp_immediate_parse(const u8 buf[IWARP_IMMEDIATE_LEN])
 {
 	return get_unaligned_be64(buf);
-}
-
-/**
- * iwarp_atomic_req_encode() - encode the payload of an atomic request
- * @req: request; not checked
- * @buf: buffer
- */
-void iwarp_atomic_req_encode(const struct iwarp_atomic_req *req,
-			     u8 buf[IWARP_ATOMIC_REQ_LEN])
-{
-	put_unaligned_be32(req->op, buf);
-	put_unaligned_be32(req->id, buf + 4);
-	put_unaligned_be32(req->stag, buf + 8);
-	put_unaligned_be64(req->to, buf + 12);
-	put_unaligned_be64(req->data, buf + 20);
-	put_unaligned_be64(req->mask, buf + 28);
-	put_unaligned_be64(req->compare, buf + 36);
-	put_unaligned_be64(req->compare_mask, buf + 44);
-}
-
-/**
- * iwarp_atomic_req_parse() - parse the payload of an atomic request
- * @buf: the payload (RFC 7306, section 5.2.1)
- * @req: filled in, also after an error
- *
- * Return: error code or %IWARP_OK.
- */
-enum iwarp_error iwarp_atomic_req_parse(const u8 buf[IWARP_ATOMIC_REQ_LEN],
-					struct iwarp_atomic_req *req)
-{
-	req->op = get_unaligned_be32(buf) & ATOMIC_OP_MASK;
-	req->id = get_unaligned_be32(buf + 4);
-	req->stag = get_unaligned_be32(buf + 8);
-	req->to = get_unaligned_be64(buf + 12);
-	req->data = get_unaligned_be64(buf + 20);
-	req->mask = get_unaligned_be64(buf + 28);
-	req->compare = get_unaligned_be64(buf + 36);
-	req->compare_mask = get_unaligned_be64(buf + 44);
-	if (req->op != IWARP_FETCH_ADD && req->op != IWARP_CMP_SWAP)
-		return IWARP_E_OP_OPCODE;
-	if (req->to % sizeof(u64))
-		return IWARP_E_PROT_OTHER;
-	return IWARP_OK;
-}
-
-/* Adds fields whose highest bits are set in @ends, without carry between fields. */
-static u64 iwarp_add_fields(u64 a, u64 b, u64 ends)
-{
-	u64 below = (a & ~ends) + (b & ~ends);
-
-	return below ^ ((a ^ b) & ends);
-}
-
-/**
- * iwarp_atomic_apply() - apply an atomic operation
- * @req: request
- * @old: original value
- *
- * Return: the new value (RFC 7306, section 5.1).
- */
-u64 iwarp_atomic_apply(const struct iwarp_atomic_req *req, u64 old)
-{
-	if (req->op == IWARP_FETCH_ADD)
-		return iwarp_add_fields(old, req->data, req->mask);
-	if ((old ^ req->compare) & req->compare_mask)
-		return old;
-	return (old & ~req->mask) | (req->data & req->mask);
-}
-
-/**
- * iwarp_atomic_resp_encode() - encode the payload of an atomic response
- * @resp: response
- * @buf: buffer
- */
-void iwarp_atomic_resp_encode(const struct iwarp_atomic_resp *resp,
-			      u8 buf[IWARP_ATOMIC_RESP_LEN])
-{
-	put_unaligned_be32(resp->id, buf);
-	put_unaligned_be64(resp->value, buf + 4);
-}
-
-/**
- * iwarp_atomic_resp_parse() - parse the payload of an atomic response
- * @buf: the payload (RFC 7306, section 5.2.2)
- * @resp: filled in
- */
-void iwarp_atomic_resp_parse(const u8 buf[IWARP_ATOMIC_RESP_LEN],
-			     struct iwarp_atomic_resp *resp)
-{
-	resp->id = get_unaligned_be32(buf);
-	resp->value = get_unaligned_be64(buf + 4);
 }
