@@ -11,10 +11,13 @@
 
 struct msghdr;
 
-/* The clock is read only if a socket wants timestamps. */
+/*
+ * The clock is read only if a socket wants timestamps.  Whoever changes another of its flags
+ * meanwhile holds its lock, and leaves this one as it is.
+ */
 static inline ktime_t sdp_timestamp_now(const struct sock *sk)
 {
-	bool wanted = sock_flag(sk, SOCK_RCVTSTAMP) ||
+	bool wanted = data_race(sock_flag(sk, SOCK_RCVTSTAMP)) ||
 		      (READ_ONCE(sk->sk_tsflags) &
 		       SOF_TIMESTAMPING_RX_SOFTWARE);
 
