@@ -271,6 +271,7 @@ static int __init iwp_init(void)
 		iwp_work_exit();
 		return err;
 	}
+	iwp_fault_init_module();
 	rdma_link_register(&iwp_link_ops);
 	return 0;
 }
@@ -280,6 +281,7 @@ static void __exit iwp_exit(void)
 	rdma_link_unregister(&iwp_link_ops);
 	unregister_netdevice_notifier(&iwp_netdev_notifier);
 	iwp_devices_remove();
+	iwp_fault_exit_module();
 	iwp_work_exit();
 	/* Socket callbacks and the release of memory regions may still run. */
 	rcu_barrier();

@@ -3,6 +3,7 @@
  * MPA's startup phase: Request and Reply frame, and what they negotiate (RFC 5044,
  * section 7; RFC 6581).
  */
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -91,6 +92,10 @@ static int iwp_mpa_send(struct iwp_ep *ep, const void *priv)
 	int sent;
 	u8 *buf;
 
+	if (iwp_fault(IWP_FAULT_MPA_LOST))
+		return 0;
+	if (iwp_fault(IWP_FAULT_MPA_LATE))
+		ssleep(IWP_FAULT_MPA_DELAY);
 	buf = kmalloc(IWARP_MPA_FRAME_MAX, GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;

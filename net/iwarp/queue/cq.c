@@ -114,6 +114,7 @@ bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		cq->put++;
 		event = iwp_cq_wants_event(cq, done->solicited ||
 					   done->status != SIW_WC_SUCCESS);
+		event &= !iwp_cq_fault_put(cq, event);
 	}
 	overrun = cq->overrun;
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -150,7 +151,7 @@ static int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 	int n = 0;
 
 	spin_lock_irqsave(&cq->lock, irq);
-	while (n < max) {
+	while (n < max && !iwp_cq_fault_hides(cq)) {
 		struct siw_cqe *cqe = &cq->ring[cq->get % cq->size];
 		u8 flags;
 
@@ -163,6 +164,7 @@ static int iwp_poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 		cq->get++;
 	}
 	spin_unlock_irqrestore(&cq->lock, irq);
+	iwp_cq_fault_polled(wc, n);
 	return n;
 }
 
@@ -181,7 +183,7 @@ static int iwp_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	smp_store_mb(cq->ctrl->flags, wanted);
 	if (!(flags & IB_CQ_REPORT_MISSED_EVENTS))
 		return 0;
-	return READ_ONCE(cq->put) != READ_ONCE(cq->get);
+	return READ_ONCE(cq->put) != READ_ONCE(cq->get) && !iwp_cq_fault_hides(cq);
 }
 
 static int iwp_cq_copy_uresp(struct iwp_cq *cq, struct ib_udata *udata, u64 key)
@@ -215,6 +217,7 @@ static int iwp_cq_alloc(struct iwp_cq *cq, struct ib_udata *udata)
 
 static void iwp_cq_free(struct iwp_cq *cq)
 {
+	iwp_cq_fault_exit(cq);
 	iwp_queue_free(&cq->queue);
 	atomic_dec(&iwp_device(cq->ibcq.device)->nr_cqs);
 }
@@ -233,6 +236,7 @@ static int iwp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!atomic_add_unless(&iwp_device(ibcq->device)->nr_cqs, 1, IWP_MAX_CQ))
 		return -ENOMEM;
 	spin_lock_init(&cq->lock);
+	iwp_cq_fault_init(cq);
 	cq->size = roundup_pow_of_two(attr->cqe);
 	err = iwp_cq_alloc(cq, udata);
 	if (err)

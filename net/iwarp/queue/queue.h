@@ -21,6 +21,18 @@ enum iwp_opcode {
 #define IWP_CQE_IMM		BIT(7)
 
 /**
+ * struct iwp_cq_fault - what a completion queue does wrong, see cq_fault.c
+ * @timer: when what is late comes
+ * @hidden: no completion is to be seen before
+ */
+struct iwp_cq_fault {
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+	struct timer_list timer;
+	bool hidden;
+#endif
+};
+
+/**
  * struct iwp_cq - a completion queue
  * @ibcq: the RDMA core's part; first, as the core allocates the structure
  * @lock: serializes writers, and readers in the kernel
@@ -31,6 +43,7 @@ enum iwp_opcode {
  * @put: next element to be written, not wrapped
  * @get: next element for a kernel consumer to read, not wrapped
  * @overrun: a completion was lost, and the event sent; under @lock
+ * @fault: for tests
  */
 struct iwp_cq {
 	struct ib_cq ibcq;
@@ -42,6 +55,7 @@ struct iwp_cq {
 	u32 put;
 	u32 get;
 	bool overrun;
+	struct iwp_cq_fault fault;
 };
 
 static inline struct iwp_cq *iwp_cq(struct ib_cq *ibcq)
@@ -100,6 +114,41 @@ struct iwp_completion {
 extern const struct ib_device_ops iwp_cq_dev_ops;
 bool iwp_cq_put(struct iwp_cq *cq, struct ib_qp *ibqp,
 		const struct iwp_completion *done);
+
+/* cq_fault.c */
+#ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
+void iwp_cq_fault_init(struct iwp_cq *cq);
+void iwp_cq_fault_exit(struct iwp_cq *cq);
+bool iwp_cq_fault_put(struct iwp_cq *cq, bool event);
+void iwp_cq_fault_polled(struct ib_wc *wc, int n);
+
+static inline bool iwp_cq_fault_hides(const struct iwp_cq *cq)
+{
+	return READ_ONCE(cq->fault.hidden);
+}
+#else
+static inline void iwp_cq_fault_init(struct iwp_cq *cq)
+{
+}
+
+static inline void iwp_cq_fault_exit(struct iwp_cq *cq)
+{
+}
+
+static inline bool iwp_cq_fault_put(struct iwp_cq *cq, bool event)
+{
+	return false;
+}
+
+static inline void iwp_cq_fault_polled(struct ib_wc *wc, int n)
+{
+}
+
+static inline bool iwp_cq_fault_hides(const struct iwp_cq *cq)
+{
+	return false;
+}
+#endif
 
 /* Whether it is an RDMA Read. */
 static inline bool iwp_send_reads(const struct iwp_send *send)
