@@ -87,6 +87,8 @@ static void sdp_conn_drain(struct sdp_conn *conn)
 	sdp_lock_sock(&conn->sk);
 	sdp_release_sock(&conn->sk);
 	sdp_conn_restart(conn);
+	/* Without the interrupt that an earlier completion has asked for, this waits for ever. */
+	sdp_link_poll(&conn->link);
 	ib_drain_qp(conn->link.qp);
 }
 

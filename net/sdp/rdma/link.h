@@ -103,5 +103,6 @@ void sdp_link_wc_error(struct sdp_link *link, const struct ib_wc *wc);
 int sdp_link_check_flushed(const struct sdp_link *link);
 void sdp_link_kick(struct sdp_link *link);
 void sdp_link_probe(struct sdp_link *link);
+void sdp_link_poll(const struct sdp_link *link);
 
 #endif /* _SDP_LINK_H */
