@@ -9,11 +9,8 @@
 #include <unistd.h>
 
 #include "sdp_attempts.h"
-#include "sdp_engine.h"
 #include "sdp_inject.h"
 #include "sdp_memory.h"
-
-#define SYSCTL	"/proc/sys/net/sdp/"
 
 /* So many calls that follow each other, then only some. */
 #define DENSE	8
@@ -37,31 +34,12 @@ static const struct part moving[] = {
 	{ "iwp_alloc_mr", ENOMEM }, { "iwp_map_mr_sg", EINVAL }, { "iwp_mem_register", EINVAL },
 };
 
-/* Values of these settings, and what they were. */
-static struct setting {
-	const char *path;
-	char before[32];
-} settings[] = {
-	{ SYSCTL "flow_control" }, { SYSCTL "zcopy" }, { SYSCTL "zcopy_threshold" },
-};
-
 static const char *const *values;
 
 static void restore(void)
 {
-	size_t i;
-
 	inject_call_met();
-	for (i = 0; i < ARRAY_SIZE(settings); i++)
-		CHECK_EQ(write_sysctl(settings[i].path, settings[i].before), 0);
-}
-
-static void set(void)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(settings); i++)
-		CHECK_EQ(write_sysctl(settings[i].path, values[i]), 0);
+	attempt_restore();
 }
 
 /* Returns how often it has failed. */
@@ -88,7 +66,7 @@ static void fail_parts(const struct part *parts, size_t nr, unsigned int least)
 	unsigned int met = 0;
 	size_t i;
 
-	set();
+	attempt_set(values);
 	for (i = 0; i < nr; i++)
 		met += fail_each(listener, &parts[i]);
 	CHECK(met >= least);
@@ -126,7 +104,7 @@ static void fail_listen(void)
 static const struct way {
 	const char *name;
 	void (*fail)(void);
-	const char *values[ARRAY_SIZE(settings)];
+	const char *values[ATTEMPT_SETTINGS];
 } ways[] = {
 	{ "listeners", fail_listen, { "auto", "off", "65536" } },
 	{ "connections", fail_making, { "auto", "off", "65536" } },
@@ -139,15 +117,13 @@ static const struct way {
 static void run_way(void)
 {
 	const struct way *way = ways;
-	size_t i;
 
 	/* A breakpoint is an NMI to it, in which the kernel draws lots by a lock of its own. */
 	if (kernel_has_checkers())
 		sdp_skip("lockdep objects to how the kernel makes functions fail");
 	while (strcmp(way->name, sdp_case_name))
 		way++;
-	for (i = 0; i < ARRAY_SIZE(settings); i++)
-		read_sysctl(settings[i].path, settings[i].before, sizeof(settings[i].before));
+	attempt_note_settings();
 	values = way->values;
 	run_and_undo(way->fail, restore);
 }

@@ -135,3 +135,38 @@ void need_own_device(void)
 	if (access("/sys/module/iwarp", F_OK))
 		sdp_skip("the devices are not those of iwarp.ko");
 }
+
+#define SYSCTL	"/proc/sys/net/sdp/"
+
+static struct setting {
+	const char *path;
+	char before[32];
+} settings[ATTEMPT_SETTINGS] = {
+	{ SYSCTL "flow_control" }, { SYSCTL "zcopy" }, { SYSCTL "zcopy_threshold" },
+	{ SYSCTL "zcopy_direct" },
+};
+
+void attempt_note_settings(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		read_sysctl(settings[i].path, settings[i].before, sizeof(settings[i].before));
+}
+
+void attempt_set(const char *const values[ATTEMPT_SETTINGS])
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (values[i])
+			CHECK_EQ(write_sysctl(settings[i].path, values[i]), 0);
+}
+
+void attempt_restore(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		CHECK_EQ(write_sysctl(settings[i].path, settings[i].before), 0);
+}

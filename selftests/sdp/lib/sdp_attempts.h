@@ -18,4 +18,13 @@ void need_own_device(void);
 /* One more is made, and does not end. */
 void attempt_succeeds(int listener, size_t len);
 
+/*
+ * Which engine connections have, which mode of zero copy, from how many bytes on, and up to
+ * how many straight from pages; NULL = as it is.  What it was is noted, and put back.
+ */
+#define ATTEMPT_SETTINGS	4
+void attempt_note_settings(void);
+void attempt_set(const char *const values[ATTEMPT_SETTINGS]);
+void attempt_restore(void);
+
 #endif /* SDP_ATTEMPTS_H */

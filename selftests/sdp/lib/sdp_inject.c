@@ -309,3 +309,44 @@ bool inject_call_met(void)
 	function_knob("probability", "%lu", 0);
 	return !atoi(times);
 }
+
+#define DEVICE_FAULTS	"/sys/kernel/debug/iwarp/"
+
+static void device_knob(const char *fault, const char *name, unsigned int value)
+{
+	char path[128], text[16];
+
+	snprintf(path, sizeof(path), DEVICE_FAULTS "%s%s", fault, name);
+	snprintf(text, sizeof(text), "%u", value);
+	CHECK(file_write(path, text));
+}
+
+void inject_in_device(const char *fault, unsigned int nth)
+{
+	if (access(DEVICE_FAULTS, F_OK))
+		sdp_skip("the devices are not those of iwarp.ko, or do nothing wrong");
+	device_knob(fault, "/verbose", 0);
+	device_knob(fault, "/space", nth);
+	device_knob(fault, "/times", 1);
+	device_knob(fault, "/probability", 100);
+}
+
+void inject_status(unsigned int opcode, unsigned int status)
+{
+	device_knob("", "opcode", opcode);
+	device_knob("", "status", status);
+}
+
+bool inject_in_device_met(const char *fault)
+{
+	char path[128], times[24];
+
+	snprintf(path, sizeof(path), DEVICE_FAULTS "%s/times", fault);
+	file_read(path, times, sizeof(times));
+	return !atoi(times);
+}
+
+void inject_in_device_no_more(const char *fault)
+{
+	device_knob(fault, "/probability", 0);
+}

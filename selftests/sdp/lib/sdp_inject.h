@@ -88,4 +88,16 @@ bool inject_call(const char *function, int err, unsigned int nth);
 /* Whether there was such a call.  None fails any more. */
 bool inject_call_met(void);
 
+/*
+ * What iwarp.ko's devices do wrong, once: the nth completion, event or frame is late, lost or
+ * failed, by the folder's name in debugfs.  Skips where they are not to be had.
+ */
+void inject_in_device(const char *fault, unsigned int nth);
+/* With "cqe_error", which completions fail, and how: ib_wc_opcode and ib_wc_status. */
+void inject_status(unsigned int opcode, unsigned int status);
+/* Whether it has gone wrong by now. */
+bool inject_in_device_met(const char *fault);
+/* Nothing goes wrong any more. */
+void inject_in_device_no_more(const char *fault);
+
 #endif /* SDP_INJECT_H */
