@@ -102,7 +102,7 @@ check-races: deps
 ##coverage: say what the tests make the modules run, and what not
 coverage: deps
 	@rm -rf $(BUILD)/results/*/gcov
-	@status=0; SDP_COVERAGE=1 SDP_RUN_LIMIT=10000 SDP_TEST_DEADLINE=600 tools/check gcov gcov-iwarp || status=$$?; \
+	@status=0; SDP_COVERAGE=1 SDP_RUN_LIMIT=10000 SDP_TEST_DEADLINE=200 tools/check gcov gcov-iwarp || status=$$?; \
 		tools/quality/coverage && exit $$status
 
 ##mutate: change the modules, COUNT times, and see whether the tests notice

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from sdpquality import choose, operators
+from sdpquality import choose, operators, verdicts
 
 _CODE = """\
 /* if (a < b) */
@@ -89,6 +89,12 @@ class Choice(unittest.TestCase):
         chosen = choose.sample(self.root, 14, seed=3)
         self.assertEqual(len({(m.file, m.operator) for m in chosen}), 14)
 
+    def test_pure_ones(self):
+        """Are those of which unit tests know."""
+        (self.root / "net/sdp/wire").mkdir(parents=True)
+        (self.root / "net/sdp/wire/wire.c").write_text(_CODE, encoding="utf-8")
+        self.assertEqual({m.file for m in choose.sample(self.root, 20, 1, pure=True)}, {"net/sdp/wire/wire.c"})
+
     def test_the_seed_decides(self):
         """The same again, and others."""
         first = choose.sample(self.root, 20, seed=1)
@@ -114,6 +120,28 @@ class Choice(unittest.TestCase):
         change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
         self.assertEqual(choose.Programs(path).that_run(change, 95), ("", ["quick", "slow"]))
         self.assertEqual(choose.Programs(path).that_run(change, 10), ("", ["quick"]))
+
+
+class Verdicts(unittest.TestCase):
+    """Shares of what was noticed."""
+
+    def setUp(self):
+        self.results = [{"change": str(n), "verdict": v, "programs": ["p"]} for n, v in
+                        enumerate(["caught", "caught", "survived", "survived", "not built", "not run"])]
+
+    def test_shares(self):
+        """What changes nothing does not count, what could not be tried only for all."""
+        self.assertEqual(verdicts.share(self.results, {"3": "why"}), 100 * 2 / 3)
+        self.assertEqual(verdicts.share_of_all(self.results, {"3": "why"}), 40)
+        self.assertEqual(verdicts.share_of_all([], {}), 0)
+
+    def test_summary(self):
+        """Names what survived, and reasons for changes that are not made any more."""
+        text = "\n".join(verdicts.summary(self.results, {"3": "why", "gone": "why"}, {"2", "3"}))
+        self.assertIn("2 caught, 1 survived (66.7 % caught), 1 change nothing", text)
+        self.assertIn("survived 2  [p]", text)
+        self.assertIn("no such change any more: gone", text)
+        self.assertNotIn("survived 3", text)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 
 import functools
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import threading
@@ -10,8 +12,9 @@ import threading
 from . import choose
 
 # Warnings of what is unused now are no news.
-_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400",
-        "SDP_TEST_DEADLINE": "15"}
+_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400"}
+# How long a case may take, in seconds: what hangs is to be known soon.
+_DEADLINE = {"6.1": "15", "debug": "90"}
 _BUILD_SECONDS, _TEST_SECONDS, _UNIT_SECONDS = 600, 600, 200
 
 
@@ -22,17 +25,20 @@ def _how_long(test):
 
 def _sources(root):
     """Yield the names of all files of the repository, those that git does not know included."""
-    for path in root.rglob("*"):
-        name = path.relative_to(root)
-        if path.is_file() and name.parts[0] not in ("build", ".git", "last.log"):
-            yield name
+    for folder, folders, files in os.walk(root):
+        if folder == str(root):
+            folders[:] = [name for name in folders if name not in ("build", ".git")]
+        for name in files:
+            path = pathlib.Path(folder, name).relative_to(root)
+            if path.name != "last.log":
+                yield path
 
 
 class Tree:
     """A copy of the repository in which one file at a time is changed."""
 
-    def __init__(self, root, number):
-        self.root, self.path = root, root / f"build/mutate/tree-{number}"
+    def __init__(self, root, path):
+        self.root, self.path = root, path
         self.path.mkdir(parents=True, exist_ok=True)
         wanted = set(_sources(root))
         for name in set(_sources(self.path)) - wanted:
@@ -71,22 +77,47 @@ class Tree:
         return all(self.run(test, "--gtest_fail_fast", "--gtest_brief=1", seconds=_UNIT_SECONDS)
                    for test in sorted(tests, key=_how_long))
 
+    def build_programs(self, kernel):
+        """Build all that is the same for each change; no program has this name."""
+        self.run("selftests/run", kernel, TESTS="none", seconds=_BUILD_SECONDS)
+
+    def _has_failed(self, results):
+        """Whether a test or the node says so, and not only the time that it took."""
+        return any(re.search("^(not ok|Bail out)", path.read_text(errors="replace"), re.MULTILINE)
+                   for path in results.glob("*.ktap")) or \
+            any(path.read_text().strip() not in ("0", "4") for path in results.glob("*.status"))
+
     def selftests(self, kernel, lane, names):
-        """Return whether these programs pass in a node; None if the module cannot be built."""
+        """Return whether these programs pass in a node; None if that cannot be said."""
         if not self.run("tools/build-module", kernel):
             return None
         (self.path / "last.log").write_bytes(b"")
-        return self.run("selftests/run", kernel + lane, TESTS=f"@({'|'.join(names)})", seconds=_TEST_SECONDS)
+        results = self.path / "build/results/mutation"
+        if self.run("selftests/run", kernel + lane, results, TESTS=f"@({'|'.join(names)})",
+                    SDP_TEST_DEADLINE=_DEADLINE[kernel], seconds=_TEST_SECONDS):
+            return True
+        return False if self._has_failed(results) else None
 
 
 class Baseline:
-    """Which programs pass if nothing was changed: each is tried once, for all trees."""
+    """Which tests pass if nothing was changed: each is tried once, for all trees."""
 
     def __init__(self):
-        self._passed, self._lock = {}, threading.Lock()
+        self._passed, self._built, self._lock = {}, set(), threading.Lock()
+
+    def unit(self, tree, file):
+        """End the program if the unit tests fail by themselves."""
+        family = file.split("/")[1]
+        with self._lock:
+            if family not in self._passed and not tree.unit_tests(file):
+                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {tree.path}/last.log")
+            self._passed[family] = True
 
     def passes(self, tree, kernel, lane, names):
         """Return those of NAMES that do; nothing is changed in TREE."""
+        if (tree, kernel) not in self._built:
+            tree.build_programs(kernel)
+            self._built.add((tree, kernel))
         with self._lock:
             fresh = [name for name in names if (kernel, lane, name) not in self._passed]
             if fresh:
@@ -99,13 +130,15 @@ class Baseline:
 
 def _attempts(tree, mutation, programs, baseline):
     """Return what could notice: (function that says whether it passes, or None; what it runs)."""
-    found = [(functools.partial(tree.unit_tests, mutation.file), ["unit"])] if choose.is_pure(mutation.file) else []
-    if programs:
-        for kernel, seconds in choose.stages(mutation):
-            lane, names = programs.that_run(mutation, seconds)
-            names = baseline.passes(tree, kernel, lane, names)
-            if names:
-                found.append((functools.partial(tree.selftests, kernel, lane, names), [kernel + lane, *names]))
+    found = []
+    if choose.is_pure(mutation.file):
+        baseline.unit(tree, mutation.file)
+        found.append((functools.partial(tree.unit_tests, mutation.file), ["unit"]))
+    for kernel, seconds in choose.stages(mutation) if programs else ():
+        lane, names = programs.that_run(mutation, seconds)
+        names = baseline.passes(tree, kernel, lane, names)
+        if names:
+            found.append((functools.partial(tree.selftests, kernel, lane, names), [kernel + lane, *names]))
     return found
 
 

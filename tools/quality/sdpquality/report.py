@@ -10,6 +10,8 @@ import re
 # branch of that in the program: most of what GCOV counts of them is never taken.
 _COMPILERS_CHOICE = re.compile(r"test_bit\(|__(set|clear)_bit\(|_STATS?\(|this_cpu_|DECLARE_EVENT_CLASS|"
                                r"(DEFINE|TRACE)_EVENT|(round(up|down)|is)_(pow|power)_of_(two|2)|ilog2\(")
+# There the program has a choice, too.
+_CHOICE = re.compile(r"&&|\|\|")
 
 
 def _share(done, total):
@@ -21,7 +23,8 @@ def leave_out_compilers_choice(files, root):
     for name, file in files.items():
         source = (root / name).read_text(encoding="utf-8").splitlines()
         for number in [n for n in file.copies if _COMPILERS_CHOICE.search(source[n - 1])]:
-            del file.copies[number]
+            if not _CHOICE.search(source[number - 1]):
+                del file.copies[number]
 
 
 def figures(file):

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What became of all changes that were tried: shares of what was noticed, and what was not."""
+
+import collections
+
+
+def equivalent(path):
+    """Return {change: reason} of those that change nothing that matters, as a file names them."""
+    text = path.read_text(encoding="utf-8")
+    return dict(line.split(" -- ", 1) for line in text.splitlines() if " -- " in line and not line.startswith("#"))
+
+
+def _survivors(results, known):
+    return [r for r in results if r["verdict"] == "survived" and r["change"] not in known]
+
+
+def share(results, known):
+    """Return how much of what was tried and matters was caught, in percent."""
+    caught = sum(r["verdict"] == "caught" for r in results)
+    tried = caught + len(_survivors(results, known))
+    return 100 * caught / tried if tried else 0.0
+
+
+def share_of_all(results, known):
+    """The same, but what could not be tried was not caught either."""
+    counted = [r for r in results if r["verdict"] != "survived" or r["change"] not in known]
+    return 100 * sum(r["verdict"] == "caught" for r in counted) / len(counted) if counted else 0.0
+
+
+def summary(results, known, every):
+    """Return the shares, and all that was not noticed, as lines of text; EVERY change that can be made."""
+    counts = collections.Counter(r["verdict"] for r in results)
+    survivors = _survivors(results, known)
+    return [f"{len(results)} changes: {counts['caught']} caught, {len(survivors)} survived"
+            f" ({share(results, known):.1f} % caught), {counts['survived'] - len(survivors)} change nothing,"
+            f" {counts['not run']} in lines that nothing runs, {counts['not built']} do not build",
+            *(f"no such change any more: {change}" for change in known.keys() - every),
+            *(f"survived {r['change']}  [{' '.join(r['programs'])}]" for r in survivors)]
