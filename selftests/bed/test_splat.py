@@ -50,7 +50,8 @@ class Find(unittest.TestCase):
                 "[ 1.0]  </TASK>\n")
         self.assertIsNone(splat.find(told, []))
         self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
-        self.assertIsNotNone(splat.find(told.replace("-12", "-22"), []))
+        self.assertIsNotNone(splat.find(told.replace("-12", "-2"), []))
+        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 9), []))
 
     def test_excerpt_shows_what_came_before_and_after(self):
         log = "\n".join(["one", "two", SPLATS[0], "four"])

@@ -24,8 +24,10 @@ _HARMLESS = re.compile(r"KernelAddressSanitizer initialized|KCSAN: (enabled|stri
 # No kernel has a breakpoint of its own but while it changes an instruction.
 _STALE = re.compile(r"(\bOops: )?\bint3: 0000 \[#1\]")
 
-# Who is refused a cache for want of memory is shown with his stack.
-_NO_CACHE = re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -12$")
+# Who is refused a cache for want of memory is shown with his stack, some lines below. The
+# kernel also says EINVAL then.
+_NO_CACHE = re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$")
+_NO_CACHE_LINES = 6
 
 _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
@@ -44,12 +46,13 @@ def find(text, allow=None):
     still counts unless it is allowed as well.
     """
     allow = allowed() if allow is None else allow
-    lines, explained = text.splitlines(), False
+    lines, explained = text.splitlines(), -1
     for number, line in enumerate(lines):
         message = _STAMP.sub("", line)
-        explained = explained or bool(_NO_CACHE.search(message))
-        if explained and "Call Trace:" in message:
-            explained = False
+        if _NO_CACHE.search(message):
+            explained = number + _NO_CACHE_LINES
+        if number <= explained and "Call Trace:" in message:
+            explained = -1
             continue
         if not _SIGNS.search(message) or _HARMLESS.search(message):
             continue
