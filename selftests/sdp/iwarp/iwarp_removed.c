@@ -2,8 +2,8 @@
 /*
  * A device that goes while processes use it: nothing waits for them, they are told, all
  * that they ask for afterwards fails with EIO, and the queues that they have mapped stay
- * memory with what was in it. Needs root and our own iWARP devices, of which it removes
- * iwarp0, and makes it anew.
+ * memory with what was in it. Sockets hear of it as well. Needs root and our own iWARP
+ * devices, of which it removes iwarp0, and makes it anew.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 #include "iwarp_end.h"
 #include "sdp_memory.h"
+#include "sdp_transfer.h"
 
 #define LEN	10000
 #define POSTED	8
@@ -80,10 +81,15 @@ static bool preempts_anywhere(void)
 /* A device that is gone would be missed by all other cases. */
 static void with_device(void (*fn)(void))
 {
-	if (preempts_anywhere())
-		sdp_skip("this kernel does not bear it: who uses a device may be preempted");
 	netdev = wire();
 	run_and_undo(fn, devices_again);
+}
+
+static void with_users_device(void (*fn)(void))
+{
+	if (preempts_anywhere())
+		sdp_skip("this kernel does not bear it: who uses a device may be preempted");
+	with_device(fn);
 }
 
 static void expect_fatal(struct ibv_context *context)
@@ -184,7 +190,7 @@ static void delete_device(void)
 
 static void deleted(void)
 {
-	with_device(delete_device);
+	with_users_device(delete_device);
 }
 
 static void unload_module(void)
@@ -211,7 +217,7 @@ static void unload_module(void)
 
 static void unloaded(void)
 {
-	with_device(unload_module);
+	with_users_device(unload_module);
 }
 
 /* What a second thread does until the device is gone. */
@@ -272,7 +278,7 @@ static void deleted_under_load(void)
 	unsigned int i;
 
 	for (i = 0; i < scaled_count(8); i++)
-		with_device(delete_under_load);
+		with_users_device(delete_under_load);
 }
 
 /* A listener and a half-made connection do not hold the device either. */
@@ -296,7 +302,40 @@ static void delete_while_listening(void)
 
 static void deleted_while_listening(void)
 {
-	with_device(delete_while_listening);
+	with_users_device(delete_while_listening);
+}
+
+/* Connections of sockets, each of which ends with an error at both ends, and listeners. */
+static void delete_below_sockets(void)
+{
+	struct addr at = server_addr(0);
+	struct pair pairs[8];
+	int listeners[8];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
+		listeners[i] = new_socket(0);
+		CHECK_OK(bind(listeners[i], &at.sa, at.len));
+		CHECK_OK(listen(listeners[i], 4));
+		pairs[i] = new_pair();
+		send_pattern(pairs[i].client, SEED_UP, 0, LEN, LEN);
+		recv_pattern(pairs[i].server, SEED_UP, 0, LEN, LEN);
+	}
+	CHECK_EQ(run("rdma link delete iwarp0"), 0);
+	for (i = 0; i < ARRAY_SIZE(pairs); i++) {
+		CHECK(recv_until_end(pairs[i].client));
+		CHECK(recv_until_end(pairs[i].server));
+		close_pair(pairs[i]);
+		CHECK_OK(close(listeners[i]));
+	}
+}
+
+static void deleted_below_sockets(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < scaled_count(8); i++)
+		with_device(delete_below_sockets);
 }
 
 static const struct sdp_case cases[] = {
@@ -304,6 +343,7 @@ static const struct sdp_case cases[] = {
 	CASE(unloaded, 0),
 	CASE(deleted_under_load, CASE_LONG),
 	CASE(deleted_while_listening, 0),
+	CASE(deleted_below_sockets, CASE_LONG),
 };
 
 int main(int argc, char **argv)
