@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /**
  * @file
- * A sender that puts FPDUs together byte by byte, without the code under test,
- * and a source of bytes that the address sanitizer watches.
+ * A sender that puts FPDUs together byte by byte, without the code under test (but
+ * gap_copy(), which is there to try it), and a source of bytes that the address
+ * sanitizer watches.
  */
 #pragma once
 

@@ -68,9 +68,14 @@ static void make_bound(struct scene *s)
 	CHECK_OK(bind(s->fd, &a.sa, a.len));
 }
 
+/* TCP, which an iWARP device listens with, has no other word for no memory of a port's. */
 static long call_listen(struct scene *s)
 {
-	return listen(s->fd, 4);
+	long ret = listen(s->fd, 4);
+
+	if (ret < 0 && errno == EADDRINUSE && over_iwarp())
+		errno = ENOMEM;
+	return ret;
 }
 
 static void after_listen(struct scene *s, long ret)
