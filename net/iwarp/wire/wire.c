@@ -32,7 +32,6 @@
 #define RDMAP_VERSION		1
 #define RDMAP_OPCODE_MASK	0x0f
 
-
 /**
  * struct iwarp_rule - valid segments of an opcode
  * @known: the opcode exists
