@@ -79,12 +79,10 @@ static int sdp_cm_no_way(struct rdma_cm_id *id, int err)
 	return err == -ENODEV && sdp_loopback_is_id(id) ? -EINVAL : err;
 }
 
-/*
- * The address beside it is resolved by another thread meanwhile; the port, which stands
- * where it does for both families, stays.
- */
+/* The port stands in the same place for both families. */
 static __be16 sdp_cm_port(const struct rdma_cm_id *id)
 {
+	/* The address beside it is resolved by another thread meanwhile; the port stays. */
 	return data_race(((const struct sockaddr_in *)&id->route.addr.src_addr)->sin_port);
 }
 

@@ -11,12 +11,10 @@
 
 struct msghdr;
 
-/*
- * The clock is read only if a socket wants timestamps.  Whoever changes another of its flags
- * meanwhile holds its lock, and leaves this one as it is.
- */
+/* The clock is read only if a socket wants timestamps. */
 static inline ktime_t sdp_timestamp_now(const struct sock *sk)
 {
+	/* Whoever changes another flag meanwhile holds the lock, and leaves this one. */
 	bool wanted = data_race(sock_flag(sk, SOCK_RCVTSTAMP)) ||
 		      (READ_ONCE(sk->sk_tsflags) &
 		       SOF_TIMESTAMPING_RX_SOFTWARE);
