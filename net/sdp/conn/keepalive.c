@@ -27,13 +27,6 @@ static bool sdp_alive_connected(const struct sdp_conn *conn)
 	return conn->link.qp && !sdp_in_state(&conn->sk, SDPF_CONNECTING);
 }
 
-/* What the peer has said may be there already, and its interrupt have been lost. */
-static void sdp_alive_look(const struct sdp_conn *conn)
-{
-	if (conn->link.qp)
-		sdp_link_poll(&conn->link);
-}
-
 /**
  * sdp_alive_persist() - probe a peer that lets us wait
  * @conn: connection of a locked socket
@@ -47,7 +40,7 @@ void sdp_alive_persist(struct sdp_conn *conn)
 	sdp_owned(&conn->sk);
 	if (!conn->link.id || !sdp_tx_waiting(&conn->stream))
 		return;
-	sdp_alive_look(conn);
+	sdp_link_poll(&conn->link);
 	if (sdp_tx_probe_overdue(&conn->stream)) {
 		sdp_link_end(&conn->link, -ETIMEDOUT);
 		return;
@@ -72,7 +65,7 @@ void sdp_alive_user_timeout(struct sdp_conn *conn)
 	if (!conn->base.opt.user_timeout || !sdp_alive_connected(conn) ||
 	    !sdp_tx_outstanding(&conn->stream))
 		return;
-	sdp_alive_look(conn);
+	sdp_link_poll(&conn->link);
 	if (waited >= limit) {
 		sdp_link_end(&conn->link, -ETIMEDOUT);
 		return;
@@ -129,7 +122,7 @@ void sdp_alive_keepalive(struct sdp_conn *conn)
 	sdp_owned(&conn->sk);
 	if (!conn->base.opt.keepalive || !sdp_alive_connected(conn))
 		return;
-	sdp_alive_look(conn);
+	sdp_link_poll(&conn->link);
 	if (!sdp_tx_outstanding(&conn->stream)) {
 		if (idle < next)
 			next -= idle;

@@ -134,14 +134,16 @@ void sdp_link_probe(struct sdp_link *link)
 
 /**
  * sdp_link_poll() - have a softirq look for completions, without an interrupt
- * @link: RDMA side of a connection, with a completion queue that does not go meanwhile
+ * @link: RDMA side of a connection; if it has a queue pair, it does not go meanwhile
  *
- * A device that has lost an interrupt sends no other for this queue, until somebody has
- * polled it and asks for one again, as the softirq does.
+ * What the peer has said may be there already.  A device that has lost an interrupt sends no
+ * other for this completion queue, until somebody has polled it and asks for one again, as
+ * the softirq does.
  *
  * Context: any.
  */
 void sdp_link_poll(const struct sdp_link *link)
 {
-	irq_poll_sched(&link->cq->iop);
+	if (link->qp)
+		irq_poll_sched(&link->cq->iop);
 }
