@@ -401,12 +401,8 @@ static void splice_from_tls(void)
 static int left_by_sendfile(struct pair p)
 {
 	enum { LEN = 10000 };
-	static unsigned char data[LEN];
-	int file = CHECK_OK(memfd_create("short", 0)), left;
+	int file = pattern_file(2, LEN), left;
 
-	pattern_fill(data, LEN, 2, 0);
-	CHECK_EQ(write(file, data, LEN), LEN);
-	CHECK_EQ(lseek(file, 0, SEEK_SET), 0);
 	CHECK_EQ(sendfile(p.client, file, NULL, 100 * LEN), LEN);
 	left = ioctl_int(p.client, SIOCOUTQNSD);
 	recv_pattern(p.server, 2, 0, LEN, 3000);

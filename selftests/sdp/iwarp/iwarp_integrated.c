@@ -457,18 +457,16 @@ static void nagle(void)
 /* Pages of a file. */
 static void run_file(void)
 {
-	static unsigned char buf[256 * 1024];
-	int file = CHECK_OK(memfd_create("pattern", 0));
+	const size_t len = 256 * 1024;
+	int file = pattern_file(SEED_UP, len);
 	struct pair p = new_pair();
-	struct job job = { .fd = p.server, .seed = SEED_UP, .len = sizeof(buf), .chunk = 10000 };
+	struct job job = { .fd = p.server, .seed = SEED_UP, .len = len, .chunk = 10000 };
 	off_t at = 0;
 	pthread_t reader;
 
-	pattern_fill(buf, sizeof(buf), SEED_UP, 0);
-	CHECK_EQ(write(file, buf, sizeof(buf)), sizeof(buf));
 	thread_start(&reader, read_job, &job);
-	while (at < (off_t)sizeof(buf))
-		CHECK_OK(sendfile(p.client, file, &at, sizeof(buf) - at));
+	while (at < (off_t)len)
+		CHECK_OK(sendfile(p.client, file, &at, len - at));
 	thread_join(reader);
 	/* What is sent next is in the last bytes' message or behind it. */
 	send_pattern(p.client, SEED_DOWN, 0, 5 * PAGE, 5 * PAGE);

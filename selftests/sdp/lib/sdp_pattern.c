@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sdp_test.h"
 
@@ -34,6 +36,19 @@ void pattern_fill(void *buf, size_t len, uint64_t seed, uint64_t pos)
 		pos += n;
 		len -= n;
 	}
+}
+
+int pattern_file(uint64_t seed, size_t len)
+{
+	int fd = CHECK_OK(memfd_create("pattern", 0));
+	unsigned char *m;
+
+	CHECK_OK(ftruncate(fd, len));
+	m = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(m != MAP_FAILED);
+	pattern_fill(m, len, seed, 0);
+	CHECK_OK(munmap(m, len));
+	return fd;
 }
 
 static void __noreturn

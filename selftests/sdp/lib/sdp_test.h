@@ -247,6 +247,8 @@ void expect_urgent(int fd, char byte, int flags);
 
 void pattern_fill(void *buf, size_t len, uint64_t seed, uint64_t pos);
 void pattern_verify(const void *buf, size_t len, uint64_t seed, uint64_t pos);
+/* A file in memory with so much of it, from position 0 on, which is where the file stands. */
+int pattern_file(uint64_t seed, size_t len);
 /* All of these bytes have one value. */
 void expect_bytes(const unsigned char *from, size_t len, unsigned char value);
 uint32_t random_next(uint32_t *state);

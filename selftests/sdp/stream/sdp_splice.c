@@ -28,19 +28,6 @@ static struct duct new_duct(int flags)
 	return (struct duct){ fd[0], fd[1] };
 }
 
-static int pattern_file(uint64_t seed, size_t len)
-{
-	int fd = CHECK_OK(memfd_create("pattern", 0));
-	unsigned char *m;
-
-	CHECK_OK(ftruncate(fd, len));
-	m = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	CHECK(m != MAP_FAILED);
-	pattern_fill(m, len, seed, 0);
-	CHECK_OK(munmap(m, len));
-	return fd;
-}
-
 static void verify_file(int fd, uint64_t seed, size_t len)
 {
 	unsigned char *m;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 
 #include "sdp_test.h"
@@ -199,19 +198,6 @@ static void two_threads_send(void)
 }
 
 /* ---- files and pipes ---- */
-
-static int pattern_file(uint64_t seed, size_t len)
-{
-	int fd = CHECK_OK(memfd_create("pattern", 0));
-	unsigned char *m;
-
-	CHECK_OK(ftruncate(fd, len));
-	m = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	CHECK(m != MAP_FAILED);
-	pattern_fill(m, len, seed, 0);
-	CHECK_OK(munmap(m, len));
-	return fd;
-}
 
 struct file_flow {
 	int fd;
