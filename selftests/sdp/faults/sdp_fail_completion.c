@@ -129,7 +129,7 @@ static void expect_errors(const struct end *a, const struct end *b, unsigned int
 /* Returns whether it has failed. */
 static bool fail_nth(unsigned int status, unsigned int nth)
 {
-	struct rdma_objects before = rdma_objects(), now;
+	struct rdma_objects before = rdma_objects();
 	long ends = sdp_stat("Resets") + sdp_stat("Timeouts"), silent = sdp_stat("Timeouts");
 	struct pair p = new_nodelay_pair();
 	struct end a = { .fd = p.client, .tx_seed = SEED_UP, .rx_seed = SEED_DOWN };
@@ -148,7 +148,7 @@ static bool fail_nth(unsigned int status, unsigned int nth)
 		CHECK_EQ(sdp_stat("Timeouts") - silent, status == IBV_WC_RETRY_EXC_ERR);
 	}
 	close_pair(p);
-	WAIT_FOR((now = rdma_objects(), !memcmp(&now, &before, sizeof(now))));
+	expect_rdma_objects(&before);
 	expect_pinned(0);
 	return met;
 }
@@ -174,10 +174,9 @@ static void restore(void)
 	CHECK(file_write(JOINED, joined_before));
 }
 
-static void run_way(void)
+static void run_way(const void *which)
 {
-	for (way = ways; strcmp(way->name, sdp_case_name);)
-		way++;
+	way = which;
 	need_own_device();
 	attempt_note_settings();
 	read_sysctl(JOINED, joined_before, sizeof(joined_before));
@@ -186,10 +185,7 @@ static void run_way(void)
 
 int main(int argc, char **argv)
 {
-	struct sdp_case cases[ARRAY_SIZE(ways)];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++)
-		cases[i] = (struct sdp_case){ ways[i].name, run_way, CASE_SDP_ONLY | CASE_LONG };
-	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return attempt_main(argc, argv, (struct attempt_ways){
+		ways, ARRAY_SIZE(ways), sizeof(*ways), run_way
+	});
 }

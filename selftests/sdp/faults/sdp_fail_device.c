@@ -114,15 +114,13 @@ static const struct way {
 	{ "memory_of_the_writer", fail_moving, { "credit", "async", "4096" } },
 };
 
-static void run_way(void)
+static void run_way(const void *which)
 {
-	const struct way *way = ways;
+	const struct way *way = which;
 
 	/* A breakpoint is an NMI to it, in which the kernel draws lots by a lock of its own. */
 	if (kernel_has_checkers())
 		sdp_skip("lockdep objects to how the kernel makes functions fail");
-	while (strcmp(way->name, sdp_case_name))
-		way++;
 	attempt_note_settings();
 	values = way->values;
 	run_and_undo(way->fail, restore);
@@ -130,10 +128,7 @@ static void run_way(void)
 
 int main(int argc, char **argv)
 {
-	struct sdp_case cases[ARRAY_SIZE(ways)];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++)
-		cases[i] = (struct sdp_case){ ways[i].name, run_way, CASE_SDP_ONLY | CASE_LONG };
-	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return attempt_main(argc, argv, (struct attempt_ways){
+		ways, ARRAY_SIZE(ways), sizeof(*ways), run_way
+	});
 }

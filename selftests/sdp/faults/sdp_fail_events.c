@@ -114,30 +114,26 @@ static struct pair unheard_pair(void)
 	return p;
 }
 
-static void expect_nothing_left(struct rdma_objects before)
+static void expect_nothing_left(const struct rdma_objects *before)
 {
-	struct rdma_objects now;
-
-	WAIT_FOR((now = rdma_objects(), !memcmp(&now, &before, sizeof(now))));
+	expect_rdma_objects(before);
 	CHECK(!kernel_threads_in("ib_drain_qp"));
 }
 
 /* A reset waits until the device has completed all. */
 static void run_reset(void)
 {
-	struct rdma_objects before;
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
-		struct pair p;
+		struct rdma_objects before = rdma_objects();
+		struct pair p = unheard_pair();
 
-		before = rdma_objects();
-		p = unheard_pair();
 		set_linger(p.client, 1, 0);
 		close(p.client);
 		CHECK_EQ(recv_until_end(p.server), ECONNRESET);
 		close(p.server);
-		expect_nothing_left(before);
+		expect_nothing_left(&before);
 		close_pair(new_pair());
 	}
 }
@@ -181,7 +177,7 @@ static void run_one_sided(void)
 		close_pair(p);
 		close_pair(new_pair());
 	}
-	expect_nothing_left(before);
+	expect_nothing_left(&before);
 }
 
 static void with(const char *wanted, void (*run)(void))

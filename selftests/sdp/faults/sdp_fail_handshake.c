@@ -55,7 +55,7 @@ static void run(void)
 {
 	int listener = new_listener(16), fd;
 	struct addr to = local_addr(listener);
-	struct rdma_objects before = rdma_objects(), now;
+	struct rdma_objects before = rdma_objects();
 
 	fd = new_client(0);
 	inject_in_device(way->fault, way->frame);
@@ -67,7 +67,7 @@ static void run(void)
 	attempt_succeeds(listener, LEN);
 	set_nonblock(listener, true);
 	expect_dead(listener);
-	WAIT_FOR((now = rdma_objects(), !memcmp(&now, &before, sizeof(now))));
+	expect_rdma_objects(&before);
 	close(listener);
 }
 
@@ -76,20 +76,16 @@ static void restore(void)
 	inject_in_device_no_more(way->fault);
 }
 
-static void run_way(void)
+static void run_way(const void *which)
 {
-	for (way = ways; strcmp(way->name, sdp_case_name);)
-		way++;
+	way = which;
 	need_own_device();
 	run_and_undo(run, restore);
 }
 
 int main(int argc, char **argv)
 {
-	struct sdp_case cases[ARRAY_SIZE(ways)];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++)
-		cases[i] = (struct sdp_case){ ways[i].name, run_way, CASE_SDP_ONLY | CASE_LONG };
-	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return attempt_main(argc, argv, (struct attempt_ways){
+		ways, ARRAY_SIZE(ways), sizeof(*ways), run_way
+	});
 }

@@ -287,6 +287,13 @@ struct rdma_objects rdma_objects(void)
 	return sum;
 }
 
+void expect_rdma_objects(const struct rdma_objects *before)
+{
+	struct rdma_objects now;
+
+	WAIT_FOR((now = rdma_objects(), !memcmp(&now, before, sizeof(now))));
+}
+
 void run_and_undo(void (*run)(void), void (*undo)(void))
 {
 	pid_t pid = fork_child();

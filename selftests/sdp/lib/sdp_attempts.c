@@ -170,3 +170,36 @@ void attempt_restore(void)
 	for (i = 0; i < ARRAY_SIZE(settings); i++)
 		CHECK_EQ(write_sysctl(settings[i].path, settings[i].before), 0);
 }
+
+static struct attempt_ways all_ways;
+
+static const void *way_at(size_t i)
+{
+	return (const char *)all_ways.first + i * all_ways.size;
+}
+
+static const char *name_of(const void *way)
+{
+	return *(const char *const *)way;
+}
+
+static void run_way(void)
+{
+	size_t i = 0;
+
+	while (strcmp(name_of(way_at(i)), sdp_case_name))
+		i++;
+	all_ways.run(way_at(i));
+}
+
+int attempt_main(int argc, char **argv, struct attempt_ways ways)
+{
+	struct sdp_case cases[ways.nr];
+	size_t i;
+
+	all_ways = ways;
+	for (i = 0; i < ways.nr; i++)
+		cases[i] = (struct sdp_case){ name_of(way_at(i)), run_way,
+					      CASE_SDP_ONLY | CASE_LONG };
+	return sdp_main(argc, argv, cases, ways.nr);
+}

@@ -27,4 +27,16 @@ void attempt_note_settings(void);
 void attempt_set(const char *const values[ATTEMPT_SETTINGS]);
 void attempt_restore(void);
 
+/*
+ * A program of which each element of an array is a case: these begin with its name, and
+ * run() is called with the one whose case it is.
+ */
+struct attempt_ways {
+	const void *first;
+	size_t nr, size;
+	void (*run)(const void *way);
+};
+
+int attempt_main(int argc, char **argv, struct attempt_ways ways);
+
 #endif /* SDP_ATTEMPTS_H */

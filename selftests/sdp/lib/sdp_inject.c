@@ -273,16 +273,33 @@ bool kernel_has_checkers(void)
 
 #define FAIL_FUNCTION	"/sys/kernel/debug/fail_function/"
 
-static void function_knob(const char *name, const char *format, uint64_t value)
+static void fault_knob(const char *folder, const char *name, const char *format, uint64_t value)
 {
 	char path[128], text[24];
 
-	snprintf(path, sizeof(path), FAIL_FUNCTION "%s", name);
+	snprintf(path, sizeof(path), "%s%s", folder, name);
 	snprintf(text, sizeof(text), format, value);
 	CHECK(file_write(path, text));
 }
 
 /* "space" is how many go well before. */
+static void fault_once(const char *folder, unsigned int nth)
+{
+	fault_knob(folder, "verbose", "%lu", 0);
+	fault_knob(folder, "space", "%lu", nth);
+	fault_knob(folder, "times", "%lu", 1);
+	fault_knob(folder, "probability", "%lu", 100);
+}
+
+static bool fault_met(const char *folder)
+{
+	char path[128], times[24];
+
+	snprintf(path, sizeof(path), "%stimes", folder);
+	file_read(path, times, sizeof(times));
+	return !atoi(times);
+}
+
 bool inject_call(const char *function, int err, unsigned int nth)
 {
 	char name[64];
@@ -292,61 +309,49 @@ bool inject_call(const char *function, int err, unsigned int nth)
 	if (!file_write(FAIL_FUNCTION "inject", function))
 		return false;
 	snprintf(name, sizeof(name), "%s/retval", function);
-	function_knob(name, "%#lx", (uint64_t)-err);
-	function_knob("verbose", "%lu", 0);
-	function_knob("space", "%lu", nth);
-	function_knob("times", "%lu", 1);
-	function_knob("probability", "%lu", 100);
+	fault_knob(FAIL_FUNCTION, name, "%#lx", (uint64_t)-err);
+	fault_once(FAIL_FUNCTION, nth);
 	return true;
 }
 
 bool inject_call_met(void)
 {
-	char times[24];
+	bool met = fault_met(FAIL_FUNCTION);
 
-	file_read(FAIL_FUNCTION "times", times, sizeof(times));
 	CHECK(file_write(FAIL_FUNCTION "inject", "\n"));
-	function_knob("probability", "%lu", 0);
-	return !atoi(times);
+	fault_knob(FAIL_FUNCTION, "probability", "%lu", 0);
+	return met;
 }
 
 #define DEVICE_FAULTS	"/sys/kernel/debug/iwarp/"
 
-static void device_knob(const char *fault, const char *name, unsigned int value)
+static const char *device_fault(const char *fault)
 {
-	char path[128], text[16];
+	static char folder[64];
 
-	snprintf(path, sizeof(path), DEVICE_FAULTS "%s%s", fault, name);
-	snprintf(text, sizeof(text), "%u", value);
-	CHECK(file_write(path, text));
+	snprintf(folder, sizeof(folder), DEVICE_FAULTS "%s/", fault);
+	return folder;
 }
 
 void inject_in_device(const char *fault, unsigned int nth)
 {
 	if (access(DEVICE_FAULTS, F_OK))
 		sdp_skip("the devices are not those of iwarp.ko, or do nothing wrong");
-	device_knob(fault, "/verbose", 0);
-	device_knob(fault, "/space", nth);
-	device_knob(fault, "/times", 1);
-	device_knob(fault, "/probability", 100);
+	fault_once(device_fault(fault), nth);
 }
 
 void inject_status(unsigned int opcode, unsigned int status)
 {
-	device_knob("", "opcode", opcode);
-	device_knob("", "status", status);
+	fault_knob(DEVICE_FAULTS, "opcode", "%lu", opcode);
+	fault_knob(DEVICE_FAULTS, "status", "%lu", status);
 }
 
 bool inject_in_device_met(const char *fault)
 {
-	char path[128], times[24];
-
-	snprintf(path, sizeof(path), DEVICE_FAULTS "%s/times", fault);
-	file_read(path, times, sizeof(times));
-	return !atoi(times);
+	return fault_met(device_fault(fault));
 }
 
 void inject_in_device_no_more(const char *fault)
 {
-	device_knob(fault, "/probability", 0);
+	fault_knob(device_fault(fault), "probability", "%lu", 0);
 }

@@ -23,6 +23,8 @@ struct rdma_objects {
 };
 
 struct rdma_objects rdma_objects(void);
+/* Wait until there are as many of each as before. */
+void expect_rdma_objects(const struct rdma_objects *before);
 
 /* Write a whole file in /proc or /sys; true if that worked. */
 bool file_write(const char *path, const char *text);
