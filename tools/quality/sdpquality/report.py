@@ -18,13 +18,16 @@ def _share(done, total):
     return 100 * done / total if total else 100.0
 
 
+def _is_compilers_choice(row):
+    return _COMPILERS_CHOICE.search(row) and not _CHOICE.search(row)
+
+
 def leave_out_compilers_choice(files, root):
     """Forget the branches of lines where the compiler has the choice, and not the program."""
     for name, file in files.items():
         source = (root / name).read_text(encoding="utf-8").splitlines()
-        for number in [n for n in file.copies if _COMPILERS_CHOICE.search(source[n - 1])]:
-            if not _CHOICE.search(source[number - 1]):
-                del file.copies[number]
+        for number in [n for n in file.copies if _is_compilers_choice(source[n - 1])]:
+            del file.copies[number]
 
 
 def figures(file):
