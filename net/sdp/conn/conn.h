@@ -106,7 +106,8 @@ struct sdp_conn_request {
  * @ack: the peer's HelloAck, valid once SDP_CONN_ANSWERED is set
  * @asked: of a child: the peer's Hello, and what is to be answered
  * @retry: the peer asked us to try again later
- * @greetings: how often our first message is on its way again, or was
+ * @greetings: how often our first message is on its way again, or was; of who was asked,
+ *	how often it has waited for the peer's
  * @hello: sets the connection up and sends our Hello, once the route is known, or, for
  *	a child, our HelloAck
  * @teardown: releases everything above, in process context

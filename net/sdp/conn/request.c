@@ -18,9 +18,11 @@
 
 /*
  * How long a peer may take that has our HelloAck.  It was sent three times by
- * then with InfiniBand, if the peer's own timeout is that of rdma_cm.
+ * then with InfiniBand, if the peer's own timeout is that of rdma_cm.  So often
+ * the device is asked whether it has not told us of what has come.
  */
-#define SDP_GREETING_TIMEOUT	(15 * HZ)
+#define SDP_GREETING_WAIT	(5 * HZ)
+#define SDP_GREETING_WAITS	3
 
 static void sdp_request_reject(struct rdma_cm_id *id, enum sdp_reject_reason why)
 {
@@ -76,7 +78,7 @@ static int sdp_request_accept(struct sdp_conn *conn, struct rdma_cm_id *id)
 static void sdp_request_await_greeting(struct sdp_conn *child)
 {
 	sdp_lock_sock_nested(&child->sk, SDP_LOCK_CHILD);
-	sdp_timer_arm(&child->sk, SDP_TIMER_GREETING, SDP_GREETING_TIMEOUT);
+	sdp_timer_arm(&child->sk, SDP_TIMER_GREETING, SDP_GREETING_WAIT);
 	sdp_release_sock(&child->sk);
 }
 
@@ -116,8 +118,14 @@ int sdp_request_answer(struct sdp_conn *child, struct rdma_cm_id *id)
 void sdp_request_check_greeting(struct sdp_conn *conn)
 {
 	sdp_owned(&conn->sk);
-	if (sdp_in_state(&conn->sk, TCPF_SYN_RECV))
+	if (!sdp_in_state(&conn->sk, TCPF_SYN_RECV))
+		return;
+	if (++conn->greetings == SDP_GREETING_WAITS) {
 		sdp_link_end(&conn->link, -ETIMEDOUT);
+		return;
+	}
+	sdp_link_poll(&conn->link);
+	sdp_timer_arm(&conn->sk, SDP_TIMER_GREETING, SDP_GREETING_WAIT);
 }
 
 static void sdp_request_addrs(struct sdp_conn *child,

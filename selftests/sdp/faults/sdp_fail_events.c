@@ -100,6 +100,27 @@ static void run_keepalive(void)
 	each_engine(run_kept);
 }
 
+/* From the first message on; later on it is found as above. */
+static void run_first(int listener, unsigned int nth)
+{
+	int fd, server;
+
+	watched(listener, 100);
+	inject_in_device(fault, nth);
+	fd = connect_to(listener);
+	watched(fd, 100);
+	server = accept_peer_of(listener, fd);
+	exchange(fd, server, LEN);
+	inject_in_device_no_more(fault);
+	close(server);
+	close(fd);
+}
+
+static void run_handshake(void)
+{
+	each_engine(run_first);
+}
+
 /* A byte comes, and nobody hears of it. */
 static struct pair unheard_pair(void)
 {
@@ -203,6 +224,11 @@ static void lost_events_and_keepalive(void)
 	with("event_lost", run_keepalive);
 }
 
+static void lost_events_and_handshake(void)
+{
+	with("event_lost", run_handshake);
+}
+
 static void lost_events_and_one_sided_keepalive(void)
 {
 	with("event_lost", run_one_sided);
@@ -222,6 +248,7 @@ static const struct sdp_case cases[] = {
 	CASE(late_completions, CASE_SDP_ONLY | CASE_LONG),
 	CASE(late_events, CASE_SDP_ONLY | CASE_LONG),
 	CASE(lost_events_and_keepalive, CASE_SDP_ONLY | CASE_LONG),
+	CASE(lost_events_and_handshake, CASE_SDP_ONLY | CASE_LONG),
 	CASE(lost_events_and_one_sided_keepalive, CASE_SDP_ONLY | CASE_LONG),
 	CASE(lost_events_and_reset, CASE_SDP_ONLY | CASE_LONG),
 	CASE(lost_events_and_busy_polling, CASE_SDP_ONLY | CASE_LONG),
