@@ -95,7 +95,11 @@ private:
 		if (at != payload.size() || rx->skip || len == 0)
 			std::abort();
 		payload.resize(at + len);
-		src->copy(src, off, payload.data() + at, len);
+		// As a whole, or as a scatter list of the smallest elements would have it.
+		u32 piece = owner(rx)->datas % 2 != 0 ? 1 : len;
+
+		for (u32 done = 0; done < len; done += piece)
+			src->copy(src, off + done, payload.data() + at + done, piece);
 		return owner(rx)->data_error;
 	}
 

@@ -7,6 +7,7 @@
  */
 #include <cerrno>
 #include <iostream>
+#include <optional>
 #include <random>
 
 #include "zcopy_schedule.h"
@@ -229,8 +230,33 @@ protected:
 		return sdp_zsink_advertised(&z, &msg);
 	}
 
+	/** Whether the report of what was read gives a key back, and which. */
+	std::optional<u32> spent()
+	{
+		u32 rkey = 0;
+
+		return sdp_zsink_spent(&z, &rkey) ? std::optional(rkey) : std::nullopt;
+	}
+
 	sdp_zsink z = {};
 };
+
+TEST_F(Sink, AKeyIsGivenBackOnceNoAdvertisementHasIt)
+{
+	ASSERT_EQ(advertise(100), 1);
+	ASSERT_EQ(advertise(50), 1);
+	sdp_zsink_read(&z, 40);
+	sdp_zsink_read_done(&z, 40);
+	EXPECT_EQ(spent(), std::nullopt) << "60 are left of it";
+	sdp_zsink_read(&z, 60);
+	sdp_zsink_read_done(&z, 60);
+	EXPECT_EQ(spent(), std::nullopt) << "the second has the same";
+	sdp_zsink_read(&z, 50);
+	sdp_zsink_read_done(&z, 50);
+	EXPECT_EQ(spent(), 77U);
+	sdp_zsink_told(&z, SDP_MID_RDMARDCOMPL, 1);
+	EXPECT_EQ(spent(), std::nullopt) << "it was given back";
+}
 
 TEST_F(Sink, ReadsBehindTheInlineHead)
 {
