@@ -15,36 +15,6 @@ static bool sdp_ulp_wanted = true;
 module_param_named(ulp, sdp_ulp_wanted, bool, 0644);
 MODULE_PARM_DESC(ulp, "Ask devices that arrive what their providers do beyond the verbs");
 
-/* What stands in the place of operations that a provider does not have. */
-static int sdp_ulp_no_hold(struct ib_qp *ibqp)
-{
-	return -EOPNOTSUPP;
-}
-
-static ssize_t sdp_ulp_no_read(struct ib_qp *ibqp, u32 stag, u64 addr,
-			       struct iov_iter *to, size_t len)
-{
-	return 0;
-}
-
-static int sdp_ulp_no_send_iter(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-				struct iov_iter *from, size_t len)
-{
-	return -EOPNOTSUPP;
-}
-
-static u32 sdp_ulp_no_recv_iter(struct ib_qp *ibqp, const struct iw_ulp_recv *recv,
-				struct iov_iter *to)
-{
-	return 0;
-}
-
-static int sdp_ulp_no_set_watermarks(struct ib_qp *ibqp, u32 rx_low,
-				     void (*ready)(void *context))
-{
-	return -EOPNOTSUPP;
-}
-
 /*
  * An older provider has a shorter table than ours.  The module cannot go before its device,
  * and our part in it: the symbol is held only to be looked at.
@@ -63,26 +33,17 @@ static bool sdp_ulp_find(const struct ib_device *ibdev, struct iw_ulp_ops *ops)
 	return ops->query;
 }
 
-/* An operation that is not there is not promised either. */
-static void sdp_ulp_complete(struct iw_ulp_ops *ops, struct iw_ulp_info *info)
+/* An operation that is not there is not promised either: who calls one looks at its flag. */
+static void sdp_ulp_complete(const struct iw_ulp_ops *ops, struct iw_ulp_info *info)
 {
-	if (!ops->hold) {
-		ops->hold = sdp_ulp_no_hold;
+	if (!ops->hold)
 		info->flags &= ~IW_ULP_HOLD;
-	}
-	if (!ops->read) {
-		ops->read = sdp_ulp_no_read;
+	if (!ops->read)
 		info->flags &= ~IW_ULP_READ;
-	}
-	if (!ops->send_iter) {
-		ops->send_iter = sdp_ulp_no_send_iter;
+	if (!ops->send_iter)
 		info->flags &= ~IW_ULP_SEND_ITER;
-	}
-	if (!ops->recv_iter || !ops->set_watermarks) {
-		ops->recv_iter = sdp_ulp_no_recv_iter;
-		ops->set_watermarks = sdp_ulp_no_set_watermarks;
+	if (!ops->recv_iter || !ops->set_watermarks)
 		info->flags &= ~IW_ULP_RECV_ITER;
-	}
 }
 
 /**

@@ -355,7 +355,7 @@ static bool sdp_zrecv_at_once(struct sdp_zrecv_call *call, u32 len)
 	struct sdp_zadvert from;
 	ssize_t read;
 
-	if (!z->st->link->dev->ulp || sdp_zrecv_busy(z))
+	if (!(z->st->link->dev->info.flags & IW_ULP_READ) || sdp_zrecv_busy(z))
 		return false;
 	from = sdp_zsink_read(sink, len);
 	read = z->st->link->dev->ulp->read(z->st->link->qp, from.rkey, from.vaddr, call->iter,
