@@ -14,7 +14,11 @@ from . import choose
 # Warnings of what is unused now are no news.
 _ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
-_DEADLINE = {"6.1": "15", "debug": "90"}
+_DEADLINE = {"6.1": "15", "gcov": "200", "debug": "90"}
+# The debug kernel takes so much longer for the same.
+_SLOWER = {"6.1": 1, "gcov": 1, "debug": 3}
+# What is said of a node that does not load, crashes, or has something left.
+_NODE = "node"
 _BUILD_SECONDS, _TEST_SECONDS, _UNIT_SECONDS = 600, 600, 200
 
 
@@ -77,77 +81,93 @@ class Tree:
         return all(self.run(test, "--gtest_fail_fast", "--gtest_brief=1", seconds=_UNIT_SECONDS)
                    for test in sorted(tests, key=_how_long))
 
-    def build_programs(self, kernel):
-        """Build all that is the same for each change; no program has this name."""
-        self.run("selftests/run", kernel, TESTS="none", seconds=_BUILD_SECONDS)
-
-    def _has_failed(self, results):
-        """Whether a test or the node says so, and not only the time that it took."""
-        return any(re.search("^(not ok|Bail out)", path.read_text(errors="replace"), re.MULTILINE)
-                   for path in results.glob("*.ktap")) or \
-            any(path.read_text().strip() not in ("0", "4") for path in results.glob("*.status"))
-
     def selftests(self, kernel, lane, names):
-        """Return whether these programs pass in a node; None if that cannot be said."""
+        """Return which of these programs fail in a node, or _NODE; None if that cannot be said."""
         if not self.run("tools/build-module", kernel):
             return None
         (self.path / "last.log").write_bytes(b"")
         results = self.path / "build/results/mutation"
         if self.run("selftests/run", kernel + lane, results, TESTS=f"@({'|'.join(names)})",
                     SDP_TEST_DEADLINE=_DEADLINE[kernel], seconds=_TEST_SECONDS):
-            return True
-        return False if self._has_failed(results) else None
+            return set()
+        return _failed(results, names) or None
+
+
+def _failed(results, names):
+    """Which tests say so, and not only the time that it took."""
+    def is_named(path):
+        status = path.with_suffix(".status")
+        return re.search("^(not ok|Bail out)", path.read_text(errors="replace"), re.MULTILINE) or \
+            status.exists() and status.read_text().strip() not in ("0", "4")
+
+    failed = {path.stem for path in results.glob("*.ktap") if is_named(path)}
+    return {name if name in names else _NODE for name in failed}
 
 
 class Baseline:
-    """Which tests pass if nothing was changed: each is tried once, for all trees."""
+    """What passes if nothing is changed: asked of what has failed, once for each, in a tree of its own."""
 
-    def __init__(self):
-        self._passed, self._built, self._lock = {}, set(), threading.Lock()
+    def __init__(self, root, path):
+        self._root, self._path, self._passed, self._lock = root, path, {}, threading.Lock()
 
-    def unit(self, tree, file):
+    @functools.cached_property
+    def _tree(self):
+        return Tree(self._root, self._path)
+
+    def unit(self, file):
         """End the program if the unit tests fail by themselves."""
         family = file.split("/")[1]
         with self._lock:
-            if family not in self._passed and not tree.unit_tests(file):
-                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {tree.path}/last.log")
+            if family not in self._passed and not self._tree.unit_tests(file):
+                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {self._path}/last.log")
             self._passed[family] = True
 
-    def passes(self, tree, kernel, lane, names):
-        """Return those of NAMES that do; nothing is changed in TREE."""
-        if (tree, kernel) not in self._built:
-            tree.build_programs(kernel)
-            self._built.add((tree, kernel))
+    def passes(self, kernel, lane, name):
+        """Return whether a program does; of a node nobody knows which of them it was."""
+        if name == _NODE:
+            return True
         with self._lock:
-            fresh = [name for name in names if (kernel, lane, name) not in self._passed]
-            if fresh:
-                whole = tree.selftests(kernel, lane, fresh)
-                for name in fresh:
-                    self._passed[kernel, lane, name] = \
-                        whole or len(fresh) > 1 and bool(tree.selftests(kernel, lane, [name]))
-        return [name for name in names if self._passed[kernel, lane, name]]
+            if (kernel, lane, name) not in self._passed:
+                failed = self._tree.selftests(kernel, lane, [name])
+                if failed is None:
+                    raise RuntimeError(f"{name} cannot be tried without a change: see {self._path}/last.log")
+                self._passed[kernel, lane, name] = not failed
+        return self._passed[kernel, lane, name]
 
 
-def _attempts(tree, mutation, programs, baseline):
+def _node_passes(tree, baseline, kernel, lane, names):
+    """As Tree.unit_tests(); what fails without a change is left out."""
+    while names:
+        failed = tree.selftests(kernel, lane, names)
+        if not failed:
+            return None if failed is None else True
+        if any(baseline.passes(kernel, lane, name) for name in failed):
+            return False
+        names = [name for name in names if name not in failed]
+    return True
+
+
+def _attempts(tree, mutation, programs, baseline, seconds):
     """Return what could notice: (function that says whether it passes, or None; what it runs)."""
     found = []
     if choose.is_pure(mutation.file):
-        baseline.unit(tree, mutation.file)
+        baseline.unit(mutation.file)
         found.append((functools.partial(tree.unit_tests, mutation.file), ["unit"]))
-    for kernel, seconds in choose.stages(mutation) if programs else ():
-        lane, names = programs.that_run(mutation, seconds)
-        names = baseline.passes(tree, kernel, lane, names)
+    for kernel in choose.stages(mutation) if programs else ():
+        lane, names = programs.that_run(mutation, kernel, seconds / _SLOWER[kernel])
         if names:
-            found.append((functools.partial(tree.selftests, kernel, lane, names), [kernel + lane, *names]))
+            found.append((functools.partial(_node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))
     return found
 
 
-def judge(tree, mutation, programs, baseline):
-    """Return (verdict, what was run): caught, survived, not run, or not built."""
+def judge(tree, mutation, programs, baseline, seconds):
+    """Return (verdict, what was run): caught, survived, not run, or not built.
+
+    SECONDS is how long the tests of one kernel may take."""
     path = tree.path / mutation.file
     before = path.read_text(encoding="utf-8")
     tried = []
-    attempts = _attempts(tree, mutation, programs, baseline)
+    attempts = _attempts(tree, mutation, programs, baseline, seconds)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")
         for passes, names in attempts:

@@ -8,16 +8,16 @@ import re
 
 from . import operators
 
-# Only checkers notice that something is not locked, or never released.
-_FOR_CHECKERS = {"lock", "release", "barrier"}
 _PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
                    r"|^net/iwarp/wire/")
-# How many seconds of tests one change is worth, on each kernel that is tried: the debug
-# kernel takes several times as long for the same.
-_STAGES = (("6.1", 60),)
-_STAGES_FOR_CHECKERS = (("6.1", 60), ("debug", 20))
-# Needs what stock kernels have not, or more than one node, or much longer.
-_UNSUITABLE = re.compile(r"(_fail_|_rerun|_two_node|\.b$|^leaks)")
+# Kernels whose tests could notice, the likeliest first.  On the one named gcov those run that
+# need faults, and no others.  Mostly only checkers notice that something is not locked, and
+# often that it is never released; they are slow.
+_STAGES = ("6.1", "gcov")
+_STAGES_FOR = {"lock": ("debug", "6.1"), "barrier": ("debug", "6.1"), "release": ("6.1", "gcov", "debug")}
+_NEEDS_FAULTS = re.compile(r"_fail_")
+# Needs more than one node, or much longer.
+_UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks)")
 
 
 def is_pure(file):
@@ -26,12 +26,18 @@ def is_pure(file):
 
 
 def stages(mutation):
-    """Return the kernels whose tests could notice, the quickest first, each with its seconds."""
-    return _STAGES_FOR_CHECKERS if mutation.operator in _FOR_CHECKERS else _STAGES
+    """Return the kernels whose tests could notice, the likeliest first."""
+    return _STAGES_FOR.get(mutation.operator, _STAGES)
+
+
+def is_slow(mutation):
+    """Whether a slow kernel is the first that could notice."""
+    return stages(mutation)[0] == "debug"
 
 
 def _all(root):
-    for path in sorted((root / "net").rglob("*.c")):
+    """All but those of what only tests use."""
+    for path in sorted(set((root / "net").rglob("*.c")) - set((root / "net").rglob("*fault.c"))):
         yield from operators.of_file(str(path.relative_to(root)), path.read_text(encoding="utf-8"))
 
 
@@ -64,14 +70,35 @@ class Programs:
     def __init__(self, path):
         self._programs = json.loads(path.read_text(encoding="utf-8"))
 
-    def that_run(self, mutation, seconds):
+    def _that_notice(self, mutation):
+        return next(filter(None, (self._running(mutation.file, lines) for lines in _places(mutation))), [])
+
+    def _running(self, file, numbers):
+        return [p for p in self._programs if numbers & set(p["files"].get(file, []))]
+
+    def that_run(self, mutation, kernel, seconds):
         """Return (lane suffix, names) of programs that run the changed lines, the quickest first.
 
         They take SECONDS at most, if there is a choice."""
-        wanted = {number for number, _, _ in mutation.lines}
-        found = [(p["seconds"], p["lane"], p["name"]) for p in self._programs
-                 if not _UNSUITABLE.search(p["name"]) and wanted & set(p["files"].get(mutation.file, []))]
+        found = [(p["seconds"], p["lane"], p["name"]) for p in self._that_notice(mutation)
+                 if _is_for(kernel, p["name"])]
         return _within(sorted(found), seconds)
+
+
+def _places(mutation):
+    """Yield the numbers of lines, the best first, whose programs are to notice.
+
+    Who runs what a check leads to knows best. The compiler merges lines, and counts what is
+    inlined where it comes from: then those around say as much."""
+    numbers = {number for number, _, _ in mutation.lines}
+    if mutation.operator == "check":
+        yield {number + 1 for number in numbers}
+    yield numbers
+    yield set(range(min(numbers) - 3, max(numbers) + 4))
+
+
+def _is_for(kernel, name):
+    return not _UNSUITABLE.search(name) and bool(_NEEDS_FAULTS.search(name)) == (kernel == "gcov")
 
 
 def _within(found, most):

@@ -59,6 +59,14 @@ def table(files):
     return [head, *(_row(name, of) for name, of in rooms.items()), _row("all", total)]
 
 
+def _function_at(source, number):
+    """Return the name of the function that a line is in, as GCOV has none for what is inlined."""
+    for row in reversed(source[:number]):
+        if found := re.match(r"(?![#\s]).*?\b(\w+)\(", row):
+            return found[1]
+    return ""
+
+
 class Unrun:
     """Lines that nothing has run, with the reason of each if there is one."""
 
@@ -68,7 +76,8 @@ class Unrun:
             source = (root / name).read_text(encoding="utf-8").splitlines()
             for number, count in sorted(file.lines.items()):
                 if not count:
-                    self._add(name, number, file.functions[number], source[number - 1].strip(), reasons)
+                    function = file.functions[number] or _function_at(source, number)
+                    self._add(name, number, function, source[number - 1].strip(), reasons)
 
     def _add(self, name, number, function, source, reasons):
         reason = reasons.of(name, function, source)

@@ -2,16 +2,22 @@
 """What became of all changes that were tried: shares of what was noticed, and what was not."""
 
 import collections
+import re
+
+
+def lasting(change):
+    """Return the name of a change without the number of its line, which others move."""
+    return re.sub(r":\d+:", ":", change, count=1)
 
 
 def equivalent(path):
-    """Return {change: reason} of those that change nothing that matters, as a file names them."""
+    """Return {lasting name: reason} of those that change nothing that matters, as a file names them."""
     text = path.read_text(encoding="utf-8")
     return dict(line.split(" -- ", 1) for line in text.splitlines() if " -- " in line and not line.startswith("#"))
 
 
 def _survivors(results, known):
-    return [r for r in results if r["verdict"] == "survived" and r["change"] not in known]
+    return [r for r in results if r["verdict"] == "survived" and lasting(r["change"]) not in known]
 
 
 def share(results, known):
@@ -23,7 +29,7 @@ def share(results, known):
 
 def share_of_all(results, known):
     """The same, but what could not be tried was not caught either."""
-    counted = [r for r in results if r["verdict"] != "survived" or r["change"] not in known]
+    counted = [r for r in results if r["verdict"] != "survived" or lasting(r["change"]) not in known]
     return 100 * sum(r["verdict"] == "caught" for r in counted) / len(counted) if counted else 0.0
 
 
@@ -34,5 +40,5 @@ def summary(results, known, every):
     return [f"{len(results)} changes: {counts['caught']} caught, {len(survivors)} survived"
             f" ({share(results, known):.1f} % caught), {counts['survived'] - len(survivors)} change nothing,"
             f" {counts['not run']} in lines that nothing runs, {counts['not built']} do not build",
-            *(f"no such change any more: {change}" for change in known.keys() - every),
+            *(f"no such change any more: {change}" for change in known.keys() - {lasting(change) for change in every}),
             *(f"survived {r['change']}  [{' '.join(r['programs'])}]" for r in survivors)]
