@@ -65,13 +65,16 @@ static void iwp_tx_process(struct iwp_qp *qp)
 	iwp_tx_ready(qp);
 }
 
-/* Returns false if the socket lock is taken. */
+/*
+ * Returns false if the socket lock is taken, perhaps by our own caller: kernels for one
+ * processor, where a spinlock is nothing, cannot say.
+ */
 static bool iwp_tx_try_process(struct iwp_ep *ep, struct iwp_qp *qp)
 {
 	struct sock *sk = ep->sock->sk;
 	bool owned;
 
-	if (!spin_trylock_bh(&sk->sk_lock.slock))
+	if (!IS_ENABLED(CONFIG_SMP) || !spin_trylock_bh(&sk->sk_lock.slock))
 		return false;
 	owned = sock_owned_by_user(sk);
 	if (!owned && ep->fpdu)
