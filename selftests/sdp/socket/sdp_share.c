@@ -212,6 +212,30 @@ static bool any_failed(const int *fds, int count)
 	return false;
 }
 
+/* Who is left has the port, but does not listen there. */
+static void the_one_that_listens_leaves(void)
+{
+	struct addr a = server_addr(0);
+	int bound = CHECK_OK(try_socket(&a, true));
+	int listener = sharing_listener(&a), served = 0;
+	int client = connect_client(&a);
+
+	say(client);
+	serve_all(&listener, 1, 1, &served);
+	hear(client);
+	CHECK_OK(close(listener));
+	CHECK_ERR(connect(new_client(0), &a.sa, a.len), ECONNREFUSED);
+	CHECK_ERR(try_socket(&a, false), EADDRINUSE);
+	/* The refusal was about that moment alone. */
+	CHECK_OK(listen(bound, BACKLOG));
+	set_nonblock(bound, true);
+	client = connect_client(&a);
+	say(client);
+	serve_all(&bound, 1, 1, &served);
+	hear(client);
+	CHECK_EQ(served, 2);
+}
+
 /* Those that nobody has accepted go with their listener, and no others do. */
 static void children_go_with_their_listener(void)
 {
@@ -483,6 +507,7 @@ static const struct sdp_case cases[] = {
 	CASE(connections_are_spread, CASE_IPV6 | CASE_TCP),
 	CASE(processes_share, CASE_TCP),
 	CASE(one_leaves, CASE_TCP),
+	CASE(the_one_that_listens_leaves, CASE_TCP),
 	CASE(children_go_with_their_listener, 0),
 	CASE(refused_without_option, CASE_TCP),
 	CASE(refused_to_other_user, CASE_TCP),
