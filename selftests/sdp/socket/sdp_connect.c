@@ -181,14 +181,21 @@ static bool has_route(const struct addr *a)
 	return yes;
 }
 
-/* A socket whose connect() has failed at once. */
-static int unreachable_socket(bool ipv6)
+static struct addr unreachable_addr(bool ipv6)
 {
 	struct addr a = make_addr(ipv6 ? "2001:db8::1" : "198.51.100.1", 7777);
-	int fd = new_socket(0);
 
 	if (has_route(&a))
 		sdp_skip("a default route leads to every network");
+	return a;
+}
+
+/* A socket whose connect() has failed at once. */
+static int unreachable_socket(bool ipv6)
+{
+	struct addr a = unreachable_addr(ipv6);
+	int fd = new_socket(0);
+
 	CHECK_ERR(connect(fd, &a.sa, a.len), ENETUNREACH);
 	return fd;
 }
@@ -196,6 +203,19 @@ static int unreachable_socket(bool ipv6)
 static void unreachable_network(void)
 {
 	unreachable_socket(opts.ipv6);
+}
+
+/* Others that share the port are looked at before, by the address of the route. */
+static void unreachable_network_reusing(void)
+{
+	int listener = new_listener(1), fd = new_socket(0);
+	struct addr a = unreachable_addr(opts.ipv6);
+
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	CHECK_ERR(connect(fd, &a.sa, a.len), ENETUNREACH);
+	a = local_addr(listener);
+	CHECK_OK(connect(fd, &a.sa, a.len));
+	check_connected(fd, CHECK_OK(accept(listener, NULL, NULL)));
 }
 
 static void unreachable_then_listening(void)
@@ -246,6 +266,19 @@ static void unreachable_host_nonblocking(void)
 	CHECK_ERR(connect(fd, &a.sa, a.len), EINPROGRESS);
 	wait_poll(fd, POLLERR | POLLHUP);
 	CHECK_EQ(get_int(fd, SOL_SOCKET, SO_ERROR), EHOSTUNREACH);
+}
+
+/* The error is told once, to the call that waits for the connection. */
+static void unreachable_host_while_sending(void)
+{
+	struct addr a = silent_neighbour();
+	int fd = new_client(SOCK_NONBLOCK);
+
+	CHECK_ERR(connect(fd, &a.sa, a.len), EINPROGRESS);
+	set_nonblock(fd, false);
+	CHECK_ERR(send(fd, "x", 1, MSG_NOSIGNAL), EHOSTUNREACH);
+	CHECK_ERR(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE);
+	CHECK_EQ(get_int(fd, SOL_SOCKET, SO_ERROR), 0);
 }
 
 static void connect_multicast(void)
@@ -439,10 +472,12 @@ static const struct sdp_case cases[] = {
 	CASE(refused_then_connected_nonblocking, 0),
 	CASE(refused_after_listener_closed, 0),
 	CASE(unreachable_network, CASE_IPV6),
+	CASE(unreachable_network_reusing, CASE_IPV6 | CASE_TCP),
 	CASE(unreachable_then_listening, CASE_IPV6 | CASE_TCP),
 	CASE(unreachable_then_connected, CASE_SDP_ONLY | CASE_FAMILY),
 	CASE(unreachable_host, CASE_IPV6),
 	CASE(unreachable_host_nonblocking, 0),
+	CASE(unreachable_host_while_sending, CASE_TCP),
 	CASE(connect_multicast, 0),
 	CASE(connect_bad_address, CASE_IPV6),
 	CASE(connect_family_27, CASE_SDP_ONLY | CASE_FAMILY),
