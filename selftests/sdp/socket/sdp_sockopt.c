@@ -166,6 +166,11 @@ static void compare_pointers(const struct twins *t, const struct option *o)
 	CHECK_ERR(getsockopt(t->fd, o->level, o->opt, bad, &len), EFAULT);
 	CHECK_ERR(getsockopt(t->tcp, o->level, o->opt, &value, bad), EFAULT);
 	CHECK_ERR(getsockopt(t->fd, o->level, o->opt, &value, bad), EFAULT);
+	/* For an answer of one byte, which some options of IP have. */
+	len = 1;
+	CHECK_ERR(getsockopt(t->tcp, o->level, o->opt, bad, &len), EFAULT);
+	len = 1;
+	CHECK_ERR(getsockopt(t->fd, o->level, o->opt, bad, &len), EFAULT);
 }
 
 /* ---- sockets in several states ---- */
