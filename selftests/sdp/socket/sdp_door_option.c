@@ -231,6 +231,23 @@ static void harmless_flags(void)
 	check_flag(six, SOL_IPV6, IPV6_FLOWINFO_SEND);
 }
 
+/* IPv6 takes no value for zero: what was set before does not stay. */
+static void no_value_is_zero(void)
+{
+	static const int options[] = { IPV6_AUTOFLOWLABEL, IPV6_FLOWINFO_SEND };
+	int fd = door(AF_INET6);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		check_kept(fd, SOL_IPV6, options[i], 1);
+		CHECK_OK(setsockopt(fd, SOL_IPV6, options[i], NULL, sizeof(int)));
+		CHECK_EQ(get_int(fd, SOL_IPV6, options[i]), 0);
+	}
+	check_kept(fd, SOL_IPV6, IPV6_AUTOFLOWLABEL, 1);
+	CHECK_OK(setsockopt(fd, SOL_IPV6, IPV6_AUTOFLOWLABEL, NULL, 0));
+	CHECK_EQ(get_int(fd, SOL_IPV6, IPV6_AUTOFLOWLABEL), 0);
+}
+
 static void address_preferences(void)
 {
 	int fd = door(AF_INET6);
@@ -405,6 +422,7 @@ static const struct sdp_case cases[] = {
 	CASE(path_mtu, CASE_TCP),
 	CASE(unicast_interface, CASE_TCP),
 	CASE(harmless_flags, CASE_TCP),
+	CASE(no_value_is_zero, CASE_TCP),
 	CASE(address_preferences, CASE_TCP),
 	CASE(nothing_to_clear, CASE_TCP),
 	CASE(local_port_range, CASE_TCP),
