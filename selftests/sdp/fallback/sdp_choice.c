@@ -273,6 +273,62 @@ static void listener_after_failure(void)
 	}
 }
 
+/* A port that TCP has is no reason to listen to RDMA alone. */
+static void listener_wants_a_port_of_tcp(void)
+{
+	int tcp = tcp_listener(4), fd = chosen_socket(OFF);
+	struct addr a = local_addr(tcp);
+
+	if (over_iwarp())
+		sdp_skip("with iWARP it is a port of TCP from the beginning");
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	choose(fd, ON);
+	CHECK_ERR(listen(fd, 4), EADDRINUSE);
+	choose(fd, OFF);
+	CHECK_OK(listen(fd, 4));
+	CHECK_EQ(local_port(fd), addr_port(&a));
+	check_comes(chosen_socket(OFF), fd, NONE, NONE);
+}
+
+/* Both may be bound to it, but only one listens. */
+static void tcp_listens_first(void)
+{
+	struct addr a = server_addr(0);
+	int fd = chosen_socket(ON), tcp = tcp_socket();
+
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	set_int(tcp, SOL_SOCKET, SO_REUSEADDR, 1);
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	listener_at(tcp, local_addr(fd), 4);
+	CHECK_ERR(listen(fd, 4), EADDRINUSE);
+	/* Neither has RDMA been left to listen by this. */
+	a = local_addr(fd);
+	CHECK_ERR(connect(chosen_socket(OFF), &a.sa, a.len), ECONNREFUSED);
+	CHECK_OK(close(tcp));
+	CHECK_OK(listen(fd, 4));
+	CHECK_EQ(local_port(fd), addr_port(&a));
+	check_listener(fd, ON);
+}
+
+/* An address of IPv4 is of no use for a peer of IPv6. */
+static void bound_to_the_other_family(void)
+{
+	struct addr own = make_addr(opts.client[0], 0);
+	struct addr six = make_addr(opts.server[1], 7777);
+	int listener = chosen_listener(ON);
+	size_t i;
+
+	for (i = 1; i < ARRAY_SIZE(modes); i++) {
+		int fd = chosen_socket(modes[i]);
+
+		CHECK_OK(bind(fd, &own.sa, own.len));
+		CHECK_ERR(connect(fd, &six.sa, six.len), EAFNOSUPPORT);
+		CHECK_EQ(reason(fd), NONE);
+		check_comes(fd, listener, modes[i] == ONLY ? CHOSEN : NONE,
+			    modes[i] == ONLY ? ACCEPTED : NONE);
+	}
+}
+
 /* As with TCP the attempt is over when connect() has said so. */
 static void change_after_late_failure(void)
 {
@@ -315,6 +371,9 @@ static const struct sdp_case cases[] = {
 	CASE(client_changes_after_failure, 0),
 	CASE(listener_changes_after_shutdown, 0),
 	CASE(listener_after_failure, 0),
+	CASE(listener_wants_a_port_of_tcp, CASE_IPV6),
+	CASE(tcp_listens_first, CASE_IPV6),
+	CASE(bound_to_the_other_family, CASE_FAMILY),
 	CASE(change_after_late_failure, 0),
 	CASE(too_late, 0),
 };
