@@ -137,17 +137,24 @@ static void both_refuse_nonblocking(void)
 	exchange(fd, accept_one(listener), 100000);
 }
 
-static void unreachable_is_tcps_error(void)
+static struct addr silent_neighbour(void)
 {
 	struct addr a = client_addr(7777);
-	long before = counter("FallbackUnreachable") +
-		      counter("FallbackTimeout");
-	int fd = both_socket(0);
 
 	if (a.sa.sa_family == AF_INET6)
 		a.in6.sin6_addr.s6_addr[15] = 0x99;
 	else
 		((unsigned char *)&a.in4.sin_addr)[3] = 99;
+	return a;
+}
+
+static void unreachable_is_tcps_error(void)
+{
+	struct addr a = silent_neighbour();
+	long before = counter("FallbackUnreachable") +
+		      counter("FallbackTimeout");
+	int fd = both_socket(0);
+
 	/* ARP goes on for TCP where it has failed for RDMA. */
 	CHECK_ERR(connect(fd, &a.sa, a.len), EHOSTUNREACH);
 	CHECK_EQ(counter("FallbackUnreachable") + counter("FallbackTimeout"),
@@ -413,6 +420,20 @@ static void io_before_decision(void)
 	CHECK_EQ(reason(fd), REFUSED);
 }
 
+/* Nor do calls that must not wait, whoever is being asked. */
+static void no_wait_for_decision(void)
+{
+	struct addr a = silent_neighbour();
+	int fd = both_socket(SOCK_NONBLOCK), ends[2];
+	char byte;
+
+	CHECK_OK(pipe(ends));
+	CHECK_ERR(connect(fd, &a.sa, a.len), EINPROGRESS);
+	CHECK_ERR(recv(fd, &byte, 1, MSG_DONTWAIT), EAGAIN);
+	CHECK_ERR(splice(fd, NULL, ends[1], NULL, 1, SPLICE_F_NONBLOCK), EAGAIN);
+	CHECK_EQ(reason(fd), NONE);
+}
+
 /* ---- ending ---- */
 
 static bool no_client_left(const struct addr *to)
@@ -659,6 +680,7 @@ static const struct sdp_case cases[] = {
 	CASE(fallback_after_bind, 0),
 	CASE(epoll_before_connect, 0),
 	CASE(io_before_decision, 0),
+	CASE(no_wait_for_decision, CASE_IPV6),
 	CASE(close_at_any_stage, CASE_LONG),
 	CASE(shutdown_at_any_stage, CASE_LONG),
 	CASE(close_once_connected, CASE_LONG),
