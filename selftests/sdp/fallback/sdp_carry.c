@@ -317,6 +317,24 @@ static void accepted_with_mark(void)
 	CHECK_EQ(get_int(server, SOL_SOCKET, SO_MARK), 7);
 }
 
+/* So may that of a client which RDMA has refused. */
+static void mark_of_the_client(void)
+{
+	int listener = listener_at(tcp_socket(), loopback(0), 4);
+	int client = both_socket(0), server;
+
+	if (!accept_marks(true))
+		sdp_skip("no net.ipv4.tcp_fwmark_accept");
+	set_int(client, SOL_SOCKET, SO_MARK, 7);
+	connect_fd(client, listener);
+	accept_marks(false);
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	CHECK_EQ(reason(client), NO_DEVICE);
+	CHECK_EQ(get_int(client, SOL_SOCKET, SO_MARK), 7);
+	CHECK_EQ(get_int(server, SOL_SOCKET, SO_MARK), 7);
+	exchange(client, server, 10000);
+}
+
 static void peeks_again(void)
 {
 	int listener = listener_at(tcp_only(), loopback(0), 4);
@@ -456,6 +474,7 @@ static const struct sdp_case cases[] = {
 	CASE(six_binds_freely_to_four, CASE_TCP),
 	CASE(bind_takes_a_port_at_once, CASE_SDP_ONLY),
 	CASE(accepted_with_mark, CASE_TCP),
+	CASE(mark_of_the_client, CASE_SDP_ONLY | CASE_IPV6),
 	CASE(peeks_again, CASE_TCP),
 	CASE(v6only_of_the_next_attempt, CASE_TCP),
 	CASE(info_shows_tcp, CASE_SDP_ONLY),
