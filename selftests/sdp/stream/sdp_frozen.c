@@ -358,6 +358,37 @@ static void reads_stay_whole(void)
 	pieces_stay_whole(CALL_RECV);
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* Who waits for its turn may give up, which is nothing to who has it. */
+static void waiting_reader_is_interrupted(void)
+{
+	struct owner o = { .p = new_pair(), .call = CALL_RECV };
+	struct sigaction action = { .sa_handler = on_signal };
+	struct owners all = owners_of(&o);
+	struct blocked other;
+
+	CHECK_OK(sigaction(SIGUSR1, &action, NULL));
+	send_pattern(o.p.server, 0, 0, owner_len(), owner_half());
+	send_text(o.p.server, "!", 0);
+	wait_inq(o.p.client, owner_len() + 1);
+	thread_start(&o.thread, owner_thread, &o);
+	wait_poll(all.uffd, POLLIN);
+	block_start(&other, op_recv, o.p.client);
+	CHECK(!pthread_kill(other.thread, SIGUSR1));
+	CHECK_EQ(block_join(&other), -1);
+	CHECK_EQ(other.err, EINTR);
+	owners_thaw(&all);
+	CHECK_EQ(o.ret, owner_len());
+	pattern_verify(o.memory, owner_len(), 0, 0);
+	expect_text(o.p.client, "!", 0);
+	exchange(o.p.client, o.p.server, 100);
+	close_pair(o.p);
+}
+
 /* The connection ends, or the direction is closed, while a call waits. */
 static void connection_ends(void)
 {
@@ -473,6 +504,7 @@ static const struct sdp_case cases[] = {
 	CASE(second_reader, CASE_SDP_ONLY),
 	CASE(writes_stay_whole, CASE_SDP_ONLY),
 	CASE(reads_stay_whole, CASE_SDP_ONLY),
+	CASE(waiting_reader_is_interrupted, CASE_SDP_ONLY),
 	CASE(connection_ends, CASE_SDP_ONLY),
 	CASE(renewed_under_send, CASE_SDP_ONLY),
 	CASE(renewed_under_recv, CASE_SDP_ONLY),
