@@ -5,7 +5,7 @@
 #include <linux/sockios.h>
 #include <time.h>
 
-#include "sdp_test.h"
+#include "sdp_engine.h"
 
 #define NSEC	1000000000LL
 
@@ -24,10 +24,11 @@ static long long clock_ns(void)
 	return ts.tv_sec * NSEC + ts.tv_nsec;
 }
 
-static struct stamp recv_stamped(int fd, const char *text, int flags)
+/* One read must give so much. */
+static struct stamp recv_with_stamp(int fd, void *buf, size_t room, size_t len, int flags)
 {
-	char control[256], buf[64];
-	struct iovec v = { buf, sizeof(buf) };
+	char control[256];
+	struct iovec v = { buf, room };
 	struct msghdr m = {
 		.msg_iov = &v, .msg_iovlen = 1,
 		.msg_control = control, .msg_controllen = sizeof(control),
@@ -36,8 +37,7 @@ static struct stamp recv_stamped(int fd, const char *text, int flags)
 	struct cmsghdr *c;
 	long long word[2];
 
-	CHECK_EQ(recvmsg(fd, &m, flags), strlen(text));
-	CHECK(!memcmp(buf, text, strlen(text)));
+	CHECK_EQ(recvmsg(fd, &m, flags), len);
 	c = CMSG_FIRSTHDR(&m);
 	if (!c)
 		return s;
@@ -48,6 +48,15 @@ static struct stamp recv_stamped(int fd, const char *text, int flags)
 	memcpy(word, CMSG_DATA(c), sizeof(word));
 	return (struct stamp){ c->cmsg_type, c->cmsg_len - CMSG_LEN(0),
 			       word[0], word[1] };
+}
+
+static struct stamp recv_stamped(int fd, const char *text, int flags)
+{
+	char buf[64];
+	struct stamp s = recv_with_stamp(fd, buf, sizeof(buf), strlen(text), flags);
+
+	CHECK(!memcmp(buf, text, strlen(text)));
+	return s;
 }
 
 static bool stamps(struct pair p)
@@ -199,6 +208,47 @@ static void no_room_for_it(void)
 	expect_text(p.server, "def", 0);
 }
 
+/* ---- a ring, which notes no more than so many arrivals ---- */
+
+#define RING	(64 * KIB)
+#define WRITES	40
+#define PIECE	1000
+
+/* When each piece was about to be written; all of them are there. */
+static void write_pieces(struct flow_pair *f, long long *before)
+{
+	unsigned int i;
+
+	for (i = 0; i < WRITES; i++) {
+		before[i] = clock_ns();
+		send_pattern(f->p.client, FLOW_UP, f->up + i * PIECE, PIECE, PIECE);
+		wait_inq(f->p.server, (i + 1) * PIECE);
+	}
+}
+
+static void more_than_a_ring_notes(void)
+{
+	struct flow_pair f = flow_open("rdma", RING);
+	long long before[WRITES], after, at, last = 0;
+	char buf[PIECE];
+	struct stamp s;
+	unsigned int i;
+
+	set_int(f.p.server, SOL_SOCKET, SO_TIMESTAMPNS_OLD, 1);
+	write_pieces(&f, before);
+	after = clock_ns();
+	for (i = 0; i < WRITES; i++) {
+		s = recv_with_stamp(f.p.server, buf, PIECE, PIECE, 0);
+		pattern_verify(buf, PIECE, FLOW_UP, f.up + i * PIECE);
+		CHECK_EQ(s.type, SO_TIMESTAMPNS_OLD);
+		at = s.sec * NSEC + s.fraction;
+		CHECK(at >= before[i] && at <= after && at >= last);
+		last = at;
+	}
+	exchange(f.p.client, f.p.server, PIECE);
+	close_pair(f.p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(microseconds, CASE_TCP),
 	CASE(nanoseconds, CASE_TCP),
@@ -209,6 +259,7 @@ static const struct sdp_case cases[] = {
 	CASE(inherited, CASE_TCP),
 	CASE(none_unless_asked, CASE_TCP),
 	CASE(no_room_for_it, CASE_TCP),
+	CASE(more_than_a_ring_notes, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
