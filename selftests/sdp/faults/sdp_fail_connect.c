@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "sdp_fallback.h"
 #include "sdp_inject.h"
 #include "sdp_transfer.h"
 
@@ -60,6 +61,21 @@ static void bind_to_any(void)
 	CHECK(inject_each(&op));
 }
 
+/* Some kernels have the option for the families of IP alone. */
+static void make_sharing(struct scene *s)
+{
+	opts.inet = true;
+	make_socket(s);
+	set_int(s->fd, SOL_SOCKET, SO_REUSEPORT, 1);
+}
+
+static void bind_to_share(void)
+{
+	static const struct op op = { make_sharing, call_bind, after_bind };
+
+	CHECK(inject_each(&op));
+}
+
 static void make_bound(struct scene *s)
 {
 	struct addr a = server_addr(0);
@@ -91,6 +107,40 @@ static void after_listen(struct scene *s, long ret)
 static void begin_to_listen(void)
 {
 	static const struct op op = { make_bound, call_listen, after_listen };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_bound_for_both_families(struct scene *s)
+{
+	struct addr a = make_addr("::", 0);
+
+	s->fd = new_socket(0);
+	CHECK_OK(bind(s->fd, &a.sa, a.len));
+}
+
+/* Each family's listener is there, or none. */
+static void after_listen_for_both(struct scene *s, long ret)
+{
+	int i;
+
+	if (ret < 0)
+		CHECK_OK(call_listen(s));
+	for (i = 0; i < 2; i++) {
+		s->address = make_addr(opts.server[i], local_port(s->fd));
+		s->p.client = new_socket(0);
+		CHECK_OK(connect(s->p.client, &s->address.sa, s->address.len));
+		s->p.server = CHECK_OK(accept(s->fd, NULL, NULL));
+		scene_end(s);
+	}
+	close(s->fd);
+}
+
+static void listen_for_both_families(void)
+{
+	static const struct op op = {
+		make_bound_for_both_families, call_listen, after_listen_for_both,
+	};
 
 	CHECK(inject_each(&op));
 }
@@ -193,6 +243,69 @@ static void accept_one(void)
 	CHECK(inject_each(&op));
 }
 
+/* ---- with TCP beside ---- */
+
+static void make_socket_of_both(struct scene *s)
+{
+	s->fd = both_socket(0);
+	s->address = client_addr(0);
+}
+
+static void bind_of_both(void)
+{
+	static const struct op op = { make_socket_of_both, call_bind, after_bind };
+
+	CHECK(inject_each(&op));
+}
+
+static void make_client_of_both(struct scene *s)
+{
+	s->listener = listener_at(both_socket(0), server_addr(0), 8);
+	s->address = local_addr(s->listener);
+	s->fd = both_socket(0);
+}
+
+static unsigned int went_over_tcp;
+
+/* What RDMA has no memory for TCP carries. */
+static void after_connect_of_both(struct scene *s, long ret)
+{
+	if (ret < 0)
+		CHECK_OK(call_connect(s));
+	went_over_tcp += reason(s->fd) == RESOURCES;
+	after_connect(s, 0);
+}
+
+static void connect_of_both(void)
+{
+	static const struct op op = { make_client_of_both, call_connect, after_connect_of_both };
+
+	if (over_iwarp())
+		sdp_skip("with iWARP a listener has either");
+	CHECK(inject_each(&op));
+	CHECK(went_over_tcp);
+}
+
+static void make_waiting_over_tcp(struct scene *s)
+{
+	s->listener = listener_at(both_socket(0), server_addr(0), 8);
+	s->address = local_addr(s->listener);
+	s->p.client = tcp_socket();
+	CHECK_OK(connect(s->p.client, &s->address.sa, s->address.len));
+	wait_poll(s->listener, POLLIN);
+}
+
+static void accept_over_tcp(void)
+{
+	static const struct op op = { make_waiting_over_tcp, call_accept, after_accept };
+
+	if (over_iwarp())
+		sdp_skip("with iWARP a listener has either");
+	CHECK(inject_each(&op));
+}
+
+/* ---- the end ---- */
+
 static long call_shutdown(struct scene *s)
 {
 	return shutdown(s->p.client, SHUT_WR);
@@ -249,15 +362,20 @@ static void close_one(void)
 static const struct sdp_case cases[] = {
 	CASE(create, CASE_IPV6),
 	CASE(bind_to_any, CASE_IPV6),
+	CASE(bind_to_share, 0),
 	CASE(begin_to_listen, 0),
+	CASE(listen_for_both_families, CASE_LONG | CASE_FAMILY),
 	CASE(connect_waits, CASE_LONG),
 	CASE(connect_does_not_wait, CASE_LONG),
 	CASE(accept_one, CASE_LONG),
+	CASE(bind_of_both, CASE_SDP_ONLY | CASE_LONG),
+	CASE(connect_of_both, CASE_SDP_ONLY | CASE_LONG),
+	CASE(accept_over_tcp, CASE_SDP_ONLY | CASE_LONG),
 	CASE(shut_down, 0),
 	CASE(close_one, 0),
 };
 
 int main(int argc, char **argv)
 {
-	return sdp_main(argc, argv, cases, ARRAY_SIZE(cases));
+	return fallback_main(argc, argv, cases, ARRAY_SIZE(cases));
 }
