@@ -230,6 +230,85 @@ static void write_azsdp(void)
 	CHECK(inject_each(&op));
 }
 
+static void make_blocking(struct scene *s)
+{
+	make_async(s);
+	CHECK_OK(setsockopt(s->p.client, SOL_SDP, SDP_ZCOPY_FAULT, "block", 5));
+}
+
+static void write_blocking(void)
+{
+	static const struct op op = { make_blocking, call_write_long, after_write_long };
+
+	CHECK(inject_each(&op));
+}
+
+/* A page that others have, too, is copied before the rest is protected. */
+static void make_with_pipe(struct scene *s)
+{
+	struct iovec page;
+
+	make_async(s);
+	page = (struct iovec){ memory_sent + LONG / 2, sysconf(_SC_PAGESIZE) };
+	CHECK_OK(pipe(pipe_ends));
+	CHECK_EQ(vmsplice(pipe_ends[1], &page, 1, 0), page.iov_len);
+}
+
+static void after_write_with_pipe(struct scene *s, long ret)
+{
+	size_t len = sysconf(_SC_PAGESIZE);
+
+	after_write_long(s, ret);
+	CHECK_EQ(read(pipe_ends[0], s->buf, len), len);
+	pattern_verify(s->buf, len, SEED_UP, LONG / 2);
+	close(pipe_ends[0]);
+	close(pipe_ends[1]);
+}
+
+static void write_with_page_in_pipe(void)
+{
+	static const struct op op = { make_with_pipe, call_write_long, after_write_with_pipe };
+
+	CHECK(inject_each(&op));
+}
+
+static struct job writer;
+static unsigned char *memory_read;
+
+static void make_offered(struct scene *s)
+{
+	s->p = zcopy_pair("sync", "sync");
+	memory_sent = memory(LONG, 0);
+	memory_read = memory(LONG, 0);
+	pattern_fill(memory_sent, LONG, SEED_UP, 0);
+	writer = (struct job){ .fd = s->p.client, .len = LONG, .buf = memory_sent };
+	thread_start(&thread, write_memory_job, &writer);
+}
+
+static long call_read_long(struct scene *s)
+{
+	return recv(s->p.server, memory_read, LONG, MSG_WAITALL);
+}
+
+static void after_read_long(struct scene *s, long ret)
+{
+	long n = ret < 0 ? 0 : ret;
+
+	pattern_verify(memory_read, n, SEED_UP, 0);
+	recv_pattern(s->p.server, SEED_UP, n, LONG - n, LONG);
+	thread_join(thread);
+	munmap(memory_sent, LONG);
+	munmap(memory_read, LONG);
+	scene_end(s);
+}
+
+static void read_offered(void)
+{
+	static const struct op op = { make_offered, call_read_long, after_read_long };
+
+	CHECK(inject_each(&op));
+}
+
 /* ---- questions and options ---- */
 
 static void after_any(struct scene *s, long ret)
@@ -342,6 +421,9 @@ static const struct sdp_case cases[] = {
 	CASE(splice_to_pipe, CASE_LONG),
 	CASE(write_zsdp, CASE_LONG | CASE_SDP_ONLY),
 	CASE(write_azsdp, CASE_LONG | CASE_SDP_ONLY),
+	CASE(write_blocking, CASE_LONG | CASE_SDP_ONLY),
+	CASE(write_with_page_in_pipe, CASE_LONG | CASE_SDP_ONLY),
+	CASE(read_offered, CASE_LONG | CASE_SDP_ONLY),
 	CASE(ask, CASE_LONG | CASE_SDP_ONLY),
 	CASE(set, CASE_LONG | CASE_SDP_ONLY),
 	CASE(show, CASE_LONG | CASE_SDP_ONLY),
