@@ -31,11 +31,14 @@ struct sdp_lock {
  * @SDP_LOCK_CHILD: one that was not accepted yet, below its listener's lock or in the
  *	handler of its request
  * @SDP_LOCK_PORT: the owner of a shared port, below the lock of one that shares it
+ * @SDP_LOCK_LISTEN: the socket of listen(): if rdma_listen() fails on the second device, it
+ *	takes the handler mutex of identifiers of its own, where nobody waits for this lock
  */
 enum sdp_lock_subclass {
 	SDP_LOCK_ANY,
 	SDP_LOCK_CHILD,
 	SDP_LOCK_PORT,
+	SDP_LOCK_LISTEN,
 };
 
 void sdp_lock_init(struct sdp_lock *lock);

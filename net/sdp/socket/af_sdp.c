@@ -329,7 +329,7 @@ static int sdp_listen(struct socket *sock, int backlog)
 	struct sock *sk = sock->sk;
 	int err;
 
-	sdp_lock_sock(sk);
+	sdp_lock_sock_nested(sk, SDP_LOCK_LISTEN);
 	err = sdp_fallback_wait_left(sdp_fallback(sk)) ?:
 		      sdp_listen_locked(sock, backlog);
 	sdp_release_sock(sk);
