@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module is loaded, namespaces are made, and devices come, while an allocation fails:
- * that fails with an errno, nothing of the module stays, and the next time it works.  Needs
+ * The module or our driver is loaded, namespaces are made, and devices come, while an
+ * allocation fails: that fails with an errno, nothing stays, and the next time it works.  Needs
  * root, a kernel that injects faults, and that nobody else uses the module.
  */
 #define _GNU_SOURCE
@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sdp_attempts.h"
 #include "sdp_inject.h"
 #include "sdp_memory.h"
 
@@ -19,20 +20,22 @@
 #define LAST	120
 #define ROUNDS	60
 
-static int delete_module(void)
-{
-	return syscall(SYS_delete_module, "sdp", O_NONBLOCK);
-}
+/* A module, and the variable that says where its file is. */
+static const struct module {
+	const char *name, *file;
+} sdp = { "sdp", "SDP_MODULE" }, iwarp = { "iwarp", "SDP_IWARP" };
+
+static const struct module *module = &sdp;
 
 static void unload(void)
 {
 	/* What was closed may be a moment from its end. */
-	WAIT_FOR(!delete_module() || errno == ENOENT);
+	WAIT_FOR(!syscall(SYS_delete_module, module->name, O_NONBLOCK) || errno == ENOENT);
 }
 
 static void make_unloaded(struct scene *s)
 {
-	s->fd = CHECK_OK(open(getenv("SDP_MODULE"), O_RDONLY | O_CLOEXEC));
+	s->fd = CHECK_OK(open(getenv(module->file), O_RDONLY | O_CLOEXEC));
 	unload();
 }
 
@@ -71,6 +74,27 @@ static void load(void)
 	if (!getenv("SDP_MODULE"))
 		sdp_skip("needs SDP_MODULE, the module's file");
 	run_and_undo(run_load, load_again);
+}
+
+/* It makes a device, and goes with it. */
+static void after_load_driver(struct scene *s, long ret)
+{
+	if (ret >= 0)
+		unload();
+	CHECK_OK(call_load(s));
+	close(s->fd);
+	CHECK_EQ(system("rdma link add faulty type iwarp netdev lo"), 0);
+	unload();
+}
+
+static void load_driver(void)
+{
+	static const struct op op = { make_unloaded, call_load, after_load_driver };
+
+	module = &iwarp;
+	if (!getenv(module->file) || over_iwarp())
+		sdp_skip("needs SDP_IWARP, the driver's file, and devices of another");
+	inject_last(&op, scaled_count(LAST));
 }
 
 /* In a process of its own, whose namespace goes with it. */
@@ -120,13 +144,13 @@ static void device_goes(void)
 }
 
 /* Without memory a device may come that AF_SDP does not use. */
-static void run_devices(void)
+static void run_devices_below(const char *name)
 {
 	unsigned int i, hits = 0, rounds = scaled_count(ROUNDS);
 
 	CHECK_EQ(system("ip link add name faulty0 type dummy && ip link set faulty0 up"), 0);
 	for (i = 0; i < rounds; i++) {
-		inject_in_module("sdp", INJECT_SLAB, 10 << i % 4, 1);
+		inject_in_module(name, INJECT_SLAB, 10 << i % 4, 1);
 		if (device_comes())
 			device_goes();
 		hits += !inject_left(INJECT_SLAB);
@@ -136,6 +160,16 @@ static void run_devices(void)
 		device_goes();
 	}
 	CHECK(hits >= rounds / 4);
+}
+
+static void run_devices(void)
+{
+	run_devices_below("sdp");
+}
+
+static void run_devices_of_driver(void)
+{
+	run_devices_below("iwarp");
 }
 
 static void no_devices(void)
@@ -149,10 +183,18 @@ static void devices(void)
 	run_and_undo(run_devices, no_devices);
 }
 
+static void devices_of_driver(void)
+{
+	need_own_device();
+	run_and_undo(run_devices_of_driver, no_devices);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(namespaces, CASE_SDP_ONLY | CASE_LONG),
 	CASE(devices, CASE_SDP_ONLY | CASE_LONG),
+	CASE(devices_of_driver, CASE_SDP_ONLY | CASE_LONG),
 	CASE(load, CASE_SDP_ONLY | CASE_LONG),
+	CASE(load_driver, CASE_SDP_ONLY | CASE_LONG),
 };
 
 int main(int argc, char **argv)
