@@ -174,7 +174,6 @@ void sdp_alive_greet(struct sdp_conn *conn)
 	sdp_owned(&conn->sk);
 	if (!sdp_alive_unheard(conn))
 		return;
-	sdp_link_poll(&conn->link);
 	conn->stream.tx.empty_due = true;
 	sdp_output(conn, SDP_FLUSH_TIMER);
 	sdp_alive_greet_later(conn);

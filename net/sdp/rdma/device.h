@@ -38,7 +38,7 @@ struct sdp_link;
  * @holds: a message waits while the receiver has posted no buffer for it
  * @immediate: immediate data that it carries, SDP_FEAT_*
  * @ulp: what its provider offers beyond the verbs, or NULL
- * @ulp_ops: where @ulp points to: every operation is there
+ * @ulp_ops: where @ulp points to; of what is missing @info has no flag
  * @info: what the provider has said when the device came; zeros without one
  * @quirks: what is peculiar to its driver, SDP_QUIRK_*
  * @flows: engines of flow control that it can carry, SDP_FEAT_*

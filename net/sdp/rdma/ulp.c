@@ -54,9 +54,12 @@ static void sdp_ulp_complete(const struct iw_ulp_ops *ops, struct iw_ulp_info *i
  */
 void sdp_ulp_ask(struct sdp_device *dev)
 {
-	if (!READ_ONCE(sdp_ulp_wanted) || !sdp_ulp_find(dev->ibdev, &dev->ulp_ops) ||
-	    dev->ulp_ops.query(dev->ibdev, &dev->info, sizeof(dev->info)))
+	if (!READ_ONCE(sdp_ulp_wanted) || !sdp_ulp_find(dev->ibdev, &dev->ulp_ops))
 		return;
+	if (dev->ulp_ops.query(dev->ibdev, &dev->info, sizeof(dev->info))) {
+		memset(&dev->info, 0, sizeof(dev->info));
+		return;
+	}
 	sdp_ulp_complete(&dev->ulp_ops, &dev->info);
 	dev->ulp = &dev->ulp_ops;
 }

@@ -323,9 +323,9 @@ static void mark_of_the_client(void)
 	int listener = listener_at(tcp_socket(), loopback(0), 4);
 	int client = both_socket(0), server;
 
+	set_int(client, SOL_SOCKET, SO_MARK, 7);
 	if (!accept_marks(true))
 		sdp_skip("no net.ipv4.tcp_fwmark_accept");
-	set_int(client, SOL_SOCKET, SO_MARK, 7);
 	connect_fd(client, listener);
 	accept_marks(false);
 	server = CHECK_OK(accept(listener, NULL, NULL));

@@ -283,6 +283,7 @@ static void make_offered(struct scene *s)
 	pattern_fill(memory_sent, LONG, SEED_UP, 0);
 	writer = (struct job){ .fd = s->p.client, .len = LONG, .buf = memory_sent };
 	thread_start(&thread, write_memory_job, &writer);
+	wait_poll(s->p.server, POLLIN);
 }
 
 static long call_read_long(struct scene *s)
