@@ -14,7 +14,7 @@ from . import choose
 # Warnings of what is unused now are no news.
 _ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
-_DEADLINE = {"6.1": "15", "gcov": "200", "debug": "90"}
+_DEADLINE = {"6.1": "30", "gcov": "200", "debug": "90"}
 # The debug kernel takes so much longer for the same.
 _SLOWER = {"6.1": 1, "gcov": 1, "debug": 3}
 # What is said of a node that does not load, crashes, or has something left.
@@ -36,6 +36,10 @@ def _sources(root):
             path = pathlib.Path(folder, name).relative_to(root)
             if path.name != "last.log":
                 yield path
+
+
+class NotBuilt(Exception):
+    """The change is none that the compiler takes."""
 
 
 class Tree:
@@ -71,11 +75,11 @@ class Tree:
                     return False
 
     def unit_tests(self, file):
-        """Return whether the unit tests of what FILE is a part of pass; None if they cannot be built."""
+        """Return whether the unit tests of what FILE is a part of pass."""
         build = self.path / "build/unit"
         if not (self.run("cmake", "-S", "selftests/unit", "-B", build, "-DSDP_WERROR=OFF") and
                 self.run("cmake", "--build", build, "-j2")):
-            return None
+            raise NotBuilt
         iwarp = file.startswith("net/iwarp/")
         tests = sorted(path for path in build.glob("*_test") if path.name.startswith("iwarp_") == iwarp)
         return all(self.run(test, "--gtest_fail_fast", "--gtest_brief=1", seconds=_UNIT_SECONDS)
@@ -84,7 +88,7 @@ class Tree:
     def selftests(self, kernel, lane, names):
         """Return which of these programs fail in a node, or _NODE; None if that cannot be said."""
         if not self.run("tools/build-module", kernel):
-            return None
+            raise NotBuilt
         (self.path / "last.log").write_bytes(b"")
         results = self.path / "build/results/mutation"
         if self.run("selftests/run", kernel + lane, results, TESTS=f"@({'|'.join(names)})",
@@ -108,43 +112,40 @@ class Baseline:
     """What passes if nothing is changed: asked of what has failed, once for each, in a tree of its own."""
 
     def __init__(self, root, path):
-        self._root, self._path, self._passed, self._lock = root, path, {}, threading.Lock()
-
-    @functools.cached_property
-    def _tree(self):
-        return Tree(self._root, self._path)
+        self._tree, self._failed, self._lock = Tree(root, path), {}, threading.Lock()
 
     def unit(self, file):
         """End the program if the unit tests fail by themselves."""
         family = file.split("/")[1]
         with self._lock:
-            if family not in self._passed and not self._tree.unit_tests(file):
-                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {self._path}/last.log")
-            self._passed[family] = True
+            if family not in self._failed and not self._tree.unit_tests(file):
+                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {self._tree.path}")
+            self._failed[family] = set()
 
-    def passes(self, kernel, lane, name):
-        """Return whether a program does; of a node nobody knows which of them it was."""
-        if name == _NODE:
-            return True
+    def fails(self, kernel, lane, names):
+        """Return which of these programs fail, as Tree.selftests()."""
         with self._lock:
-            if (kernel, lane, name) not in self._passed:
-                failed = self._tree.selftests(kernel, lane, [name])
-                if failed is None:
-                    raise RuntimeError(f"{name} cannot be tried without a change: see {self._path}/last.log")
-                self._passed[kernel, lane, name] = not failed
-        return self._passed[kernel, lane, name]
+            key = (kernel, lane, *names)
+            if key not in self._failed:
+                self._failed[key] = self._tree.selftests(kernel, lane, names)
+            return self._failed[key]
 
 
 def _node_passes(tree, baseline, kernel, lane, names):
-    """As Tree.unit_tests(); what fails without a change is left out."""
+    """Return whether all pass of these programs that do so without the change; None if nobody can say."""
     while names:
         failed = tree.selftests(kernel, lane, names)
         if not failed:
             return None if failed is None else True
-        if any(baseline.passes(kernel, lane, name) for name in failed):
+        # Of a node nobody knows which program it was.
+        asked = names if _NODE in failed else sorted(failed)
+        before = baseline.fails(kernel, lane, asked)
+        if before is None or before and _NODE in failed:
+            return None
+        if failed - before:
             return False
         names = [name for name in names if name not in failed]
-    return True
+    return None
 
 
 def _attempts(tree, mutation, programs, baseline, seconds):
@@ -160,8 +161,19 @@ def _attempts(tree, mutation, programs, baseline, seconds):
     return found
 
 
+def _verdict(attempts, tried):
+    decided = False
+    for passes, names in attempts:
+        tried += names
+        passed = passes()
+        if passed is False:
+            return "caught"
+        decided = decided or passed
+    return "survived" if decided else "undecided" if tried else "not run"
+
+
 def judge(tree, mutation, programs, baseline, seconds):
-    """Return (verdict, what was run): caught, survived, not run, or not built.
+    """Return (verdict, what was run): caught, survived, not run, not built, or undecided.
 
     SECONDS is how long the tests of one kernel may take."""
     path = tree.path / mutation.file
@@ -170,10 +182,8 @@ def judge(tree, mutation, programs, baseline, seconds):
     attempts = _attempts(tree, mutation, programs, baseline, seconds)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")
-        for passes, names in attempts:
-            tried += names
-            if not (passed := passes()):
-                return ("not built" if passed is None else "caught"), tried
-        return ("survived" if tried else "not run"), tried
+        return _verdict(attempts, tried), tried
+    except NotBuilt:
+        return "not built", tried
     finally:
         path.write_text(before, encoding="utf-8")

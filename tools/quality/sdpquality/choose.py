@@ -70,19 +70,16 @@ class Programs:
     def __init__(self, path):
         self._programs = json.loads(path.read_text(encoding="utf-8"))
 
-    def _that_notice(self, mutation):
-        return next(filter(None, (self._running(mutation.file, lines) for lines in _places(mutation))), [])
-
-    def _running(self, file, numbers):
-        return [p for p in self._programs if numbers & set(p["files"].get(file, []))]
+    def _running(self, file, numbers, kernel):
+        return [(p["seconds"], p["lane"], p["name"]) for p in self._programs
+                if _is_for(kernel, p["name"]) and numbers & set(p["files"].get(file, []))]
 
     def that_run(self, mutation, kernel, seconds):
         """Return (lane suffix, names) of programs that run the changed lines, the quickest first.
 
         They take SECONDS at most, if there is a choice."""
-        found = [(p["seconds"], p["lane"], p["name"]) for p in self._that_notice(mutation)
-                 if _is_for(kernel, p["name"])]
-        return _within(sorted(found), seconds)
+        found = (self._running(mutation.file, lines, kernel) for lines in _places(mutation))
+        return _within(sorted(next(filter(None, found), [])), seconds)
 
 
 def _places(mutation):

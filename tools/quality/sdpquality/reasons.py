@@ -9,8 +9,10 @@ class Reasons:
     """Lines of "FILE FUNCTION[:TEXT] REASON"; names are shell patterns, TEXT is in the line."""
 
     def __init__(self, text):
-        self._entries = [self._parse(number, line) for number, line in enumerate(text.splitlines(), 1)
-                         if line.strip() and not line.startswith("#")]
+        entries = [self._parse(number, line) for number, line in enumerate(text.splitlines(), 1)
+                   if line.strip() and not line.startswith("#")]
+        # What names a line says more than what names a function.
+        self._entries = sorted(entries, key=lambda entry: entry[2] is None)
         self._used = set()
 
     @staticmethod

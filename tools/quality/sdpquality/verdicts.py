@@ -37,8 +37,10 @@ def summary(results, known, every):
     """Return the shares, and all that was not noticed, as lines of text; EVERY change that can be made."""
     counts = collections.Counter(r["verdict"] for r in results)
     survivors = _survivors(results, known)
+    named = collections.Counter(lasting(change) for change in every)
     return [f"{len(results)} changes: {counts['caught']} caught, {len(survivors)} survived"
             f" ({share(results, known):.1f} % caught), {counts['survived'] - len(survivors)} change nothing,"
-            f" {counts['not run']} in lines that nothing runs, {counts['not built']} do not build",
-            *(f"no such change any more: {change}" for change in known.keys() - {lasting(change) for change in every}),
+            f" {counts['not run']} in lines that nothing runs, {counts['not built']} do not build,"
+            f" {counts['undecided']} undecided",
+            *(f"names {named[change]} changes: {change}" for change in known if named[change] != 1),
             *(f"survived {r['change']}  [{' '.join(r['programs'])}]" for r in survivors)]
