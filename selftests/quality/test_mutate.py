@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from sdpquality import choose, operators, verdicts
+from sdpquality import attempt, choose, operators, verdicts
 
 _CODE = """\
 /* if (a < b) */
@@ -102,10 +102,11 @@ class Choice(unittest.TestCase):
         self.assertNotEqual(first, choose.sample(self.root, 20, seed=2))
 
     def test_kernels(self):
-        """Only for checkers is there a second one."""
-        for operator, kernels in (("compare", ["6.1"]), ("lock", ["6.1", "debug"])):
+        """One that fails on request, and for checkers their own; what is slow is the last to be tried."""
+        for operator, kernels in (("compare", ["6.1", "gcov"]), ("lock", ["debug", "6.1"])):
             change = operators.Mutation("net/x/a.c", operator, ((6, "old", "new"),))
-            self.assertEqual([kernel for kernel, _ in choose.stages(change)], kernels)
+            self.assertEqual(list(choose.stages(change)), kernels)
+            self.assertEqual(choose.is_slow(change), operator == "lock")
 
     def test_programs_that_run_it(self):
         """The quickest first, those of the devices that most have, none that cannot be used."""
@@ -118,8 +119,61 @@ class Choice(unittest.TestCase):
             {"name": "x_fail_y", "lane": "", "seconds": 1, "files": {"net/x/a.c": [6]}},
             {"name": "long", "lane": "", "seconds": 100, "files": {"net/x/a.c": [6]}}]""", encoding="utf-8")
         change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
-        self.assertEqual(choose.Programs(path).that_run(change, 95), ("", ["quick", "slow"]))
-        self.assertEqual(choose.Programs(path).that_run(change, 10), ("", ["quick"]))
+        programs = choose.Programs(path)
+        self.assertEqual(programs.that_run(change, "6.1", 95), ("", ["quick", "slow"]))
+        self.assertEqual(programs.that_run(change, "6.1", 10), ("", ["quick"]))
+        self.assertEqual(programs.that_run(change, "gcov", 95), ("", ["x_fail_y"]))
+        check = operators.Mutation("net/x/a.c", "check", ((6, "old", "new"),))
+        self.assertEqual(programs.that_run(check, "6.1", 95), ("", ["other", "quick"]))
+        near = operators.Mutation("net/x/a.c", "call", ((9, "old", "new"),))
+        self.assertEqual(programs.that_run(near, "6.1", 10), ("", ["other", "quick"]))
+
+
+class Judgement(unittest.TestCase):
+    """What tests say counts only if they say something else without the change."""
+
+    class _Tree:
+        def __init__(self, *answers):
+            self.answers = list(answers)
+
+        def selftests(self, _kernel, _lane, _names):
+            """Return the next answer."""
+            return self.answers.pop(0)
+
+    class _Baseline:
+        def __init__(self, failed):
+            self.failed = failed
+
+        def fails(self, _kernel, _lane, names):
+            """Return those of NAMES that fail by themselves."""
+            return self.failed and self.failed & {*names, "node"}
+
+    def _passes(self, failed_before, *answers):
+        return attempt.node_passes(self._Tree(*answers), self._Baseline(failed_before), "6.1", "", ["a", "b"])
+
+    def test_a_program_that_fails(self):
+        """Notices, unless it does so without the change."""
+        self.assertIs(self._passes(set(), {"a"}), False)
+        self.assertIs(self._passes({"a"}, {"a"}, set()), True)
+        self.assertIs(self._passes({"a"}, {"a"}, {"b"}), False)
+        self.assertIsNone(self._passes({"a", "b"}, {"a", "b"}))
+
+    def test_a_node_that_fails(self):
+        """Notices, if it does not do so with the same programs."""
+        self.assertIs(self._passes(set(), {"node"}), False)
+        self.assertIsNone(self._passes({"node"}, {"node"}))
+
+    def test_nothing_is_known(self):
+        """Without an answer, or without one to compare with."""
+        self.assertIsNone(self._passes(set(), None))
+        self.assertIsNone(self._passes(None, {"a"}))
+
+    def test_verdicts(self):
+        """The first that notices is enough; what cannot be said is not survived."""
+        for answers, expected in (((), "not run"), ((True, False), "caught"), ((None, True), "survived"),
+                                  ((None,), "undecided")):
+            attempts = [(lambda answer=answer: answer, ["p"]) for answer in answers]
+            self.assertEqual(attempt.verdict(attempts, []), expected)
 
 
 class Verdicts(unittest.TestCase):
@@ -140,7 +194,7 @@ class Verdicts(unittest.TestCase):
         text = "\n".join(verdicts.summary(self.results, {"3": "why", "gone": "why"}, {"2", "3"}))
         self.assertIn("2 caught, 1 survived (66.7 % caught), 1 change nothing", text)
         self.assertIn("survived 2  [p]", text)
-        self.assertIn("no such change any more: gone", text)
+        self.assertIn("names 0 changes: gone", text)
         self.assertNotIn("survived 3", text)
 
 

@@ -131,7 +131,7 @@ class Baseline:
             return self._failed[key]
 
 
-def _node_passes(tree, baseline, kernel, lane, names):
+def node_passes(tree, baseline, kernel, lane, names):
     """Return whether all pass of these programs that do so without the change; None if nobody can say."""
     while names:
         failed = tree.selftests(kernel, lane, names)
@@ -157,11 +157,12 @@ def _attempts(tree, mutation, programs, baseline, seconds):
     for kernel in choose.stages(mutation) if programs else ():
         lane, names = programs.that_run(mutation, kernel, seconds / _SLOWER[kernel])
         if names:
-            found.append((functools.partial(_node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))
+            found.append((functools.partial(node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))
     return found
 
 
-def _verdict(attempts, tried):
+def verdict(attempts, tried):
+    """Return what came of (function that says whether it passes, its tests), one after the other."""
     decided = False
     for passes, names in attempts:
         tried += names
@@ -182,7 +183,7 @@ def judge(tree, mutation, programs, baseline, seconds):
     attempts = _attempts(tree, mutation, programs, baseline, seconds)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")
-        return _verdict(attempts, tried), tried
+        return verdict(attempts, tried), tried
     except NotBuilt:
         return "not built", tried
     finally:
