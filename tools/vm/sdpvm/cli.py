@@ -20,7 +20,7 @@ layer that forgets all writes."""
 
 
 def _options(parser):
-    parser.add_argument("--kernel", default="6.1", help="6.1 (default), 6.12, debug, kcsan or gcov")
+    parser.add_argument("--kernel", default="6.1", help="6.1 (default), 6.12, debug, kcsan, gcov or uml")
     parser.add_argument("--nodes", type=int, choices=(1, 2), default=1)
     parser.add_argument("--smp", type=int, help="virtual CPUs per node (default 2)")
     parser.add_argument("--mem", type=int, help="memory per node in MB (default 2048, debug 3072)")
@@ -78,6 +78,10 @@ def _complete(options):
     options.topology = options.topology or ("self" if options.nodes == 1 else "pair")
     if options.topology == "pair" and options.nodes == 1:
         raise BedError("topology 'pair' needs --nodes 2")
+    if options.kernel == "uml":
+        options.smp = 1
+        if options.nodes == 2 or options.icount:
+            raise BedError("the kernel 'uml' is a process: it has neither a wire nor counts instructions")
     if options.icount and options.nodes == 2:
         raise BedError("--icount needs one node: two guests' clocks run freely against each other")
     for word in options.env:

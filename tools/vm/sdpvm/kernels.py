@@ -10,7 +10,7 @@ from . import BED, BedError
 
 
 # Those that are built here, each for another kind of mistake.
-DEBUG_KERNELS = ("debug", "kcsan", "gcov")
+DEBUG_KERNELS = ("debug", "kcsan", "gcov", "uml")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Kernel:
     modules: pathlib.Path  # becomes /lib/modules/<release> in the guest
     build: pathlib.Path  # KDIR of an external module
     debug: bool
+    process: bool = False  # of the host, and no machine's
 
 
 def find(name):
@@ -65,12 +66,14 @@ def _stock_kernel(series):
 def _debug_kernel(name):
     build = _run_for_path([BED / "build-debug-kernel", name])
     release = (build / "include/config/kernel.release").read_text(encoding="ascii").strip()
+    process = name == "uml"
     return Kernel(
         release=release,
-        image=build / "arch/x86/boot/bzImage",
+        image=build / ("vmlinux" if process else "arch/x86/boot/bzImage"),
         modules=build / "root/lib/modules" / release,
         build=build,
-        debug=True,
+        debug=not process,
+        process=process,
     )
 
 

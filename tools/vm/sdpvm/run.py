@@ -11,6 +11,7 @@ import time
 
 from . import BED, BUILD, EXIT_BED, EXIT_SPLAT, EXIT_TIMEOUT, BedError, kernels, module, splat
 from .node import Node
+from .uml import ProcessNode
 
 # Time to boot does not count as the command's: it depends on the host's load.
 _BOOT_SECONDS = 300
@@ -55,7 +56,8 @@ class Run:
         (self.dir / "ctl").mkdir()
         self.options.out.mkdir(parents=True, exist_ok=True)
         roles = "ab"[:self.options.nodes]
-        self.nodes = [Node(role, self.kernel, self.options, self.dir) for role in roles]
+        kind = ProcessNode if self.kernel.process else Node
+        self.nodes = [kind(role, self.kernel, self.options, self.dir) for role in roles]
         self.selector = selectors.DefaultSelector()
         self.partial = {role: b"" for role in roles}
         self.timed_out = False

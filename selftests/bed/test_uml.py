@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A node that is a process of the host."""
+
+import contextlib
+import io
+import sys
+import unittest
+import unittest.mock
+
+from sdpvm import EXIT_BED, cli
+
+
+class Process(unittest.TestCase):
+    """What such a node cannot be asked for."""
+
+    def _refused(self, *words):
+        said = io.StringIO()
+        with unittest.mock.patch.object(sys, "argv", ["vm", "run", "--kernel", "uml", *words, "--", "true"]), \
+                contextlib.redirect_stderr(said):
+            self.assertEqual(cli.main(), EXIT_BED)
+        return said.getvalue()
+
+    def test_two(self):
+        """There is no wire between them."""
+        self.assertIn("neither a wire", self._refused("--nodes", "2"))
+
+    def test_instructions(self):
+        """They are the host's, which nobody counts."""
+        self.assertIn("counts instructions", self._refused("--icount"))
+
+
+if __name__ == "__main__":
+    unittest.main()
