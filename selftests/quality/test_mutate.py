@@ -102,11 +102,10 @@ class Choice(unittest.TestCase):
         self.assertNotEqual(first, choose.sample(self.root, 20, seed=2))
 
     def test_kernels(self):
-        """One that fails on request, and for checkers their own; what is slow is the last to be tried."""
-        for operator, kernels in (("compare", ["6.1", "gcov"]), ("lock", ["debug", "6.1"])):
-            change = operators.Mutation("net/x/a.c", operator, ((6, "old", "new"),))
-            self.assertEqual(list(choose.stages(change)), kernels)
-            self.assertEqual(choose.is_slow(change), operator == "lock")
+        """The quick one alone, and all for what it has not noticed."""
+        self.assertEqual(choose.stages(False), ("uml",))
+        self.assertEqual(choose.stages(True)[0], "uml")
+        self.assertIn("debug", choose.stages(True))
 
     def test_programs_that_run_it(self):
         """The quickest first, those of the devices that most have, none that cannot be used."""
@@ -123,6 +122,7 @@ class Choice(unittest.TestCase):
         self.assertEqual(programs.that_run(change, "6.1", 95), ("", ["quick", "slow"]))
         self.assertEqual(programs.that_run(change, "6.1", 10), ("", ["quick"]))
         self.assertEqual(programs.that_run(change, "gcov", 95), ("", ["x_fail_y"]))
+        self.assertEqual(programs.that_run(change, "uml", 10), ("", ["x_fail_y", "quick"]))
         check = operators.Mutation("net/x/a.c", "check", ((6, "old", "new"),))
         self.assertEqual(programs.that_run(check, "6.1", 95), ("", ["other", "quick"]))
         near = operators.Mutation("net/x/a.c", "call", ((9, "old", "new"),))
@@ -145,28 +145,29 @@ class Judgement(unittest.TestCase):
             self.failed = failed
 
         def fails(self, _kernel, _lane, names):
-            """Return those of NAMES that fail by themselves."""
-            return self.failed and self.failed & {*names, "node"}
+            """Return what fails by itself in NAMES."""
+            return self.failed and {(p, c) for p, c in self.failed if p in (*names, "node")}
 
     def _passes(self, failed_before, *answers):
         return attempt.node_passes(self._Tree(*answers), self._Baseline(failed_before), "6.1", "", ["a", "b"])
 
     def test_a_program_that_fails(self):
         """Notices, unless it does so without the change."""
-        self.assertIs(self._passes(set(), {"a"}), False)
-        self.assertIs(self._passes({"a"}, {"a"}, set()), True)
-        self.assertIs(self._passes({"a"}, {"a"}, {"b"}), False)
-        self.assertIsNone(self._passes({"a", "b"}, {"a", "b"}))
+        one, two, other = ("a", "one"), ("a", "two"), ("b", "one")
+        self.assertIs(self._passes(set(), {one}), False)
+        self.assertIs(self._passes({one}, {one}, set()), True)
+        self.assertIs(self._passes({one}, {one, two}), False)
+        self.assertIs(self._passes({one}, {one}, {other}), False)
 
     def test_a_node_that_fails(self):
         """Notices, if it does not do so with the same programs."""
-        self.assertIs(self._passes(set(), {"node"}), False)
-        self.assertIsNone(self._passes({"node"}, {"node"}))
+        self.assertIs(self._passes(set(), {("node", "")}), False)
+        self.assertIsNone(self._passes({("node", "")}, {("node", "")}))
 
     def test_nothing_is_known(self):
         """Without an answer, or without one to compare with."""
         self.assertIsNone(self._passes(set(), None))
-        self.assertIsNone(self._passes(None, {"a"}))
+        self.assertIsNone(self._passes(None, {("a", "one")}))
 
     def test_verdicts(self):
         """The first that notices is enough; what cannot be said is not survived."""

@@ -14,9 +14,9 @@ from . import choose
 # Warnings of what is unused now are no news.
 _ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
-_DEADLINE = {"6.1": "30", "gcov": "200", "debug": "90"}
+_DEADLINE = {"uml": "30", "6.1": "30", "gcov": "200", "debug": "90"}
 # The debug kernel takes so much longer for the same.
-_SLOWER = {"6.1": 1, "gcov": 1, "debug": 3}
+_SLOWER = {"uml": 1, "6.1": 1, "gcov": 1, "debug": 3}
 # What is said of a node that does not load, crashes, or has something left.
 _NODE = "node"
 _BUILD_SECONDS, _TEST_SECONDS, _UNIT_SECONDS = 600, 600, 200
@@ -86,7 +86,7 @@ class Tree:
                    for test in sorted(tests, key=_how_long))
 
     def selftests(self, kernel, lane, names):
-        """Return which of these programs fail in a node, or _NODE; None if that cannot be said."""
+        """Return (program, case) of all that fail in a node, or _NODE; None if that cannot be said."""
         if not self.run("tools/build-module", kernel):
             raise NotBuilt
         (self.path / "last.log").write_bytes(b"")
@@ -97,15 +97,19 @@ class Tree:
         return _failed(results, names) or None
 
 
-def _failed(results, names):
-    """Which tests say so, and not only the time that it took."""
-    def is_named(path):
-        status = path.with_suffix(".status")
-        return re.search("^(not ok|Bail out)", path.read_text(errors="replace"), re.MULTILINE) or \
-            status.exists() and status.read_text().strip() not in ("0", "4")
+def _cases(path):
+    """Yield what failed in a program, by the file that it has written; "" is its end."""
+    text, status = path.read_text(errors="replace"), path.with_suffix(".status")
+    yield from re.findall(r"^not ok \d+ (?:- )?(\S+)", text, re.MULTILINE)
+    if re.search("^Bail out", text, re.MULTILINE) or \
+            status.exists() and status.read_text().strip() not in ("0", "1", "4"):
+        yield ""
 
-    failed = {path.stem for path in results.glob("*.ktap") if is_named(path)}
-    return {name if name in names else _NODE for name in failed}
+
+def _failed(results, names):
+    """Return (program, case) of all that says that it has failed, and not only by the time it took."""
+    return {(path.stem if path.stem in names else _NODE, case)
+            for path in results.glob("*.ktap") for case in _cases(path)}
 
 
 class Baseline:
@@ -114,16 +118,16 @@ class Baseline:
     def __init__(self, root, path):
         self._tree, self._failed, self._lock = Tree(root, path), {}, threading.Lock()
 
-    def unit(self, file):
-        """End the program if the unit tests fail by themselves."""
+    def unit(self, tree, file):
+        """End the program if the unit tests fail by themselves, in TREE, where nothing is changed yet."""
         family = file.split("/")[1]
         with self._lock:
-            if family not in self._failed and not self._tree.unit_tests(file):
-                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {self._tree.path}")
+            if family not in self._failed and not tree.unit_tests(file):
+                raise RuntimeError(f"the unit tests of net/{family} fail without a change: see {tree.path}")
             self._failed[family] = set()
 
     def fails(self, kernel, lane, names):
-        """Return which of these programs fail, as Tree.selftests()."""
+        """Return what fails of these programs, as Tree.selftests()."""
         with self._lock:
             key = (kernel, lane, *names)
             if key not in self._failed:
@@ -132,30 +136,32 @@ class Baseline:
 
 
 def node_passes(tree, baseline, kernel, lane, names):
-    """Return whether all pass of these programs that do so without the change; None if nobody can say."""
+    """Return whether nothing fails that does not do so without the change; None if nobody can say."""
     while names:
         failed = tree.selftests(kernel, lane, names)
         if not failed:
             return None if failed is None else True
+        programs = {program for program, _ in failed}
         # Of a node nobody knows which program it was.
-        asked = names if _NODE in failed else sorted(failed)
+        asked = names if _NODE in programs else sorted(programs)
         before = baseline.fails(kernel, lane, asked)
-        if before is None or before and _NODE in failed:
+        if before is None or before and _NODE in programs:
             return None
         if failed - before:
             return False
-        names = [name for name in names if name not in failed]
-    return None
+        # The first that fails is the last that was run.
+        names = [name for name in names if name not in programs]
+    return True
 
 
-def _attempts(tree, mutation, programs, baseline, seconds):
+def _attempts(tree, mutation, programs, baseline, options):
     """Return what could notice: (function that says whether it passes, or None; what it runs)."""
     found = []
     if choose.is_pure(mutation.file):
-        baseline.unit(mutation.file)
+        baseline.unit(tree, mutation.file)
         found.append((functools.partial(tree.unit_tests, mutation.file), ["unit"]))
-    for kernel in choose.stages(mutation) if programs else ():
-        lane, names = programs.that_run(mutation, kernel, seconds / _SLOWER[kernel])
+    for kernel in choose.stages(options.again) if programs else ():
+        lane, names = programs.that_run(mutation, kernel, options.seconds / _SLOWER[kernel])
         if names:
             found.append((functools.partial(node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))
     return found
@@ -173,14 +179,14 @@ def verdict(attempts, tried):
     return "survived" if decided else "undecided" if tried else "not run"
 
 
-def judge(tree, mutation, programs, baseline, seconds):
+def judge(tree, mutation, programs, baseline, options):
     """Return (verdict, what was run): caught, survived, not run, not built, or undecided.
 
-    SECONDS is how long the tests of one kernel may take."""
+    OPTIONS says how many seconds the tests of one kernel may take, and which kernels are tried."""
     path = tree.path / mutation.file
     before = path.read_text(encoding="utf-8")
     tried = []
-    attempts = _attempts(tree, mutation, programs, baseline, seconds)
+    attempts = _attempts(tree, mutation, programs, baseline, options)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")
         return verdict(attempts, tried), tried

@@ -10,11 +10,9 @@ from . import operators
 
 _PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
                    r"|^net/iwarp/wire/")
-# Kernels whose tests could notice, the likeliest first.  On the one named gcov those run that
-# need faults, and no others.  Mostly only checkers notice that something is not locked, and
-# often that it is never released; they are slow.
-_STAGES = ("6.1", "gcov")
-_STAGES_FOR = {"lock": ("debug", "6.1"), "barrier": ("debug", "6.1"), "release": ("6.1", "gcov", "debug")}
+# Kernels whose tests could notice.  The first is a process of the host, and by far the
+# quickest, with most checkers; it has one processor, and no huge pages.  The last is slow.
+_QUICK, _ALL = ("uml",), ("uml", "6.1", "gcov", "debug")
 _NEEDS_FAULTS = re.compile(r"_fail_")
 # Needs more than one node, or much longer.
 _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks)")
@@ -25,14 +23,9 @@ def is_pure(file):
     return bool(_PURE.match(file))
 
 
-def stages(mutation):
-    """Return the kernels whose tests could notice, the likeliest first."""
-    return _STAGES_FOR.get(mutation.operator, _STAGES)
-
-
-def is_slow(mutation):
-    """Whether a slow kernel is the first that could notice."""
-    return stages(mutation)[0] == "debug"
+def stages(again):
+    """Return the kernels whose tests could notice, the quickest first; AGAIN, all of them."""
+    return _ALL if again else _QUICK
 
 
 def _all(root):
@@ -95,7 +88,9 @@ def _places(mutation):
 
 
 def _is_for(kernel, name):
-    return not _UNSUITABLE.search(name) and bool(_NEEDS_FAULTS.search(name)) == (kernel == "gcov")
+    """Stock kernels have no faults on request; the one named gcov runs these alone."""
+    faults = bool(_NEEDS_FAULTS.search(name))
+    return not _UNSUITABLE.search(name) and (kernel == "uml" or faults == (kernel == "gcov"))
 
 
 def _within(found, most):
