@@ -28,6 +28,14 @@ class Process(unittest.TestCase):
         """They are the host's, which nobody counts."""
         self.assertIn("counts instructions", self._refused("--icount"))
 
+    def test_what_is_built_for_machines(self):
+        """There is no siw for it."""
+        self.assertIn("nor siw", self._refused("--rdma", "siw"))
+
+    def test_a_name_that_ends_early(self):
+        """The host's directory would be another one."""
+        self.assertIn("blank or a comma", self._refused("--out", "/tmp/a b"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -158,6 +158,17 @@ class Judgement(unittest.TestCase):
         self.assertIs(self._passes({one}, {one}, set()), True)
         self.assertIs(self._passes({one}, {one, two}), False)
         self.assertIs(self._passes({one}, {one}, {other}), False)
+        self.assertIsNone(self._passes({("a", "")}, {("a", "")}))
+
+    def test_what_a_program_has_written(self):
+        """Its cases, or that it did not come to them."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.ktap")
+            for text, status, expected in (("ok 1 one\nnot ok 2 two # why\n", "1", ["two"]), ("", "1", [""]),
+                                           ("ok 1 one\n", "124", [""]), ("ok 1 one\n", "0", []), ("", "4", [])):
+                path.write_text(text, encoding="ascii")
+                path.with_suffix(".status").write_text(status + "\n", encoding="ascii")
+                self.assertEqual(attempt.failed_cases(path), expected)
 
     def test_a_node_that_fails(self):
         """Notices, if it does not do so with the same programs."""

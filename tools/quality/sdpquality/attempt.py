@@ -97,19 +97,18 @@ class Tree:
         return _failed(results, names) or None
 
 
-def _cases(path):
-    """Yield what failed in a program, by the file that it has written; "" is its end."""
-    text, status = path.read_text(errors="replace"), path.with_suffix(".status")
-    yield from re.findall(r"^not ok \d+ (?:- )?(\S+)", text, re.MULTILINE)
-    if re.search("^Bail out", text, re.MULTILINE) or \
-            status.exists() and status.read_text().strip() not in ("0", "1", "4"):
-        yield ""
+def failed_cases(path):
+    """Return what failed in a program, by the file that it has written; [""] if it did not get that far."""
+    status = path.with_suffix(".status")
+    found = re.findall(r"^not ok \d+ (?:- )?(\S+)", path.read_text(errors="replace"), re.MULTILINE)
+    ended = not status.exists() or status.read_text().strip() in ("0", "4")
+    return found if found or ended else [""]
 
 
 def _failed(results, names):
     """Return (program, case) of all that says that it has failed, and not only by the time it took."""
     return {(path.stem if path.stem in names else _NODE, case)
-            for path in results.glob("*.ktap") for case in _cases(path)}
+            for path in results.glob("*.ktap") for case in failed_cases(path)}
 
 
 class Baseline:
@@ -149,6 +148,9 @@ def node_passes(tree, baseline, kernel, lane, names):
             return None
         if failed - before:
             return False
+        # What ends before it has said anything may have more to say with the change.
+        if any(not case for _, case in failed):
+            return None
         # The first that fails is the last that was run.
         names = [name for name in names if name not in programs]
     return True

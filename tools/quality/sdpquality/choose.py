@@ -11,7 +11,7 @@ from . import operators
 _PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
                    r"|^net/iwarp/wire/")
 # Kernels whose tests could notice.  The first is a process of the host, and by far the
-# quickest, with most checkers; it has one processor, and no huge pages.  The last is slow.
+# quickest, with the checkers of locks and leaks; it has one processor, and no huge pages.  The last is slow.
 _QUICK, _ALL = ("uml",), ("uml", "6.1", "gcov", "debug")
 _NEEDS_FAULTS = re.compile(r"_fail_")
 # Needs more than one node, or much longer.

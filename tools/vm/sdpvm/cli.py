@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 
-from . import EXIT_BED, BedError, kernels
+from . import BUILD, EXIT_BED, BedError, kernels
 
 _EPILOG = """\
 exit status: the command's own (with two nodes the first that is not 0);
@@ -79,9 +79,7 @@ def _complete(options):
     if options.topology == "pair" and options.nodes == 1:
         raise BedError("topology 'pair' needs --nodes 2")
     if options.kernel == "uml":
-        options.smp = 1
-        if options.nodes == 2 or options.icount:
-            raise BedError("the kernel 'uml' is a process: it has neither a wire nor counts instructions")
+        _complete_process(options)
     if options.icount and options.nodes == 2:
         raise BedError("--icount needs one node: two guests' clocks run freely against each other")
     for word in options.env:
@@ -90,6 +88,16 @@ def _complete(options):
     options.commands = _commands(options)
     options.log_name = options.log_name or f"{options.verb}-{os.getpid()}"
     options.out = options.out and options.out.resolve()
+
+
+def _complete_process(options):
+    options.smp = 1
+    if options.nodes == 2 or options.icount:
+        raise BedError("the kernel 'uml' is a process: it has neither a wire nor counts instructions")
+    if options.shell or options.nullcrc or options.rdma == "siw":
+        raise BedError("the kernel 'uml' has neither a shell, nor free checksums, nor siw")
+    if any(mark in str(path) for mark in " ," for path in (BUILD, options.out)):
+        raise BedError("the kernel 'uml' cannot share a directory with a blank or a comma in its name")
 
 
 def _terminate(_signal, _frame):

@@ -5,7 +5,8 @@ from . import BED
 from .node import Node
 
 _WORDS = ("console=tty0", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "quiet", "panic=-1", "log_buf_len=4M",
-          "sysrq_always_enabled=1", "net.ifnames=0", "kmemleak=on", "initcall_blacklist=siw_init_module")
+          "sysrq_always_enabled=1", "net.ifnames=0", "kmemleak=on", "page_poison=1", "noreboot",
+          "initcall_blacklist=siw_init_module")
 
 
 class ProcessNode(Node):
@@ -23,6 +24,6 @@ class ProcessNode(Node):
     def _command(self, wire):
         serial, _, output = (end.fileno() for end in self._guest_ends)
         return ["setpriv", "--pdeathsig", "KILL", str(self.kernel.image), f"mem={self.options.mem}M", *_WORDS,
-                f"init={BED}/guest/init-uml", f"con0=fd:{serial}", f"con1=fd:{output}",
+                f"uml_dir={self.dir}/", f"init={BED}/guest/init-uml", f"con0=fd:{serial}", f"con1=fd:{output}",
                 f"sdpvm.bed={BED}", f"sdpvm.role={self.role}", f"sdpvm.ctl={self.dir / 'ctl'}",
                 f"sdpvm.out={self.options.out}", *self.options.append]
