@@ -471,6 +471,7 @@ static void run_file(void)
 	/* What is sent next is in the last bytes' message or behind it. */
 	send_pattern(p.client, SEED_DOWN, 0, 5 * PAGE, 5 * PAGE);
 	recv_pattern(p.server, SEED_DOWN, 0, 5 * PAGE, PAGE);
+	write_integrated(p);
 	close(file);
 	close_pair(p);
 }
