@@ -152,7 +152,15 @@ class Node:
 
     def command_monitor(self, line):
         """Give QEMU's monitor one command; its answer is not waited for."""
-        self.monitor.send(line.encode() + b"\n")
+        self._tell(self.monitor, line.encode() + b"\n")
+
+    @staticmethod
+    def _tell(line, data):
+        try:
+            line.send(data)
+        except OSError:
+            # The node has ended since it was last looked at, or does not listen.
+            pass
 
     def serve_suspend(self):
         """Stop the processors for as long as the other node has asked for."""
@@ -191,4 +199,4 @@ class Node:
         self.command_monitor("chardev-send-break serial")
         # The break and the key must not arrive in one go.
         time.sleep(0.2)
-        self.serial.send(key.encode())
+        self._tell(self.serial, key.encode())
