@@ -137,17 +137,6 @@ static void both_refuse_nonblocking(void)
 	exchange(fd, accept_one(listener), 100000);
 }
 
-static struct addr silent_neighbour(void)
-{
-	struct addr a = client_addr(7777);
-
-	if (a.sa.sa_family == AF_INET6)
-		a.in6.sin6_addr.s6_addr[15] = 0x99;
-	else
-		((unsigned char *)&a.in4.sin_addr)[3] = 99;
-	return a;
-}
-
 static void unreachable_is_tcps_error(void)
 {
 	struct addr a = silent_neighbour();

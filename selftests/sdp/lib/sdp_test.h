@@ -190,6 +190,8 @@ struct addr peer_addr(int fd);
 uint16_t addr_port(const struct addr *a);
 uint16_t local_port(int fd);
 bool addr_is_loopback(void);
+/* On the wire, but nobody answers for it; skips the case where everybody does. */
+struct addr silent_neighbour(void);
 
 /* What to give socket() for sockets of the kind under test. */
 int test_family(bool ipv6);

@@ -238,19 +238,6 @@ static void unreachable_then_connected(void)
 	check_connected(client, CHECK_OK(accept(listener, NULL, NULL)));
 }
 
-static struct addr silent_neighbour(void)
-{
-	struct addr a = client_addr(7777);
-
-	if (addr_is_loopback())
-		sdp_skip("every address of the loopback network answers");
-	if (a.sa.sa_family == AF_INET6)
-		a.in6.sin6_addr.s6_addr[15] = 0x99;
-	else
-		((unsigned char *)&a.in4.sin_addr)[3] = 99;
-	return a;
-}
-
 static void unreachable_host(void)
 {
 	struct addr a = silent_neighbour();
