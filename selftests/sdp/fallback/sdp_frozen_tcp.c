@@ -39,7 +39,7 @@ static void make_memory(unsigned int calls)
 	memory = mmap(NULL, 2 * calls * page, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(memory != MAP_FAILED);
-	CHECK_OK(madvise(memory, 2 * calls * page, MADV_NOHUGEPAGE));
+	without_huge_pages(memory, 2 * calls * page);
 	for (i = 0; i < calls; i++)
 		memory[2 * i * page] = 0;
 	uffd = watch_missing(memory, 2 * calls * page);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -137,6 +138,12 @@ size_t group_stat(const char *name)
 	FAIL("memory.stat has no %s", name);
 }
 
+void without_huge_pages(void *at, size_t len)
+{
+	/* A kernel that has none does not know the advice. */
+	CHECK(!madvise(at, len, MADV_NOHUGEPAGE) || errno == EINVAL);
+}
+
 int watch_missing(const void *start, size_t len)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -234,12 +241,16 @@ void skip_where_copied(void)
 		sdp_skip("this is copied over siw, and what could be siw");
 }
 
+/* Only where there may be several processors. */
+#define STAT_REFRESH	"/proc/sys/vm/stat_refresh"
+
 long pinned_pages(void)
 {
 	char none[16];
 
 	/* Each processor has counters of its own, until they are asked for. */
-	file_read("/proc/sys/vm/stat_refresh", none, sizeof(none));
+	if (!access(STAT_REFRESH, F_OK))
+		file_read(STAT_REFRESH, none, sizeof(none));
 	return vmstat_of("nr_foll_pin_acquired") -
 	       vmstat_of("nr_foll_pin_released");
 }

@@ -53,6 +53,8 @@ bool group_write(const char *file, const char *text);
 /* Bytes that the group is charged, a line of its memory.stat. */
 size_t group_stat(const char *name);
 
+/* The pages of this range are to stay small. */
+void without_huge_pages(void *at, size_t len);
 /*
  * Pages of this range that nobody has touched are missing until userfaultfd, which
  * this returns, provides them.

@@ -71,7 +71,7 @@ static void make_memory(struct owners *all)
 	all->memory = mmap(NULL, len, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(all->memory != MAP_FAILED);
-	CHECK_OK(madvise(all->memory, len, MADV_NOHUGEPAGE));
+	without_huge_pages(all->memory, len);
 	for (i = 0; i < all->count; i++) {
 		all->list[i].memory = all->memory + i * owner_len();
 		pattern_fill(all->list[i].memory, owner_half(), i, 0);

@@ -43,7 +43,10 @@ unsigned char *advised(size_t len, int advice)
 	unsigned char *p = memory(len + HUGE, 0);
 
 	p += HUGE - (uintptr_t)p % HUGE;
-	CHECK_OK(madvise(p, len, advice));
+	if (advice == MADV_NOHUGEPAGE)
+		without_huge_pages(p, len);
+	else
+		CHECK_OK(madvise(p, len, advice));
 	return p;
 }
 
