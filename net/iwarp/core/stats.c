@@ -39,10 +39,10 @@ struct rdma_hw_stats *iwp_alloc_hw_port_stats(struct ib_device *ibdev,
  * iwp_get_hw_stats() - sum the counters of all CPUs
  * @ibdev: device
  * @stats: filled in
- * @port: the only port, or 0 for the device, which has no counters
+ * @port: ignored: there is one, and the device itself has no counters
  * @index: ignored: all counters are returned
  *
- * Return: number of counters, or -EINVAL.
+ * Return: number of counters.
  */
 int iwp_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		     u32 port, int index)
@@ -50,8 +50,6 @@ int iwp_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	const struct iwp_device *dev = iwp_device(ibdev);
 	int cpu, i;
 
-	if (port != IWP_PORT)
-		return -EINVAL;
 	memset(stats->value, 0, IWP_STAT_COUNT * sizeof(*stats->value));
 	for_each_possible_cpu(cpu) {
 		const struct iwp_stats *one = per_cpu_ptr(dev->stats, cpu);
