@@ -136,7 +136,7 @@ class Judgement(unittest.TestCase):
         def __init__(self, *answers):
             self.answers = list(answers)
 
-        def selftests(self, _kernel, _lane, _names):
+        def selftests(self, _kernel, _lane, _names, **_env):
             """Return the next answer."""
             return self.answers.pop(0)
 

@@ -359,6 +359,7 @@ void sdp_opts_from_env(void)
 	opts.scale = number("SDP_TEST_SCALE", env_or("SDP_TEST_SCALE", "1"), 1);
 	opts.deadline = number("SDP_TEST_DEADLINE",
 			       env_or("SDP_TEST_DEADLINE", "0"), 0);
+	opts.stop = !strcmp(env_or("SDP_STOP", ""), "case");
 }
 
 static void __noreturn usage(const char *program, int status)
@@ -376,7 +377,8 @@ static void __noreturn usage(const char *program, int status)
 	       "  --case PATTERN     only the cases whose names match\n"
 	       "  --list             name the cases and stop\n"
 	       "Environment: SDP_TEST_FAMILY, _SERVER, _CLIENT, _SERVER6, _CLIENT6,\n"
-	       "_SCALE, _DEADLINE; SDP_TEST_REQUIRE=1 fails where the program would skip.\n",
+	       "_SCALE, _DEADLINE; SDP_TEST_REQUIRE=1 fails where the program would skip;\n"
+	       "SDP_STOP=case: the first that fails is the last.\n",
 	       program, DEADLINE_S);
 	exit(status);
 }
@@ -527,7 +529,7 @@ int sdp_main(int argc, char **argv, const struct sdp_case *cases, size_t count)
 	ktap_plan(total);
 	for (i = 0; i < count; i++)
 		for (v = AS_TOLD; v < VARIANTS; v++)
-			if (runs(&cases[i], v))
+			if (runs(&cases[i], v) && !(opts.stop && counts.failed))
 				run_variant(&counts, &cases[i], v);
 	return ktap_finish(&counts);
 }

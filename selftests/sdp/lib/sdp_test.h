@@ -42,6 +42,7 @@ struct sdp_opts {
 	const char *client[2];	/* IPv4, IPv6 address the clients bind */
 	unsigned int scale;	/* deadlines times this, bytes divided by it */
 	unsigned int deadline;	/* seconds for one case, scaled already */
+	bool stop;		/* the first case that fails is the last */
 	unsigned int seed;	/* of everything random */
 	const char *only;	/* fnmatch pattern of the cases to run */
 };

@@ -12,7 +12,7 @@ import threading
 from . import choose
 
 # Warnings of what is unused now are no news.
-_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "1", "SDP_RUN_LIMIT": "400"}
+_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "case", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
 _DEADLINE = {"uml": "30", "6.1": "30", "gcov": "200", "debug": "90"}
 # The debug kernel takes so much longer for the same.
@@ -85,14 +85,16 @@ class Tree:
         return all(self.run(test, "--gtest_fail_fast", "--gtest_brief=1", seconds=_UNIT_SECONDS)
                    for test in sorted(tests, key=_how_long))
 
-    def selftests(self, kernel, lane, names):
-        """Return (program, case) of all that fail in a node, or _NODE; None if that cannot be said."""
+    def selftests(self, kernel, lane, names, **env):
+        """Return (program, case) of all that fail in a node, or _NODE; None if that cannot be said.
+
+        Unless ENV says otherwise the first that fails is the last."""
         if not self.run("tools/build-module", kernel):
             raise NotBuilt
         (self.path / "last.log").write_bytes(b"")
         results = self.path / "build/results/mutation"
         if self.run("selftests/run", kernel + lane, results, TESTS=f"@({'|'.join(names)})",
-                    SDP_TEST_DEADLINE=_DEADLINE[kernel], seconds=_TEST_SECONDS):
+                    SDP_TEST_DEADLINE=_DEADLINE[kernel], seconds=_TEST_SECONDS, **env):
             return set()
         return _failed(results, names) or None
 
@@ -130,7 +132,7 @@ class Baseline:
         with self._lock:
             key = (kernel, lane, *names)
             if key not in self._failed:
-                self._failed[key] = self._tree.selftests(kernel, lane, names)
+                self._failed[key] = self._tree.selftests(kernel, lane, names, SDP_STOP="program")
             return self._failed[key]
 
 
