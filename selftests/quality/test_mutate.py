@@ -103,9 +103,13 @@ class Choice(unittest.TestCase):
 
     def test_kernels(self):
         """The quick one alone, and all for what it has not noticed."""
-        self.assertEqual(choose.stages(False), ("uml",))
-        self.assertEqual(choose.stages(True)[0], "uml")
-        self.assertIn("debug", choose.stages(True))
+        change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
+        self.assertEqual(choose.stages(change, False), ("uml",))
+        self.assertEqual(choose.stages(change, True)[0], "uml")
+        self.assertIn("debug", choose.stages(change, True))
+        lock = operators.Mutation("net/x/a.c", "lock", ((6, "old", "new"),))
+        self.assertEqual(choose.stages(lock, False), ("uml",))
+        self.assertIn("kcsan", choose.stages(lock, True))
 
     def test_programs_that_run_it(self):
         """The quickest first, those of the devices that most have, none that cannot be used."""
@@ -116,17 +120,21 @@ class Choice(unittest.TestCase):
             {"name": "iwarp", "lane": "-iwarp", "seconds": 1, "files": {"net/x/a.c": [6]}},
             {"name": "other", "lane": "", "seconds": 1, "files": {"net/x/a.c": [7]}},
             {"name": "x_fail_y", "lane": "", "seconds": 1, "files": {"net/x/a.c": [6]}},
+            {"name": "leaks-1", "lane": "", "seconds": 0, "files": {"net/x/a.c": [20]}},
+            {"name": "leaks-2.a", "lane": "", "seconds": 0, "files": {"net/x/a.c": [20]}},
             {"name": "long", "lane": "", "seconds": 100, "files": {"net/x/a.c": [6]}}]""", encoding="utf-8")
         change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
         programs = choose.Programs(path)
         self.assertEqual(programs.that_run(change, "6.1", 95), ("", ["quick", "slow"]))
         self.assertEqual(programs.that_run(change, "6.1", 10), ("", ["quick"]))
-        self.assertEqual(programs.that_run(change, "gcov", 95), ("", ["x_fail_y"]))
+        self.assertEqual(programs.that_run(change, "debug", 3), ("", ["x_fail_y", "quick"]))
         self.assertEqual(programs.that_run(change, "uml", 10), ("", ["x_fail_y", "quick"]))
         check = operators.Mutation("net/x/a.c", "check", ((6, "old", "new"),))
         self.assertEqual(programs.that_run(check, "6.1", 95), ("", ["other", "quick"]))
         near = operators.Mutation("net/x/a.c", "call", ((9, "old", "new"),))
         self.assertEqual(programs.that_run(near, "6.1", 10), ("", ["other", "quick"]))
+        unloading = operators.Mutation("net/x/a.c", "call", ((20, "old", "new"),))
+        self.assertEqual(programs.that_run(unloading, "6.1", 10), ("", ["sdp_api"]))
 
 
 class Judgement(unittest.TestCase):

@@ -14,9 +14,9 @@ from . import choose
 # Warnings of what is unused now are no news.
 _ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "case", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
-_DEADLINE = {"uml": "30", "6.1": "30", "gcov": "200", "debug": "90"}
-# The debug kernel takes so much longer for the same.
-_SLOWER = {"uml": 1, "6.1": 1, "gcov": 1, "debug": 3}
+_DEADLINE = {"uml": "30", "6.1": "30", "debug": "90", "kcsan": "90"}
+# How much longer a kernel takes than the one for coverage, where the time of programs was taken.
+_SLOWER = {"uml": 0.5, "6.1": 0.8, "debug": 3, "kcsan": 2}
 # What is said of a node that does not load, crashes, or has something left.
 _NODE = "node"
 _BUILD_SECONDS, _TEST_SECONDS, _UNIT_SECONDS = 600, 600, 200
@@ -164,7 +164,7 @@ def _attempts(tree, mutation, programs, baseline, options):
     if choose.is_pure(mutation.file):
         baseline.unit(tree, mutation.file)
         found.append((functools.partial(tree.unit_tests, mutation.file), ["unit"]))
-    for kernel in choose.stages(options.again) if programs else ():
+    for kernel in choose.stages(mutation, options.again) if programs else ():
         lane, names = programs.that_run(mutation, kernel, options.seconds / _SLOWER[kernel])
         if names:
             found.append((functools.partial(node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))

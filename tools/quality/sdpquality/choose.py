@@ -11,11 +11,12 @@ from . import operators
 _PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
                    r"|^net/iwarp/wire/")
 # Kernels whose tests could notice.  The first is a process of the host, and by far the
-# quickest, with the checkers of locks and leaks; it has one processor, and no huge pages.  The last is slow.
-_QUICK, _ALL = ("uml",), ("uml", "6.1", "gcov", "debug")
+# quickest, with the checkers of locks and leaks; it has one processor, and no huge pages.  The last
+# two are slow; that of data races alone sees what a lock or a barrier is for.
+_QUICK, _ALL, _RACES = ("uml",), ("uml", "6.1", "debug"), ("6.1", "kcsan")
 _NEEDS_FAULTS = re.compile(r"_fail_")
 # Needs more than one node, or much longer.
-_UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks)")
+_UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
 # In a process of the host these fail without a change, too: nothing guards pages there,
 # and there are no huge pages and no kprobes.
 _NOT_IN_A_PROCESS = re.compile(r"^sdp_(fault|fuzz|zasync|zblock|zchoice|zdirect|zmap|zreuse|zusers|trace|limits|memory$)"
@@ -28,9 +29,11 @@ def is_pure(file):
     return bool(_PURE.match(file))
 
 
-def stages(again):
+def stages(mutation, again):
     """Return the kernels whose tests could notice, the quickest first; AGAIN, all of them."""
-    return _ALL if again else _QUICK
+    if not again:
+        return _QUICK
+    return _RACES if mutation.operator in ("lock", "barrier") else _ALL
 
 
 def _all(root):
@@ -69,7 +72,7 @@ class Programs:
         self._programs = json.loads(path.read_text(encoding="utf-8"))
 
     def _running(self, file, numbers, kernel):
-        return [(p["seconds"], p["lane"], p["name"]) for p in self._programs
+        return [(p["seconds"], p["lane"], _name(p["name"])) for p in self._programs
                 if _is_for(kernel, p["lane"], p["name"]) and numbers & set(p["files"].get(file, []))]
 
     def that_run(self, mutation, kernel, seconds):
@@ -92,13 +95,18 @@ def _places(mutation):
     yield set(range(min(numbers) - 3, max(numbers) + 4))
 
 
+def _name(program):
+    """What runs when the modules are unloaded is run behind any program."""
+    return "sdp_api" if program == "leaks-1" else program
+
+
 def _is_for(kernel, lane, name):
-    """Stock kernels have no faults on request; the one named gcov runs these alone."""
+    """Stock kernels have no faults on request."""
     if _UNSUITABLE.search(name):
         return False
     if kernel == "uml":
         return not (_NOT_IN_A_PROCESS.search(name) or _NOT_IN_A_PROCESS.search(f"{lane}/{name}"))
-    return bool(_NEEDS_FAULTS.search(name)) == (kernel == "gcov")
+    return kernel == "debug" or not _NEEDS_FAULTS.search(name)
 
 
 def _within(found, most):
