@@ -20,29 +20,54 @@
 #define DDP_TAGGED	0x80
 #define TAGGED_LEN	14
 #define UNTAGGED_LEN	18
+#define RDMAP_WRITE	0x40
 #define RDMAP_SEND	0x43
 #define RDMAP_TERMINATE	0x47
 #define READ_LEN	28
 #define SEGMENT_MAX	4096
 #define BUFS		8
+/* Peer-to-peer setup (RFC 6581): depths of reads, with its flag and that of the first message. */
+#define MPA_ENHANCED	0x10
+#define PEER_TO_PEER	0x8001
+#define FIRST_IS_WRITE	0x8001
 
-/* The socket, and the numbers of what it has sent. */
+/* The socket, and the numbers of what it has sent; and one that has been listening. */
 static struct mpa_end end = { .fd = -1 };
+static int listener = -1;
+
+/* Its calls do not wait for ever. */
+static int new_tcp(struct addr at)
+{
+	int fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, IPPROTO_TCP));
+
+	set_timeout(fd, SO_RCVTIMEO, wait_limit_ms());
+	CHECK_OK(bind(fd, &at.sa, at.len));
+	return fd;
+}
+
+static void begin(int fd)
+{
+	if (end.fd >= 0)
+		CHECK_OK(close(end.fd));
+	end = (struct mpa_end){ .fd = fd };
+	set_int(fd, SOL_TCP, TCP_NODELAY, 1);
+}
 
 static void run_connects(struct script *s, const struct script_line *l)
 {
-	struct timeval limit = { .tv_sec = wait_limit_ms() / 1000 };
-	struct addr from = client_addr(0);
-	int one = 1;
-
-	if (end.fd >= 0)
-		CHECK_OK(close(end.fd));
-	end = (struct mpa_end){ 0 };
-	end.fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, IPPROTO_TCP));
-	CHECK_OK(setsockopt(end.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
-	CHECK_OK(setsockopt(end.fd, SOL_TCP, TCP_NODELAY, &one, sizeof(one)));
-	CHECK_OK(bind(end.fd, &from.sa, from.len));
+	begin(new_tcp(client_addr(0)));
 	CHECK_OK(connect(end.fd, &play.address.sa, play.address.len));
+	(void)s;
+	(void)l;
+}
+
+static void run_listens(struct script *s, const struct script_line *l)
+{
+	if (listener >= 0)
+		CHECK_OK(close(listener));
+	listener = new_tcp(server_addr(0));
+	CHECK_OK(listen(listener, 1));
+	play.address = local_addr(listener);
 	(void)s;
 	(void)l;
 }
@@ -81,20 +106,57 @@ static void run_request(struct script *s, const struct script_line *l)
 	put_bytes(s, l, frame, sizeof(frame));
 }
 
-static void run_reply(struct script *s, const struct script_line *l)
+/* The next frame, with this key; returns how much private data it has. */
+static size_t take_frame(struct script *s, const struct script_line *l, const char *key,
+			 unsigned char data[512])
 {
-	unsigned char frame[FRAME_LEN], rest[512];
+	unsigned char frame[FRAME_LEN];
 	size_t len;
 
 	mpa_get(&end, frame, sizeof(frame));
-	CHECK(!memcmp(frame, "MPA ID Rep Frame", 16));
+	CHECK(!memcmp(frame, key, 16));
 	len = get16(frame + 18);
-	CHECK(len <= sizeof(rest));
-	mpa_get(&end, rest, len);
+	CHECK(len <= 512);
+	mpa_get(&end, data, len);
 	CHECK_EQ(frame[16], script_field(s, l, "flags", frame[16]));
 	CHECK_EQ(frame[17], script_field(s, l, "rev", frame[17]));
+	return len;
+}
+
+static void run_reply(struct script *s, const struct script_line *l)
+{
+	unsigned char data[512];
+
+	take_frame(s, l, "MPA ID Rep Frame", data);
 	if (script_has(l, "reason"))
-		CHECK_EQ(get16(rest + 6), script_field(s, l, "reason", 0));
+		CHECK_EQ(get16(data + 6), script_field(s, l, "reason", 0));
+}
+
+/* Somebody connects. */
+static void run_asked(struct script *s, const struct script_line *l)
+{
+	unsigned char data[512];
+
+	begin(CHECK_OK(accept(listener, NULL, NULL)));
+	CHECK(take_frame(s, l, "MPA ID Req Frame", data) >= HELLO_LEN);
+}
+
+static void run_answer(struct script *s, const struct script_line *l)
+{
+	unsigned char frame[FRAME_LEN + 4 + HELLO_ACK_LEN] = "MPA ID Rep Frame";
+	unsigned char *data = frame + FRAME_LEN;
+
+	frame[0] = script_field(s, l, "first", frame[0]);
+	frame[16] = script_field(s, l, "flags", MPA_CRC | MPA_ENHANCED);
+	frame[17] = script_field(s, l, "rev", 2);
+	if (frame[16] & MPA_ENHANCED) {
+		put16(data, script_field(s, l, "ird", PEER_TO_PEER));
+		put16(data + 2, script_field(s, l, "ord", FIRST_IS_WRITE));
+		data += 4;
+	}
+	data += verbs_encode_ack(data, BUFS, FEAT_ALL);
+	put16(frame + 18, script_field(s, l, "len", data - frame - FRAME_LEN));
+	put_bytes(s, l, frame, data - frame);
 }
 
 /* ---- segments ---- */
@@ -208,6 +270,18 @@ static void run_data(struct script *s, const struct script_line *l)
 	CHECK_EQ(play.down, stop);
 }
 
+/* Who has connected sends first, and nothing: an empty RDMA Write. */
+static void run_first(struct script *s, const struct script_line *l)
+{
+	unsigned char fpdu[SEGMENT_MAX];
+
+	CHECK_EQ(take_segment(fpdu), TAGGED_LEN);
+	CHECK(fpdu[LENGTH_LEN] & DDP_TAGGED);
+	CHECK_EQ(fpdu[LENGTH_LEN + 1], RDMAP_WRITE);
+	(void)s;
+	(void)l;
+}
+
 /* What was sent before it may come before. */
 static void run_terminate(struct script *s, const struct script_line *l)
 {
@@ -257,10 +331,14 @@ static void run_shuts(struct script *s, const struct script_line *l)
 
 const struct statement tcp_statements[] = {
 	{ "tcp connects", 0, 0, NULL, run_connects },
+	{ "tcp listens", 0, 0, NULL, run_listens },
 	{ "tcp raw", 1, 1, "drip", run_raw },
 	{ "tcp request", 0, 0, "first flags rev len cut drip", run_request },
 	{ "tcp segment", 0, 0, SEGMENT_FIELDS, run_segment },
 	{ "expect reply", 0, 0, "flags rev reason", run_reply },
+	{ "expect request", 0, 0, "flags rev", run_asked },
+	{ "tcp reply", 0, 0, "first flags rev len ird ord cut drip", run_answer },
+	{ "expect first", 0, 0, NULL, run_first },
 	{ "expect data", 0, 0, "payload", run_data },
 	{ "expect terminate", 0, 0, "layer type code", run_terminate },
 	{ "tcp closed", 0, 0, NULL, run_closed },

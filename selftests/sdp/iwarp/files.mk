@@ -4,8 +4,8 @@
 
 # Both ends of an iWARP connection in one process.
 WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_integrated \
-	iwarp_integrated_rx iwarp_life iwarp_listen iwarp_local iwarp_memory iwarp_removed \
-	iwarp_res iwarp_srq iwarp_srq_rogue iwarp_tcp
+	iwarp_integrated_rx iwarp_life iwarp_limits iwarp_listen iwarp_local iwarp_memory \
+	iwarp_removed iwarp_res iwarp_srq iwarp_srq_rogue iwarp_tcp
 # And a shared receive queue at one of them.
 WITH_SHARE := iwarp_srq iwarp_srq_rogue
 # And what happens on the wire between them.

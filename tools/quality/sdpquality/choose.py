@@ -19,7 +19,7 @@ _NEEDS_FAULTS = re.compile(r"_fail_")
 _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
 # In a process of the host these fail without a change, too: nothing guards pages there,
 # and there are no huge pages and no kprobes.
-_NOT_IN_A_PROCESS = re.compile(r"^sdp_(fault|fuzz|zasync|zblock|zchoice|zdirect|zmap|zreuse|zusers|trace|limits|memory$)"
+_NOT_IN_A_PROCESS = re.compile(r"^sdp_(fail_load|fault|fuzz|zasync|zblock|zchoice|zdirect|zmap|zreuse|zusers|trace|limits|memory$)"
                                r"|^iwarp_(integrated|zcopy)"
                                r"|-iwarp/sdp_(attempt|fail_any|fallback|gates|immediate|info|rogue|scale|sink|uring|z)")
 
