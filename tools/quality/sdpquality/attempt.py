@@ -165,8 +165,8 @@ def _attempts(tree, mutation, programs, baseline, options):
         baseline.unit(tree, mutation.file)
         found.append((functools.partial(tree.unit_tests, mutation.file), ["unit"]))
     for kernel in choose.stages(mutation, options.again) if programs else ():
-        lane, names = programs.that_run(mutation, kernel, options.seconds / _SLOWER[kernel])
-        if names:
+        lanes = programs.that_run(mutation, kernel, options.seconds / _SLOWER[kernel])
+        for lane, names in lanes if options.again else lanes[:1]:
             found.append((functools.partial(node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))
     return found
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which changes are tried, and which test programs could notice each."""
 
+import collections
 import json
 import pathlib
 import random
@@ -76,9 +77,10 @@ class Programs:
                 if _is_for(kernel, p["lane"], p["name"]) and numbers & set(p["files"].get(file, []))]
 
     def that_run(self, mutation, kernel, seconds):
-        """Return (lane suffix, names) of programs that run the changed lines, the quickest first.
+        """Return [(lane suffix, names)] of programs that run the changed lines, the quickest first.
 
-        They take SECONDS at most, if there is a choice."""
+        The lane that most of them have is the first; those of each take SECONDS at most, if there
+        is a choice."""
         found = (self._running(mutation.file, lines, kernel) for lines in _places(mutation))
         return _within(sorted(next(filter(None, found), [])), seconds)
 
@@ -110,14 +112,15 @@ def _is_for(kernel, lane, name):
 
 
 def _within(found, most):
-    if not found:
-        return "", []
-    # One boot for all: the devices that most of them have.
-    lanes = [lane for _, lane, _ in found]
-    lane = max(set(lanes), key=lanes.count)
+    lanes = collections.Counter(lane for _, lane, _ in found)
+    return [(lane, _quickest([(took, name) for took, where, name in found if where == lane], most))
+            for lane, _ in lanes.most_common()]
+
+
+def _quickest(found, most):
     names, sum_of = [], 0
-    for took, where, name in found:
-        if where == lane and (not names or sum_of + took <= most):
+    for took, name in found:
+        if not names or sum_of + took <= most:
             names.append(name)
             sum_of += took
-    return lane, names
+    return names
