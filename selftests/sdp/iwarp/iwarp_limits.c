@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a device says that it can do at most is what a queue pair may have, and no more
- * of any of it. Needs root, and our own iWARP devices.
+ * of any of it; and calls that leave no room for what it answers, as the library's never
+ * do. Needs root, and our own iWARP devices.
  */
+#define _GNU_SOURCE
+#include <rdma/ib_user_verbs.h>
+#include <rdma/siw-abi.h>
+#include <unistd.h>
+
 #include "iwarp_end.h"
 
 static struct ibv_qp *new_qp(const struct iwarp_end *e, struct ibv_qp_cap cap)
@@ -64,8 +70,90 @@ static void of_a_queue_pair(void)
 	iwarp_pair_close(&p);
 }
 
+/* ---- calls without room for what the provider says ---- */
+
+#define WORDS(type)	(sizeof(type) / sizeof(uint32_t))
+
+static void no_room_for_a_queue(const struct iwarp_end *e)
+{
+	struct ib_uverbs_create_cq_resp answer;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_cq cmd;
+	} call = {
+		.hdr = { IB_USER_VERBS_CMD_CREATE_CQ, WORDS(call), WORDS(answer) },
+		.cmd = { .response = (uintptr_t)&answer, .cqe = 1, .comp_channel = -1 },
+	};
+
+	CHECK_ERR(write(e->id->verbs->cmd_fd, &call, sizeof(call)), EINVAL);
+}
+
+static void no_room_for_a_queue_pair(const struct iwarp_end *e)
+{
+	struct ib_uverbs_create_qp_resp answer;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_qp cmd;
+	} call = {
+		.hdr = { IB_USER_VERBS_CMD_CREATE_QP, WORDS(call), WORDS(answer) },
+		.cmd = {
+			.response = (uintptr_t)&answer,
+			.pd_handle = e->pd->handle,
+			.send_cq_handle = e->scq->handle,
+			.recv_cq_handle = e->rcq->handle,
+			.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+			.qp_type = IBV_QPT_RC,
+		},
+	};
+
+	CHECK_ERR(write(e->id->verbs->cmd_fd, &call, sizeof(call)), EINVAL);
+}
+
+/* The call has so many bytes: with what our provider wants to know, or without. */
+static void no_room_for_a_region(const struct iwarp_end *e, size_t told)
+{
+	struct ib_uverbs_reg_mr_resp answer;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_reg_mr cmd;
+		struct siw_ureq_reg_mr ours;
+	} call = {
+		.cmd = {
+			.response = (uintptr_t)&answer,
+			.start = (uintptr_t)e->mem,
+			.length = 1,
+			.hca_va = (uintptr_t)e->mem,
+			.pd_handle = e->pd->handle,
+		},
+	};
+
+	call.hdr.command = IB_USER_VERBS_CMD_REG_MR;
+	call.hdr.in_words = told / sizeof(uint32_t);
+	call.hdr.out_words = WORDS(answer);
+	CHECK_ERR(write(e->id->verbs->cmd_fd, &call, told), EINVAL);
+}
+
+static void of_an_answer(void)
+{
+	struct iwarp_pair p;
+
+	iwarp_join(false);
+	iwarp_pair_open(&p);
+	no_room_for_a_queue(&p.client);
+	no_room_for_a_queue_pair(&p.client);
+	no_room_for_a_region(&p.client, sizeof(struct ib_uverbs_cmd_hdr) +
+			     sizeof(struct ib_uverbs_reg_mr));
+	no_room_for_a_region(&p.client, sizeof(struct ib_uverbs_cmd_hdr) +
+			     sizeof(struct ib_uverbs_reg_mr) + sizeof(struct siw_ureq_reg_mr));
+	iwarp_pair_close(&p);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(of_a_queue_pair, 0),
+	CASE(of_an_answer, 0),
 };
 
 int main(int argc, char **argv)
