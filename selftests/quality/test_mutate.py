@@ -120,7 +120,11 @@ class Choice(unittest.TestCase):
             {"name": "iwarp", "lane": "-iwarp", "seconds": 1, "files": {"net/x/a.c": [6]}},
             {"name": "other", "lane": "", "seconds": 1, "files": {"net/x/a.c": [7]}},
             {"name": "x_fail_y", "lane": "", "seconds": 1, "files": {"net/x/a.c": [6]}},
-            {"name": "leaks-1", "lane": "", "seconds": 0, "files": {"net/x/a.c": [20]}},
+            {"name": "leaks-1", "lane": "", "seconds": 0, "files": {"net/x/a.c": [20, 30]}},
+            {"name": "sdp_api", "lane": "", "seconds": 1, "files": {"net/x/a.c": [30]}},
+            {"name": "sdp_zmap", "lane": "", "seconds": 1, "files": {"net/x/a.c": [40]}},
+            {"name": "sdp_info", "lane": "-iwarp", "seconds": 1, "files": {"net/x/a.c": [50]}},
+            {"name": "sdp_info", "lane": "", "seconds": 1, "files": {"net/x/a.c": [50]}},
             {"name": "leaks-2.a", "lane": "", "seconds": 0, "files": {"net/x/a.c": [20]}},
             {"name": "long", "lane": "", "seconds": 100, "files": {"net/x/a.c": [6]}}]""", encoding="utf-8")
         change = operators.Mutation("net/x/a.c", "compare", ((6, "old", "new"),))
@@ -135,6 +139,13 @@ class Choice(unittest.TestCase):
         self.assertEqual(programs.that_run(near, "6.1", 10)[0], ("", ["other", "quick"]))
         unloading = operators.Mutation("net/x/a.c", "call", ((20, "old", "new"),))
         self.assertEqual(programs.that_run(unloading, "6.1", 10), [("", ["sdp_api"])])
+        both = operators.Mutation("net/x/a.c", "call", ((30, "old", "new"),))
+        self.assertEqual(programs.that_run(both, "6.1", 10), [("", ["sdp_api"])])
+        guarded = operators.Mutation("net/x/a.c", "call", ((40, "old", "new"),))
+        self.assertEqual(programs.that_run(guarded, "6.1", 10), [("", ["sdp_zmap"])])
+        self.assertEqual(programs.that_run(guarded, "uml", 10), [])
+        shown = operators.Mutation("net/x/a.c", "call", ((50, "old", "new"),))
+        self.assertEqual(programs.that_run(shown, "uml", 10), [("", ["sdp_info"])])
 
 
 class Judgement(unittest.TestCase):
@@ -163,10 +174,16 @@ class Judgement(unittest.TestCase):
         """Notices, unless it does so without the change."""
         one, two, other = ("a", "one"), ("a", "two"), ("b", "one")
         self.assertIs(self._passes(set(), {one}), False)
-        self.assertIs(self._passes({one}, {one}, set()), True)
+        self.assertIs(self._passes({one}, {one}, {one}, set()), True)
         self.assertIs(self._passes({one}, {one, two}), False)
-        self.assertIs(self._passes({one}, {one}, {other}), False)
-        self.assertIsNone(self._passes({("a", "")}, {("a", "")}))
+        self.assertIs(self._passes({one}, {one}, {one}, {other}), False)
+        self.assertIsNone(self._passes({("a", "")}, {("a", "")}, {("a", "")}))
+
+    def test_what_follows_a_known_failure(self):
+        """Is run, too; and if all fails without the change, nothing is known."""
+        one, two, other = ("a", "one"), ("a", "two"), ("b", "one")
+        self.assertIs(self._passes({one}, {one}, {one, two}), False)
+        self.assertIsNone(self._passes({one, other}, {one}, {one}, {other}, {other}))
 
     def test_what_a_program_has_written(self):
         """Its cases, or that it did not come to them."""

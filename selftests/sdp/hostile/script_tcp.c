@@ -26,8 +26,10 @@
 #define READ_LEN	28
 #define SEGMENT_MAX	4096
 #define BUFS		8
-/* Peer-to-peer setup (RFC 6581): depths of reads, with its flag and that of the first message. */
+#define PRIVATE_MAX	512
+/* Peer-to-peer setup (RFC 6581): its flag and that of the first message, above depths of one read. */
 #define MPA_ENHANCED	0x10
+#define DEPTHS_LEN	4
 #define PEER_TO_PEER	0x8001
 #define FIRST_IS_WRITE	0x8001
 
@@ -93,7 +95,7 @@ static void run_raw(struct script *s, const struct script_line *l)
 
 /* ---- MPA's frames ---- */
 
-static void run_request(struct script *s, const struct script_line *l)
+static void run_sends_request(struct script *s, const struct script_line *l)
 {
 	unsigned char frame[FRAME_LEN + HELLO_LEN] = "MPA ID Req Frame";
 	struct verbs_offer offer = { .features = FEAT_ALL, .adverts = 1 };
@@ -108,7 +110,7 @@ static void run_request(struct script *s, const struct script_line *l)
 
 /* The next frame, with this key; returns how much private data it has. */
 static size_t take_frame(struct script *s, const struct script_line *l, const char *key,
-			 unsigned char data[512])
+			 unsigned char data[PRIVATE_MAX])
 {
 	unsigned char frame[FRAME_LEN];
 	size_t len;
@@ -116,34 +118,38 @@ static size_t take_frame(struct script *s, const struct script_line *l, const ch
 	mpa_get(&end, frame, sizeof(frame));
 	CHECK(!memcmp(frame, key, 16));
 	len = get16(frame + 18);
-	CHECK(len <= 512);
+	CHECK(len <= PRIVATE_MAX);
 	mpa_get(&end, data, len);
 	CHECK_EQ(frame[16], script_field(s, l, "flags", frame[16]));
 	CHECK_EQ(frame[17], script_field(s, l, "rev", frame[17]));
 	return len;
 }
 
-static void run_reply(struct script *s, const struct script_line *l)
+static void run_takes_reply(struct script *s, const struct script_line *l)
 {
-	unsigned char data[512];
+	unsigned char data[PRIVATE_MAX];
+	size_t len = take_frame(s, l, "MPA ID Rep Frame", data);
 
-	take_frame(s, l, "MPA ID Rep Frame", data);
-	if (script_has(l, "reason"))
-		CHECK_EQ(get16(data + 6), script_field(s, l, "reason", 0));
+	if (!script_has(l, "reason"))
+		return;
+	CHECK(len >= 8);
+	CHECK_EQ(get16(data + 6), script_field(s, l, "reason", 0));
 }
 
 /* Somebody connects. */
-static void run_asked(struct script *s, const struct script_line *l)
+static void run_takes_request(struct script *s, const struct script_line *l)
 {
-	unsigned char data[512];
+	unsigned char data[PRIVATE_MAX];
 
 	begin(CHECK_OK(accept(listener, NULL, NULL)));
-	CHECK(take_frame(s, l, "MPA ID Req Frame", data) >= HELLO_LEN);
+	CHECK(take_frame(s, l, "MPA ID Req Frame", data) >= DEPTHS_LEN + HELLO_LEN);
+	CHECK_EQ(get16(data), script_field(s, l, "ird", get16(data)));
+	CHECK_EQ(get16(data + 2), script_field(s, l, "ord", get16(data + 2)));
 }
 
-static void run_answer(struct script *s, const struct script_line *l)
+static void run_sends_reply(struct script *s, const struct script_line *l)
 {
-	unsigned char frame[FRAME_LEN + 4 + HELLO_ACK_LEN] = "MPA ID Rep Frame";
+	unsigned char frame[FRAME_LEN + DEPTHS_LEN + HELLO_ACK_LEN] = "MPA ID Rep Frame";
 	unsigned char *data = frame + FRAME_LEN;
 
 	frame[0] = script_field(s, l, "first", frame[0]);
@@ -152,7 +158,7 @@ static void run_answer(struct script *s, const struct script_line *l)
 	if (frame[16] & MPA_ENHANCED) {
 		put16(data, script_field(s, l, "ird", PEER_TO_PEER));
 		put16(data + 2, script_field(s, l, "ord", FIRST_IS_WRITE));
-		data += 4;
+		data += DEPTHS_LEN;
 	}
 	data += verbs_encode_ack(data, BUFS, FEAT_ALL);
 	put16(frame + 18, script_field(s, l, "len", data - frame - FRAME_LEN));
@@ -270,7 +276,7 @@ static void run_data(struct script *s, const struct script_line *l)
 	CHECK_EQ(play.down, stop);
 }
 
-/* Who has connected sends first, and nothing: an empty RDMA Write. */
+/* Who has connected sends first, and nothing: an RDMA Write without data, to wherever. */
 static void run_first(struct script *s, const struct script_line *l)
 {
 	unsigned char fpdu[SEGMENT_MAX];
@@ -333,11 +339,11 @@ const struct statement tcp_statements[] = {
 	{ "tcp connects", 0, 0, NULL, run_connects },
 	{ "tcp listens", 0, 0, NULL, run_listens },
 	{ "tcp raw", 1, 1, "drip", run_raw },
-	{ "tcp request", 0, 0, "first flags rev len cut drip", run_request },
+	{ "tcp request", 0, 0, "first flags rev len cut drip", run_sends_request },
 	{ "tcp segment", 0, 0, SEGMENT_FIELDS, run_segment },
-	{ "expect reply", 0, 0, "flags rev reason", run_reply },
-	{ "expect request", 0, 0, "flags rev", run_asked },
-	{ "tcp reply", 0, 0, "first flags rev len ird ord cut drip", run_answer },
+	{ "expect reply", 0, 0, "flags rev reason", run_takes_reply },
+	{ "expect request", 0, 0, "flags rev ird ord", run_takes_request },
+	{ "tcp reply", 0, 0, "first flags rev len ird ord cut drip", run_sends_reply },
 	{ "expect first", 0, 0, NULL, run_first },
 	{ "expect data", 0, 0, "payload", run_data },
 	{ "expect terminate", 0, 0, "layer type code", run_terminate },

@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	struct sdp_case *cases;
 	size_t count = find_scripts(&cases);
 
-	if (!access("/proc/net/sdpstats", R_OK) && !access("/proc/sys/vm/stat_refresh", R_OK))
+	if (!access("/proc/net/sdpstats", R_OK) && may_count_pinned_pages())
 		first = in_use_now();
 	return zcopy_main("off", argc, argv, cases, count);
 }

@@ -40,5 +40,13 @@ wrong_scripts_fail() {
 	for file in "$scripts"/*.script; do fails_as_told "$file"; done
 }
 
+# Of scripts that all fail, if nothing else is told.
+first_is_last() {
+	! SDP_STOP=case SDP_TEST_DEADLINE=$((12 + 8 * SCALE)) SDP_TEST_SCRIPTS=$scripts \
+		./sdp_script > "$work/first.out" 2>&1 || fail "they pass"
+	[ "$(grep -c '^not ok ' "$work/first.out")" = 1 ] || fail "not one has failed: $(< "$work/first.out")"
+	! sed '1,/^not ok /d' "$work/first.out" | grep '^ok ' || fail "others were run behind it"
+}
+
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases wrong_scripts_fail
+run_cases wrong_scripts_fail first_is_last

@@ -31,22 +31,18 @@ static void refused(const struct iwarp_end *e, struct ibv_qp_cap cap)
 
 static void one_too_many(const struct iwarp_end *e, struct ibv_qp_cap most)
 {
-	struct ibv_qp_cap cap = most;
+	struct ibv_qp_cap cap;
+	uint32_t *const each[] = {
+		&cap.max_send_wr, &cap.max_recv_wr, &cap.max_send_sge, &cap.max_recv_sge,
+		&cap.max_inline_data,
+	};
+	size_t i;
 
-	cap.max_send_wr++;
-	refused(e, cap);
-	cap = most;
-	cap.max_recv_wr++;
-	refused(e, cap);
-	cap = most;
-	cap.max_send_sge++;
-	refused(e, cap);
-	cap = most;
-	cap.max_recv_sge++;
-	refused(e, cap);
-	cap = most;
-	cap.max_send_wr = 0;
-	refused(e, cap);
+	for (i = 0; i < ARRAY_SIZE(each); i++) {
+		cap = most;
+		(*each[i])++;
+		refused(e, cap);
+	}
 }
 
 static void of_a_queue_pair(void)
@@ -63,6 +59,7 @@ static void of_a_queue_pair(void)
 	most.max_recv_wr = attr.max_qp_wr;
 	most.max_send_sge = attr.max_sge;
 	most.max_recv_sge = attr.max_sge;
+	most.max_inline_data = SIW_MAX_INLINE;
 	qp = new_qp(&p.client, most);
 	CHECK(qp);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);

@@ -141,7 +141,8 @@ size_t group_stat(const char *name)
 void without_huge_pages(void *at, size_t len)
 {
 	/* A kernel that has none does not know the advice. */
-	CHECK(!madvise(at, len, MADV_NOHUGEPAGE) || errno == EINVAL);
+	if (!access(HUGE_PAGES, F_OK))
+		CHECK_OK(madvise(at, len, MADV_NOHUGEPAGE));
 }
 
 int watch_missing(const void *start, size_t len)
@@ -243,6 +244,11 @@ void skip_where_copied(void)
 
 /* Only where there may be several processors. */
 #define STAT_REFRESH	"/proc/sys/vm/stat_refresh"
+
+bool may_count_pinned_pages(void)
+{
+	return access(STAT_REFRESH, F_OK) || !access(STAT_REFRESH, R_OK);
+}
 
 long pinned_pages(void)
 {

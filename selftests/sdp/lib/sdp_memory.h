@@ -13,6 +13,7 @@ size_t mem_sent(int fd);
 /* A line of /proc/net/sdpstats. */
 long sdp_stat(const char *name);
 /* Pages of memory that are pinned for devices. */
+bool may_count_pinned_pages(void);
 long pinned_pages(void);
 /* Wait until there are no more of them than that. */
 void expect_pinned(long most);
@@ -53,6 +54,7 @@ bool group_write(const char *file, const char *text);
 /* Bytes that the group is charged, a line of its memory.stat. */
 size_t group_stat(const char *name);
 
+#define HUGE_PAGES	"/sys/kernel/mm/transparent_hugepage"
 /* The pages of this range are to stay small. */
 void without_huge_pages(void *at, size_t len);
 /*

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "sdp_engine.h"
+#include "sdp_memory.h"
 #include "sdp_zkinds.h"
 
 #define PAGE	4096UL
-#define THP	"/sys/kernel/mm/transparent_hugepage/"
 
 const struct kind small = { MADV_NOHUGEPAGE };
 const struct kind huge = { MADV_HUGEPAGE, "madvise", NULL, 2 };
 const struct kind huge_always = { MADV_NORMAL, "always", NULL, 2 };
 const struct kind folios = {
-	MADV_HUGEPAGE, "madvise", THP "hugepages-64kB/enabled", 2,
+	MADV_HUGEPAGE, "madvise", HUGE_PAGES "/hugepages-64kB/enabled", 2,
 };
 
 /* As root may see. */
@@ -72,13 +72,13 @@ void choose_kind(const struct kind *kind)
 {
 	if (!kind->enabled)
 		return;
-	if (access(THP "enabled", W_OK))
+	if (access(HUGE_PAGES "/enabled", W_OK))
 		sdp_skip("the kernel has no huge pages");
 	if (kind->folio && access(kind->folio, W_OK))
 		sdp_skip("the kernel has no large folios of 64 KiB");
-	change(THP "enabled", kind->enabled);
+	change(HUGE_PAGES "/enabled", kind->enabled);
 	if (!kind->folio)
 		return;
 	change(kind->folio, "always");
-	change(THP "hugepages-2048kB/enabled", "never");
+	change(HUGE_PAGES "/hugepages-2048kB/enabled", "never");
 }

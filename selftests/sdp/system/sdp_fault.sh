@@ -184,7 +184,7 @@ listener_begins_as_device_goes() {
 
 # Pages of programs that transfers use, and that are pinned for devices.
 pinned() {
-	cat /proc/sys/vm/stat_refresh
+	[ ! -e /proc/sys/vm/stat_refresh ] || cat /proc/sys/vm/stat_refresh
 	awk '$1 == "nr_foll_pin_acquired" { n += $2 } $1 == "nr_foll_pin_released" { n -= $2 } END { print n + 0 }' \
 		/proc/vmstat
 }

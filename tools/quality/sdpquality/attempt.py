@@ -12,7 +12,7 @@ import threading
 from . import choose
 
 # Warnings of what is unused now are no news.
-_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_STOP": "case", "SDP_RUN_LIMIT": "400"}
+_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
 _DEADLINE = {"uml": "30", "6.1": "30", "debug": "90", "kcsan": "90"}
 # How much longer a kernel takes than the one for coverage, where the time of programs was taken.
@@ -86,9 +86,7 @@ class Tree:
                    for test in sorted(tests, key=_how_long))
 
     def selftests(self, kernel, lane, names, **env):
-        """Return (program, case) of all that fail in a node, or _NODE; None if that cannot be said.
-
-        Unless ENV says otherwise the first that fails is the last."""
+        """Return (program, case) of all that fail in a node, or _NODE; None if that cannot be said."""
         if not self.run("tools/build-module", kernel):
             raise NotBuilt
         (self.path / "last.log").write_bytes(b"")
@@ -138,8 +136,9 @@ class Baseline:
 
 def node_passes(tree, baseline, kernel, lane, names):
     """Return whether nothing fails that does not do so without the change; None if nobody can say."""
+    stop = "case"
     while names:
-        failed = tree.selftests(kernel, lane, names)
+        failed = tree.selftests(kernel, lane, names, SDP_STOP=stop)
         if not failed:
             return None if failed is None else True
         programs = {program for program, _ in failed}
@@ -150,12 +149,16 @@ def node_passes(tree, baseline, kernel, lane, names):
             return None
         if failed - before:
             return False
+        if stop == "case":
+            # What follows a case that fails anyway has not been run yet.
+            stop = "program"
+            continue
         # What ends before it has said anything may have more to say with the change.
         if any(not case for _, case in failed):
             return None
         # The first that fails is the last that was run.
-        names = [name for name in names if name not in programs]
-    return True
+        names, stop = [name for name in names if name not in programs], "case"
+    return None
 
 
 def _attempts(tree, mutation, programs, baseline, options):

@@ -12,17 +12,19 @@ from . import operators
 _PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
                    r"|^net/iwarp/wire/")
 # Kernels whose tests could notice.  The first is a process of the host, and by far the
-# quickest, with the checkers of locks and leaks; it has one processor, and no huge pages.  The last
-# two are slow; that of data races alone sees what a lock or a barrier is for.
-_QUICK, _ALL, _RACES = ("uml",), ("uml", "6.1", "debug"), ("6.1", "kcsan")
+# quickest, with the checkers of locks and leaks; it has one processor, and no huge pages.  What a
+# lock or a barrier is for is seen by the checkers of locks and of data races.
+_QUICK, _ALL, _RACES = ("uml",), ("uml", "6.1", "debug"), ("uml", "debug", "kcsan")
 _NEEDS_FAULTS = re.compile(r"_fail_")
 # Needs more than one node, or much longer.
 _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
-# In a process of the host these fail without a change, too: nothing guards pages there,
-# and there are no huge pages and no kprobes.
-_NOT_IN_A_PROCESS = re.compile(r"^sdp_(fail_load|fault|fuzz|zasync|zblock|zchoice|zdirect|zmap|zreuse|zusers|trace|limits|memory$)"
-                               r"|^iwarp_(integrated|zcopy)"
-                               r"|-iwarp/sdp_(attempt|fail_any|fallback|gates|immediate|info|rogue|scale|sink|uring|z)")
+# In a process of the host these fail without a change, too: nothing guards pages there, there are
+# no huge pages and no kprobes, and fork() copies wrong entries (sdp_zmap); failing allocations find
+# leaks of the kernel (sdp_fail_load).  Over iWARP nothing is offered; why is not known.
+_NOT_IN_A_PROCESS = re.compile(
+    r"^[^/]*/(sdp_(fail_load|fault|fuzz|limits|memory|trace|zasync\w*|zblock|zchoice|zdirect|zmap|zreuse|zusers)"
+    r"|iwarp_(integrated|integrated_rx|zcopy))$"
+    r"|^-iwarp/sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc|z\w*)$")
 
 
 def is_pure(file):
@@ -31,7 +33,7 @@ def is_pure(file):
 
 
 def stages(mutation, again):
-    """Return the kernels whose tests could notice, the quickest first; AGAIN, all of them."""
+    """Return the kernels whose tests are to notice, the quickest first; AGAIN, slower ones, too."""
     if not again:
         return _QUICK
     return _RACES if mutation.operator in ("lock", "barrier") else _ALL
@@ -107,7 +109,7 @@ def _is_for(kernel, lane, name):
     if _UNSUITABLE.search(name):
         return False
     if kernel == "uml":
-        return not (_NOT_IN_A_PROCESS.search(name) or _NOT_IN_A_PROCESS.search(f"{lane}/{name}"))
+        return not _NOT_IN_A_PROCESS.search(f"{lane}/{name}")
     return kernel == "debug" or not _NEEDS_FAULTS.search(name)
 
 
@@ -120,7 +122,7 @@ def _within(found, most):
 def _quickest(found, most):
     names, sum_of = [], 0
     for took, name in found:
-        if not names or sum_of + took <= most:
+        if name not in names and (not names or sum_of + took <= most):
             names.append(name)
             sum_of += took
     return names
