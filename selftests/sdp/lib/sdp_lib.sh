@@ -268,6 +268,8 @@ declare -A order_default
 keep_order() {
 	local queue
 	for queue in /sys/class/net/*/queues/rx-*/rps_cpus; do
+		# One processor alone keeps it anyway.
+		[ -e "$queue" ] || continue
 		order_default[$queue]=$(< "$queue")
 		echo 1 > "$queue"
 	done

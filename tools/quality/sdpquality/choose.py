@@ -22,7 +22,7 @@ _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
 # no huge pages and no kprobes, and fork() copies wrong entries (sdp_zmap); failing allocations find
 # leaks of the kernel (sdp_fail_load).  Over iWARP nothing is offered; why is not known.
 _NOT_IN_A_PROCESS = re.compile(
-    r"^[^/]*/(sdp_(fail_load|fault|fuzz|limits|memory|trace|zasync\w*|zblock|zchoice|zdirect|zmap|zreuse|zusers)"
+    r"^[^/]*/(sdp_(fail_load|limits|memory|script_self|trace|zasync\w*|zblock|zchoice|zdirect|zmap|zreuse|zusers)"
     r"|iwarp_(integrated|integrated_rx|zcopy))$"
     r"|^-iwarp/sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc|z\w*)$")
 
