@@ -10,6 +10,8 @@ export TESTS
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# DESTDIR for commands that run in other directories; $(abspath) would split it at blanks.
+ROOT = $(if $(DESTDIR),$(shell realpath -m -- '$(DESTDIR)'))
 # How long make soak and make fuzz last: seconds, or a number with m or h behind it.
 TIME ?=
 
@@ -32,6 +34,8 @@ KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 
 BUILD := build
+# The tools as they are installed; those that are tested are in $(BUILD)/tools.
+RELEASE := $(BUILD)/release
 VM := tools/vm/vm
 
 ifneq ($(V),1)
@@ -39,12 +43,12 @@ MAKEFLAGS += --no-print-directory
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps module tools check check-612 check-debug check-faults check-races check-hostile check-unit check-foreign \
+.PHONY: all help deps module tools bed-tools check check-612 check-debug check-faults check-races check-hostile check-unit check-foreign \
 	coverage mutate check-flow check-scale check-apps check-machines fuzz soak lint \
-	demo bench shell install modules_install dkms-install dkms-remove \
+	demo bench shell install uninstall modules_install deb dkms-install dkms-remove \
 	debug-kernel clean
 
-##all: build the module for KERNEL and the tools
+##all: build the modules and the tools
 all: module tools
 
 help:
@@ -65,16 +69,24 @@ help:
 	@echo "  V=1              show the commands"
 	@echo "Logs of the nodes are kept in $(BUILD)/vm, results in $(BUILD)/results."
 
-##deps: install what is needed from Debian's packages
+##deps: install what tests and benchmarks need, too, from Debian's packages
 deps:
 	@tools/install-deps
 
-##module: build sdp.ko and iwarp.ko for KERNEL
-module: deps
-	@tools/build-module $(KERNEL)
+##module: build sdp.ko and iwarp.ko for KVER, or for KERNEL if it is given
+module:
+	@tools/build-module $(if $(filter file,$(origin KERNEL)),$(KDIR),$(KERNEL))
 
-##tools: build libsdp, sdp-run, sdp-bpf and sdpstat
-tools: deps
+##tools: build libsdp, sdp-run, sdp-bpf and sdpstat for PREFIX
+tools:
+	@command -v cmake > /dev/null || { echo "cmake is missing. Debian's package of it is cmake." >&2; exit 1; }
+	@cmake -S tools -B $(RELEASE) -DCMAKE_INSTALL_PREFIX='$(PREFIX)' -DSDP_BENCH=OFF -DSDP_WERROR=OFF \
+		$(if $(filter 1,$(V)),,> /dev/null)
+	@cmake --build $(RELEASE) -j2 $(if $(filter 1,$(V)),--verbose,-- --no-print-directory -s)
+
+# What the demonstration and the benchmarks take into the nodes.
+bed-tools: deps
+	@tools/build-module $(KERNEL)
 	@cmake -S tools -B $(BUILD)/tools -DSDP_TESTS=ON $(if $(filter 1,$(V)),,> /dev/null)
 	@cmake --build $(BUILD)/tools -j2 --target sdp sdp-run sdp-bpf sdpstat \
 		$(if $(filter 1,$(V)),--verbose,-- --no-print-directory -s)
@@ -154,11 +166,11 @@ lint: deps
 	@tools/lint
 
 ##demo: show unmodified programs at work, between two nodes and in one
-demo: module tools
+demo: bed-tools
 	@tools/demo/demo $(KERNEL)
 
 ##bench: measure beside verbs, rsockets, SMC-R and TCP; draw the figures
-bench: module tools
+bench: bed-tools
 	@tools/bench/bench --kernel $(KERNEL) $(if $(FIGURE),--figure $(FIGURE)) \
 		$(if $(filter 1,$(CRC)),--crc software)
 
@@ -171,16 +183,24 @@ shell: deps
 debug-kernel: deps
 	@tools/vm/build-debug-kernel
 
-##install: install module, library and tools on this machine
-install: tools modules_install
-	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/tools --prefix $(PREFIX)
-	install -D -m 644 include/uapi/linux/sdp.h $(DESTDIR)$(PREFIX)/include/linux/sdp.h
+##install: install libsdp, its header and the tools below DESTDIR and PREFIX
+install: tools
+	DESTDIR='$(ROOT)' cmake --install $(RELEASE)
+	@tools/installed --add $(RELEASE)/install_manifest.txt '$(ROOT)' '$(PREFIX)'
+
+##uninstall: remove what make install puts below DESTDIR and PREFIX
+uninstall:
+	tools/installed --remove '$(ROOT)' '$(PREFIX)'
 
 ##modules_install: build and install sdp.ko and iwarp.ko for KVER
 modules_install:
 	tools/build-module $(KDIR)
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/$(BUILD)/$$(cat $(KDIR)/include/config/kernel.release)/module \
-		INSTALL_MOD_PATH=$(DESTDIR) modules_install
+		INSTALL_MOD_PATH='$(ROOT)' modules_install
+
+##deb: build Debian's packages of it all into build/deb
+deb:
+	@tools/deb/build
 
 ##dkms-install: let DKMS build the module for this and later kernels
 dkms-install:

@@ -86,14 +86,15 @@ TEST(SdpRun, FailsWithoutTheLibrary)
 	const child::Directory directory;
 	const fs::path lone = directory.path() / "sdp-run";
 
-	if (fs::exists(SDP_LIBRARY_DIR "/libsdp.so"))
-		GTEST_SKIP() << "libsdp.so is installed in " SDP_LIBRARY_DIR;
+	if (fs::exists(SDP_LIBRARY_DIR "/libsdp.so.1"))
+		GTEST_SKIP() << "libsdp.so.1 is installed in " SDP_LIBRARY_DIR;
 	fs::copy_file(SDP_RUN, lone);
 	const auto outcome = child::run({lone, "true"});
 
 	EXPECT_EQ(outcome.status, 125);
 	EXPECT_EQ(outcome.errors,
-		  "sdp-run: libsdp.so is neither beside this program nor in " SDP_LIBRARY_DIR "\n");
+		  "sdp-run: libsdp.so.1 is neither beside this program nor in " SDP_LIBRARY_DIR
+		  "\n");
 }
 
 TEST(SdpRun, RefusesAPathThatThePreloadListCannotHold)
@@ -102,13 +103,14 @@ TEST(SdpRun, RefusesAPathThatThePreloadListCannotHold)
 		const child::Directory directory(name);
 
 		fs::copy_file(SDP_RUN, directory.path() / "sdp-run");
-		fs::copy_file(LIBSDP_SO, directory.path() / "libsdp.so");
+		fs::copy_file(LIBSDP_SO, directory.path() / "libsdp.so.1");
 		const auto outcome = child::run({directory.path() / "sdp-run", "true"});
 
 		EXPECT_EQ(outcome.status, 125) << name;
-		EXPECT_EQ(outcome.errors, "sdp-run: " + (directory.path() / "libsdp.so").native() +
-						  ": LD_PRELOAD cannot express a path with a blank "
-						  "or a colon\n");
+		EXPECT_EQ(outcome.errors,
+			  "sdp-run: " + (directory.path() / "libsdp.so.1").native() +
+				  ": LD_PRELOAD cannot express a path with a blank "
+				  "or a colon\n");
 	}
 }
 

@@ -76,6 +76,8 @@ int fail(const std::string &message)
 	return exit_own_failure;
 }
 
+constexpr const char *library_name = "libsdp.so.1";
+
 // Beside this program, as in a build tree; then where "make install" puts it,
 // seen from this program and last by its absolute path (no /proc needed).
 std::array<fs::path, 3> library_candidates()
@@ -84,9 +86,9 @@ std::array<fs::path, 3> library_candidates()
 	const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
 	const fs::path beside = self.parent_path();
 
-	return {beside / "libsdp.so",
-		(beside / SDP_LIBRARY_FROM_BIN).lexically_normal() / "libsdp.so",
-		fs::path(SDP_LIBRARY_DIR) / "libsdp.so"};
+	return {beside / library_name,
+		(beside / SDP_LIBRARY_FROM_BIN).lexically_normal() / library_name,
+		fs::path(SDP_LIBRARY_DIR) / library_name};
 }
 
 std::string find_library()
@@ -119,7 +121,8 @@ int run(char *const *argv)
 	const std::string library = find_library();
 
 	if (library.empty())
-		return fail("libsdp.so is neither beside this program nor in " SDP_LIBRARY_DIR);
+		return fail(std::string(library_name) +
+			    " is neither beside this program nor in " SDP_LIBRARY_DIR);
 	if (!fits_preload_list(library))
 		return fail(library + ": LD_PRELOAD cannot express a path with a blank or a colon");
 	if (!prepend_to_preload(library))

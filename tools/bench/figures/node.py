@@ -116,7 +116,7 @@ def _provide(module, out):
                  scripts / "in-node-programs", scripts / "in-node-settings",
                  scripts / "in-node-iwarp",
                  *(BUILD / "tools/bench" / name for name in (*_PROGRAMS, *_LIBRARIES)),
-                 *(BUILD / "tools/libsdp" / name for name in ("libsdp.so", "sdp-run"))):
+                 *(BUILD / "tools/libsdp" / name for name in ("libsdp.so.1", "sdp-run"))):
         shutil.copy2(path, out)
     return out / module.name
 
