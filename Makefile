@@ -193,10 +193,12 @@ uninstall:
 	tools/installed --remove '$(ROOT)' '$(PREFIX)'
 
 ##modules_install: build and install sdp.ko and iwarp.ko for KVER
+# The kernel's own call of depmod does nothing without a System.map, which Debian's headers lack.
 modules_install:
 	tools/build-module $(KDIR)
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/$(BUILD)/$$(cat $(KDIR)/include/config/kernel.release)/module \
 		INSTALL_MOD_PATH='$(ROOT)' modules_install
+	$(if $(ROOT),,depmod $$(cat $(KDIR)/include/config/kernel.release))
 
 ##deb: build Debian's packages of it all into build/deb
 deb:

@@ -293,7 +293,5 @@ module_exit(iwp_exit);
 
 MODULE_DESCRIPTION("Software iWARP with markers and checksums");
 MODULE_LICENSE("GPL");
-#ifdef SDP_RELEASE
 MODULE_VERSION(SDP_RELEASE);
-#endif
 MODULE_ALIAS_RDMA_LINK("iwarp");

@@ -57,7 +57,5 @@ module_exit(sdp_exit);
 
 MODULE_DESCRIPTION("Sockets Direct Protocol: stream sockets over RDMA");
 MODULE_LICENSE("GPL");
-#ifdef SDP_RELEASE
 MODULE_VERSION(SDP_RELEASE);
-#endif
 MODULE_ALIAS_NETPROTO(PF_SDP);

@@ -6,10 +6,11 @@
 name=$(sed -n 's/^PACKAGE_NAME="\(.*\)"/\1/p' "$repo/dkms.conf")
 version=$(< "$repo/VERSION")
 
-# refuse_packaged DIRECTORY: dpkg would miss files that we replace or remove
+# refuse_packaged ROOT: dpkg would miss files that we replace or remove, and those of the
+# modules of another version
 refuse_packaged() {
 	local owner
-	owner=$(dpkg -S "$1" 2> /dev/null) || return 0
-	echo "$1 belongs to the package ${owner%%:*}: remove that first" >&2
+	owner=$(dpkg -S "$1/usr/src/$name-*" 2> /dev/null) || return 0
+	echo "the package ${owner%%:*} has the modules: remove that first" >&2
 	exit 1
 }
