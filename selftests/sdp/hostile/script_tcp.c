@@ -27,7 +27,7 @@
 #define SEGMENT_MAX	4096
 #define BUFS		8
 #define PRIVATE_MAX	512
-/* Peer-to-peer setup (RFC 6581): its flag and that of the first message, above depths of one read. */
+/* Peer-to-peer setup (RFC 6581): its flag and the first message's, each with a depth of 1. */
 #define MPA_ENHANCED	0x10
 #define DEPTHS_LEN	4
 #define PEER_TO_PEER	0x8001
