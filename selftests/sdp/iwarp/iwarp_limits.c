@@ -69,7 +69,15 @@ static void of_a_queue_pair(void)
 
 /* ---- calls without room for what the provider says ---- */
 
-#define WORDS(type)	(sizeof(type) / sizeof(uint32_t))
+/* The call begins with a header, and has so many bytes; those of the answer are the core's. */
+static void refused_call(const struct iwarp_end *e, uint32_t command, void *call, size_t len,
+			 size_t answer)
+{
+	*(struct ib_uverbs_cmd_hdr *)call = (struct ib_uverbs_cmd_hdr){
+		command, len / sizeof(uint32_t), answer / sizeof(uint32_t)
+	};
+	CHECK_ERR(write(e->id->verbs->cmd_fd, call, len), EINVAL);
+}
 
 static void no_room_for_a_queue(const struct iwarp_end *e)
 {
@@ -78,11 +86,10 @@ static void no_room_for_a_queue(const struct iwarp_end *e)
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_cq cmd;
 	} call = {
-		.hdr = { IB_USER_VERBS_CMD_CREATE_CQ, WORDS(call), WORDS(answer) },
 		.cmd = { .response = (uintptr_t)&answer, .cqe = 1, .comp_channel = -1 },
 	};
 
-	CHECK_ERR(write(e->id->verbs->cmd_fd, &call, sizeof(call)), EINVAL);
+	refused_call(e, IB_USER_VERBS_CMD_CREATE_CQ, &call, sizeof(call), sizeof(answer));
 }
 
 static void no_room_for_a_queue_pair(const struct iwarp_end *e)
@@ -92,7 +99,6 @@ static void no_room_for_a_queue_pair(const struct iwarp_end *e)
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_qp cmd;
 	} call = {
-		.hdr = { IB_USER_VERBS_CMD_CREATE_QP, WORDS(call), WORDS(answer) },
 		.cmd = {
 			.response = (uintptr_t)&answer,
 			.pd_handle = e->pd->handle,
@@ -106,7 +112,7 @@ static void no_room_for_a_queue_pair(const struct iwarp_end *e)
 		},
 	};
 
-	CHECK_ERR(write(e->id->verbs->cmd_fd, &call, sizeof(call)), EINVAL);
+	refused_call(e, IB_USER_VERBS_CMD_CREATE_QP, &call, sizeof(call), sizeof(answer));
 }
 
 /* The call has so many bytes: with what our provider wants to know, or without. */
@@ -127,10 +133,7 @@ static void no_room_for_a_region(const struct iwarp_end *e, size_t told)
 		},
 	};
 
-	call.hdr.command = IB_USER_VERBS_CMD_REG_MR;
-	call.hdr.in_words = told / sizeof(uint32_t);
-	call.hdr.out_words = WORDS(answer);
-	CHECK_ERR(write(e->id->verbs->cmd_fd, &call, told), EINVAL);
+	refused_call(e, IB_USER_VERBS_CMD_REG_MR, &call, told, sizeof(answer));
 }
 
 static void of_an_answer(void)
