@@ -233,11 +233,12 @@ static void accept_from_everywhere(void)
 		server = accept_one(listener);
 		came[reason(server)]++;
 		a = peer_addr(server);
+		/* Clients of the two families may have the same port. */
 		for (k = 0; k < 9; k++)
-			if (local_port(clients[k]) == addr_port(&a))
+			if (local_port(clients[k]) == addr_port(&a) &&
+			    reason(server) == (k % 3 ? NONE : ACCEPTED))
 				break;
 		CHECK(k < 9);
-		CHECK_EQ(reason(server), k % 3 ? NONE : ACCEPTED);
 		exchange(clients[k], server, 10000);
 	}
 	CHECK_EQ(came[ACCEPTED], 3);

@@ -554,8 +554,7 @@ static void run_unread(void)
 		struct pair p = leaving_pair(NULL, &pos);
 
 		send_pattern(p.client, SEED_UP, pos, LONG, LONG);
-		/* A send request is complete when TCP has it, not when it has arrived. */
-		WAIT_FOR(!ioctl_int(p.client, SIOCOUTQ) && iwarp_tcp_acknowledged());
+		WAIT_FOR(iwarp_all_came(p.client, p.server));
 		close(p.server);
 		CHECK_EQ(recv_until_end(p.client), ECONNRESET);
 		close(p.client);

@@ -2,9 +2,11 @@
 /* Two ends of an iWARP connection, both in this process, made of verbs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 
 #include "iwarp_end.h"
 #include "sdp_memory.h"
@@ -31,19 +33,28 @@ void iwarp_ask(bool markers, bool crc)
 	iwarp_set("crc", crc);
 }
 
-bool iwarp_tcp_acknowledged(void)
+/* Sums up what the sockets of TCP that do not listen have of one kind in their queues. */
+static unsigned long tcp_queued(bool received)
 {
 	FILE *f = fopen("/proc/net/tcp", "r");
-	unsigned int state, queued;
-	bool all = true;
+	unsigned int state, tx, rx;
+	unsigned long sum = 0;
 	char line[256];
 
 	CHECK(f);
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*d: %*s %*s %x %x:", &state, &queued) == 2)
-			all &= state == TCP_LISTEN || !queued;
+		if (sscanf(line, "%*d: %*s %*s %x %x:%x", &state, &tx, &rx) == 3 &&
+		    state != TCP_LISTEN)
+			sum += received ? rx : tx;
 	fclose(f);
-	return all;
+	return sum;
+}
+
+/* Who asks for what was received is left nothing from then on. */
+bool iwarp_all_came(int from, int to)
+{
+	return !ioctl_int(from, SIOCOUTQ) && !tcp_queued(false) &&
+	       (tcp_queued(true) || ioctl_int(to, SIOCINQ));
 }
 
 static struct {

@@ -30,8 +30,11 @@ struct iwarp_pair {
 
 /* A parameter of the module, for connections from now on; needs root. */
 void iwarp_set(const char *name, bool on);
-/* Whether all that TCP was given in this namespace, by devices too, is acknowledged. */
-bool iwarp_tcp_acknowledged(void);
+/*
+ * Whether what one end of a connection of AF_SDP has sent is at the other: received, or left
+ * to its reads. For who has something to send, and for the only connection of a namespace.
+ */
+bool iwarp_all_came(int from, int to);
 /* What both ends ask for when a connection is set up; needs root. */
 void iwarp_ask(bool markers, bool crc);
 /*
