@@ -49,8 +49,8 @@ checksums() {
 
 # perftest PROGRAM SIZE
 perftest() {
-	both 18515 "$1" -d siw1 -R -F -n 50 -s "$2" -- "$1" -d iwarp0 -R -F -n 50 -s "$2" $siw
-	both 18515 "$1" -d iwarp0 -R -F -n 50 -s "$2" -- "$1" -d siw1 -R -F -n 50 -s "$2" $ours
+	perftest_between siw1 iwarp0 $siw "$1" -n 50 -s "$2"
+	perftest_between iwarp0 siw1 $ours "$1" -n 50 -s "$2"
 }
 
 sends() { perftest ib_send_bw 65536; }

@@ -23,7 +23,7 @@ rping_ipv6() {
 }
 
 # perftest PROGRAM OPTION...
-perftest() { both 18515 "$1" -d iwarp1 -R -F "${@:2}" -- "$1" -d iwarp0 -R -F "${@:2}" $server; }
+perftest() { perftest_between iwarp1 iwarp0 $server "$@"; }
 
 send_bw() { perftest ib_send_bw -n 100 -s 65536; }
 write_bw() { perftest ib_write_bw -n 100 -s 65536; }
