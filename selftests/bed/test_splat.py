@@ -22,6 +22,8 @@ SPLATS = (
     "[   14.2] Oops: 0002 [#1] PREEMPT SMP",
     "[   14.2] Kernel panic - not syncing: Attempted to kill init!",
     "[   14.2] BUG: scheduling while atomic: sdp_data/12/0x00000002",
+    "[   14.2] general protection fault, probably for non-canonical address 0xdead000000000108",
+    "[   14.2] general protection fault: 0000 [#1] PREEMPT SMP",
 )
 
 QUIET = (
@@ -30,6 +32,7 @@ QUIET = (
     "[    1.0] sdp: loading out-of-tree module taints kernel.",
     "[    1.0] infiniband rxe0: set active",
     "[    1.0] debug: unmapping init memory",
+    "[   44.9] traps: ib_send_lat[796] general protection fault ip:7f0c9b sp:7ffe9f error:0 in librdmacm.so[a472]",
 )
 
 

@@ -5,9 +5,10 @@ import re
 
 from . import BED
 
+# The kernel tells of a program's general protection fault by its instruction pointer.
 _SIGNS = re.compile("|".join((
     r"\bWARNING:", r"\bBUG:", r"\bUBSAN:", r"\bKASAN\b", r"\bKCSAN\b", r"\bKFENCE:", r"\bODEBUG:",
-    r"\bOops\b", r"Kernel panic", r"general protection fault", r"unable to handle",
+    r"\bOops\b", r"Kernel panic", r"general protection fault(?! ip:)", r"unable to handle",
     r"possible .* detected", r"inconsistent lock state", r"bad unlock balance", r"held lock freed",
     r"suspicious RCU", r"scheduling while atomic", r"sleeping function called",
     r"INFO: task .* blocked", r"rcu.*(detected stall|self-detected stall)", r"soft lockup", r"hard LOCKUP",
