@@ -59,6 +59,7 @@ static bool iwp_cq_wants_event(struct iwp_cq *cq, bool solicited)
 {
 	u32 wanted = SIW_NOTIFY_NEXT_COMPLETION;
 
+	lockdep_assert_held(&cq->lock);
 	if (solicited)
 		wanted |= SIW_NOTIFY_SOLICITED;
 	/*

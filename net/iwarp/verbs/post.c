@@ -142,6 +142,7 @@ static int iwp_sq_add(struct iwp_qp *qp, const struct ib_send_wr *wr, u32 elsewh
 	struct iwp_send *send = &sq->ring[sq->put & (sq->size - 1)];
 	int err;
 
+	lockdep_assert_held(&sq->lock);
 	if (sq->put - iwp_index_load(&sq->done) == sq->size)
 		return -ENOMEM;
 	err = iwp_post_fill(qp, send, wr);
@@ -268,6 +269,7 @@ static int iwp_rq_add(struct iwp_rq *rq, const struct ib_recv_wr *wr)
 	struct siw_rqe *rqe;
 	int i;
 
+	lockdep_assert_held(&rq->lock);
 	if (!rq->size || wr->num_sge > rq->max_sge)
 		return -EINVAL;
 	rqe = &rq->ring[rq->put & (rq->size - 1)];

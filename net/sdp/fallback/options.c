@@ -176,6 +176,7 @@ static void sdp_fallback_copy(struct sdp_fallback *fb)
 	struct sock *tsk = fb->tcp->sk;
 	struct sdp_fallback_opts opts;
 
+	lockdep_assert(lockdep_sock_is_held(tsk));
 	sdp_fallback_read_opts(fb->sk, &opts);
 	/* They stay news until a caller that may wait has switched stamps on. */
 	if (!sock_flag(tsk, SOCK_TIMESTAMP))

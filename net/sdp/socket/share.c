@@ -96,6 +96,7 @@ static void sdp_share_put_later(struct sdp_share *share)
 /* The member's own timer does the rest: this does not wait for its lock. */
 static void sdp_share_tell(struct sdp_sock *ssk)
 {
+	lockdep_assert_held(&ssk->share->lock);
 	set_bit(SDP_CONN_UNSHARED, &ssk->conn.link.flags);
 	sdp_link_kick(&ssk->conn.link);
 }
@@ -440,6 +441,7 @@ static bool sdp_share_listens(const struct sdp_sock *member, int netdev)
 {
 	int want = READ_ONCE(member->sk.sk_bound_dev_if);
 
+	lockdep_assert_held(&member->share->lock);
 	return sdp_in_state(&member->sk, TCPF_LISTEN) &&
 	       (!want || want == netdev);
 }

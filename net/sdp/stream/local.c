@@ -159,6 +159,7 @@ static int sdp_local_execute(struct sdp_stream *to, const struct ib_send_wr *wr)
 
 	if (!to)
 		return -ECONNRESET;
+	lockdep_assert_held(&to->pair->lock);
 	for (; wr; wr = wr->next) {
 		if (!sdp_local_deliver(to, wr))
 			return -EPROTO;
@@ -209,6 +210,7 @@ static void *sdp_local_room(const struct sdp_stream *st, const struct sdp_stream
 {
 	struct sdp_rx_buf *buf;
 
+	lockdep_assert_held(&st->pair->lock);
 	if (st->tx.out.size)
 		return sdp_rx_ring_room(to, st->tx.out_addr +
 					    sdp_outring_offset(&st->tx.out) + done, len);
