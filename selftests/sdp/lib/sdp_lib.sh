@@ -388,7 +388,7 @@ perftest_between() {
 		before=$(iwarp_fpdus)
 		run_both 18515 "$4" -d "$1" -R -F "${@:5}" -- "$4" -d "$2" -R -F "${@:5}" "$3"
 		[ -n "$failed" ] || return 0
-		grep -q 'EVENT_REJECTED; error: -111' "$work/client.out" || break
+		grep -qE 'EVENT_REJECTED; error: -111|Connection refused' "$work/client.out" || break
 		diag "attempt $attempt came between two listeners"
 		end_children
 	done
