@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The designs of our own iWARP devices: what may be set when, and the programs
-# about data once more in each. Needs root and two devices in this node, iwarp0
+# The designs of our own iWARP devices: what may be set when, what it costs, and the
+# programs about data once more in each. Needs root and two devices in this node, iwarp0
 # and iwarp1.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -56,6 +56,71 @@ engine_works() {
 	[ "$(< "${devices[0]}/engine_cpu_ns")" -gt 0 ] || fail "nobody did its work"
 }
 
+declare -A cost
+
+restore_costs() {
+	local name
+	restore_iwarp
+	host_again
+	for name in "${!cost[@]}"; do echo "${cost[$name]}" > "${devices[0]}/engine_$name"; done
+}
+
+keep_costs() {
+	local name
+	trap restore_costs EXIT
+	for name in dma_ns byte_ps move_ps crc_ps; do cost[$name]=$(< "${devices[0]}/engine_$name"); done
+}
+
+# set_cost NAME VALUE
+set_cost() { echo "$2" 2> /dev/null > "${devices[0]}/engine_$1"; }
+
+costs() {
+	local name value
+	keep_costs
+	for name in "${!cost[@]}"; do
+		set_cost "$name" 0x11 || fail "$name: a number is refused"
+		for value in fast -1 4294967296 1ns ""; do
+			! set_cost "$name" "$value" || fail "$name: '$value' is accepted"
+		done
+		[ "$(< "${devices[0]}/engine_$name")" = 17 ] || fail "$name is not what was set"
+	done
+}
+
+# What is sent costs what was set, and takes as long: ten messages of one transfer or more,
+# of which the last may be on its way.
+costs_count() {
+	local began=$EPOCHREALTIME busy name
+	ask_iwarp local N
+	keep_costs
+	use_design offloaded
+	for name in "${!cost[@]}"; do set_cost "$name" 0; done
+	set_cost dma_ns 20000000
+	busy=$(< "${devices[0]}/engine_busy_ns")
+	rping -s -a 10.0.0.2 -C 5 > /dev/null 2>&1 &
+	wait_for "$BOUND" listening 7174 || fail "the server does not listen"
+	rping -c -a 10.0.0.2 -I 10.0.0.1 -C 5 > /dev/null 2>&1 || fail "the client fails"
+	busy=$(($(< "${devices[0]}/engine_busy_ns") - busy))
+	((busy >= 10 * 20000000 && busy % 20000000 == 0)) || fail "busy for $busy ns"
+	((${EPOCHREALTIME/./} - ${began/./} >= busy / 1000 - 40000)) || fail "it was faster than its cost"
+}
+
+interval=/sys/module/iwarp/parameters/marker_interval
+
+restore_interval() { echo 512 > $interval; }
+
+intervals() {
+	local value
+	trap restore_interval EXIT
+	for value in 512 4096 32768; do
+		echo $value > $interval || fail "$value is refused"
+		[ "$(< $interval)" = $value ] || fail "$value is not what it is"
+	done
+	for value in 0 1 256 511 513 65536 4294967808 often; do
+		! echo $value 2> /dev/null > $interval || fail "$value is accepted"
+	done
+	[ "$(< $interval)" = 32768 ] || fail "what is refused is set"
+}
+
 has_queue_pairs() { rdma resource show qp link iwarp0/1 2> /dev/null | grep -q "link iwarp0"; }
 
 busy_with_queue_pairs() {
@@ -75,4 +140,4 @@ busy_with_queue_pairs() {
 [ -e "${devices[0]}/design" ] || skip_all "no iWARP devices of our own"
 
 run_cases values busy_with_queue_pairs assisted offloaded offloaded_sg host_to_offloaded_sg \
-	engine_works
+	engine_works costs costs_count intervals

@@ -514,7 +514,7 @@ static void both_write(void)
 	each_way(run_both_write);
 }
 
-/* The peer's end, behind what is left. */
+/* The peer's end, behind what is left, or alone. */
 static void run_end(void)
 {
 	unsigned int i;
@@ -522,16 +522,17 @@ static void run_end(void)
 	for (i = 0; i < 10; i++) {
 		uint64_t pos;
 		struct pair p = leaving_pair(NULL, &pos);
+		size_t len = i % 5 ? 3 * LONG : 0;
 		int err = 0;
 
-		send_pattern(p.client, SEED_UP, pos, 3 * LONG, LONG);
+		send_pattern(p.client, SEED_UP, pos, len, LONG);
 		if (i % 2)
 			close(p.client);
 		else
 			CHECK_OK(shutdown(p.client, SHUT_WR));
 		if (i % 3)
 			wait_poll(p.server, POLLRDHUP);
-		CHECK_EQ(recv_pattern_to_end(p.server, SEED_UP, pos, &err), 3 * LONG);
+		CHECK_EQ(recv_pattern_to_end(p.server, SEED_UP, pos, &err), len);
 		CHECK_EQ(err, 0);
 		close(p.server);
 		if (!(i % 2))

@@ -568,30 +568,47 @@ static void ended_while_it_is_tried(void)
 
 #define NOBODY	65534
 
-/* Who knows its number must not connect it. */
-static void of_another_user(void)
+static void connect_from_child(struct scene *s, struct ibv_qp *qp, uid_t user, int err)
 {
 	struct iwarp_end other = { 0 };
-	struct scene s;
-	struct ibv_qp *qp;
-	pid_t pid;
+	pid_t pid = fork_child();
 
-	scene_open(&s);
-	qp = new_qp(&s);
-	pid = fork_child();
 	if (!pid) {
-		CHECK_OK(setuid(NOBODY));
+		CHECK_OK(setuid(user));
 		iwarp_channel(&other);
-		iwarp_resolve(&other, 0, &s.address);
-		CHECK_EQ(connect_number(&other, qp->qp_num), EINVAL);
+		iwarp_resolve(&other, 0, &s->address);
+		CHECK_EQ(connect_number(&other, qp->qp_num), err);
 		_exit(0);
 	}
 	join_child(pid);
-	CHECK_EQ(connect_number(&s.client, qp->qp_num), 0);
-	CHECK_OK(rdma_destroy_id(iwarp_wait_event(&s.server,
+	if (err)
+		CHECK_EQ(connect_number(&s->client, qp->qp_num), 0);
+	CHECK_OK(rdma_destroy_id(iwarp_wait_event(&s->server,
 						  RDMA_CM_EVENT_CONNECT_REQUEST)));
+}
+
+static void number_known(uid_t user, int err)
+{
+	struct scene s;
+	struct ibv_qp *qp;
+
+	scene_open(&s);
+	qp = new_qp(&s);
+	connect_from_child(&s, qp, user, err);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	scene_close(&s);
+}
+
+/* Who knows its number must not connect it. */
+static void of_another_user(void)
+{
+	number_known(NOBODY, EINVAL);
+}
+
+/* Who could trace the process could do all that it does. */
+static void of_another_process(void)
+{
+	number_known(geteuid(), 0);
 }
 
 /* ---- what regions take ---- */
@@ -671,6 +688,7 @@ static const struct sdp_case cases[] = {
 	CASE(found_while_it_goes, 0),
 	CASE(ended_while_it_is_tried, 0),
 	CASE(of_another_user, 0),
+	CASE(of_another_process, 0),
 	CASE(regions_are_charged, 0),
 	CASE(queues_are_charged, 0),
 };

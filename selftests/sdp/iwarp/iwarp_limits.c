@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a device says that it can do at most is what a queue pair may have, and no more
- * of any of it; and calls that leave no room for what it answers, as the library's never
- * do. Needs root, and our own iWARP devices.
+ * of any of it; requests beyond what a message may be, or a connection has agreed on; and
+ * calls that leave no room for what it answers, as the library's never do. Needs root, and
+ * our own iWARP devices.
  */
 #define _GNU_SOURCE
 #include <rdma/ib_user_verbs.h>
@@ -65,6 +66,55 @@ static void of_a_queue_pair(void)
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	one_too_many(&p.client, most);
 	iwarp_pair_close(&p);
+}
+
+/* ---- requests that are not executed ---- */
+
+static void both_ways(void (*run)(struct iwarp_end *e))
+{
+	struct iwarp_pair p;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		iwarp_join(i);
+		iwarp_pair_open(&p);
+		run(&p.client);
+		iwarp_wait_disconnected(&p.server);
+		iwarp_pair_close(&p);
+	}
+}
+
+static void read_unasked(struct iwarp_end *e)
+{
+	CHECK_EQ(iwarp_read(e, 0, 1, e->mr->rkey, iwarp_address(e, 0)), 0);
+	iwarp_expect(e->scq, IBV_WC_LOC_QP_OP_ERR);
+}
+
+/* No more reads at a time than were agreed on. */
+static void of_reads(void)
+{
+	iwarp_read_depth(0);
+	both_ways(read_unasked);
+}
+
+/* Two pieces that are one too many for 31 bits. */
+static void send_too_much(struct iwarp_end *e)
+{
+	struct ibv_sge half = { iwarp_address(e, 0), 1U << 30, e->mr->lkey };
+	struct ibv_sge sge[] = { half, half };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND,
+		.sg_list = sge,
+		.num_sge = 2,
+	};
+
+	CHECK_EQ(ibv_post_send(e->id->qp, &wr, &bad), 0);
+	iwarp_expect(e->scq, IBV_WC_LOC_QP_OP_ERR);
+}
+
+static void of_a_message(void)
+{
+	both_ways(send_too_much);
 }
 
 /* ---- calls without room for what the provider says ---- */
@@ -153,6 +203,8 @@ static void of_an_answer(void)
 
 static const struct sdp_case cases[] = {
 	CASE(of_a_queue_pair, 0),
+	CASE(of_reads, 0),
+	CASE(of_a_message, 0),
 	CASE(of_an_answer, 0),
 };
 

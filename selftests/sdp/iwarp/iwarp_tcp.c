@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What iWARP makes of TCP: its acknowledgments complete requests, and other streams
- * have TCP to themselves. Needs root, and our own iWARP devices.
+ * and sockets have TCP and its ports to themselves. Needs root, and our own iWARP devices.
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -147,9 +147,28 @@ static void beside_another_stream(void)
 	run_and_undo(send_beside_another, with_sg);
 }
 
+/* ---- TCP's ports ---- */
+
+/* The connection manager's ports are not TCP's, which has given this one to somebody. */
+static void from_a_port_in_use(void)
+{
+	struct addr near = client_addr(0);
+	int fd = CHECK_OK(socket(near.sa.sa_family, SOCK_STREAM, 0));
+	struct iwarp_pair p;
+
+	CHECK_OK(bind(fd, &near.sa, near.len));
+	iwarp_join(false);
+	iwarp_pair_open_at(&p, local_port(fd), 0);
+	send_one(&p.client, &p.server, 1);
+	receive_one(&p.client, &p.server, 1);
+	iwarp_pair_close(&p);
+	close(fd);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(completed_when_acknowledged, 0),
 	CASE(beside_another_stream, 0),
+	CASE(from_a_port_in_use, CASE_IPV6),
 };
 
 int main(int argc, char **argv)

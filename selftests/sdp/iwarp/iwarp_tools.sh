@@ -44,20 +44,27 @@ captures() { grep -q '^File: ' "$work/dumpcap.out"; }
 # It is written some time after it has passed; behind the last FIN nothing comes.
 has_all() { [ "$(tshark -r "$work/capture" -Y tcp.flags.fin==1 2> /dev/null | wc -l)" -ge 2 ]; }
 
-# What is on the wire, as tshark reads it.
-# capture_with MARKERS
-capture_with() {
-	local dumpcap
+begin_capture() {
 	ask_iwarp local N
-	ask_iwarp crc Y
-	ask_iwarp markers "$1"
 	dumpcap -i v0 -f tcp -w "$work/capture" > "$work/dumpcap.out" 2>&1 &
 	dumpcap=$!
 	wait_for "$BOUND" captures || fail "dumpcap does not begin"
-	rping_ipv4
+}
+
+end_capture() {
 	wait_for "$BOUND" has_all || fail "the capture has no end"
-	kill $dumpcap
-	wait $dumpcap || true
+	kill "$dumpcap"
+	wait "$dumpcap" || true
+}
+
+# What is on the wire, as tshark reads it.
+# capture_with MARKERS
+capture_with() {
+	ask_iwarp crc Y
+	ask_iwarp markers "$1"
+	begin_capture
+	rping_ipv4
+	end_capture
 	tshark -r "$work/capture" -Y iwarp_mpa.fpdu -O iwarp_mpa > "$work/text" 2> /dev/null
 	grep 'CRC check: ' "$work/text" > "$work/sums" || fail "there are no FPDUs"
 	! grep -v '(Good CRC32' "$work/sums" > "$work/wrong.out" || fail "checksums are wrong"
@@ -71,6 +78,24 @@ capture_without_markers() {
 capture_with_markers() {
 	capture_with Y
 	grep -q 'FPDU back pointer' "$work/text" || fail "there are no markers"
+}
+
+# Of packets from the client with that type of service, or any.
+# packets_from_client [TYPE]
+packets_from_client() {
+	tshark -r "$work/capture" -Y "tcp.dstport == 18515 && tcp.len > 64${1:+ && ip.dsfield == $1}" 2> /dev/null | wc -l
+}
+
+# It is the consumer's, and no connection's that does not ask for it.
+type_of_service() {
+	begin_capture
+	perftest ib_send_lat -n 10 -s 64 --tos=72
+	end_capture
+	(($(packets_from_client 72) >= 10)) || fail "$(packets_from_client 72) of $(packets_from_client) packets have it"
+	begin_capture
+	perftest ib_send_lat -n 10 -s 64
+	end_capture
+	(($(packets_from_client 0) >= 10)) || fail "$(packets_from_client 0) of $(packets_from_client) packets have none"
 }
 
 other_netdev() {
@@ -94,6 +119,39 @@ one_device_each() {
 		fail "a network device has got two RDMA devices"
 	rdma link delete iwarp-other
 	! has_other || fail "the device is still there"
+}
+
+# The name of another device is refused, and the network device may have another one.
+name_is_taken() {
+	trap remove_other EXIT
+	ip link add sdp-iw0 type veth peer name sdp-iw1
+	! rdma link add iwarp1 type iwarp netdev sdp-iw0 2> /dev/null || fail "there are two iwarp1"
+	[ "$(rdma link show iwarp1/1 | grep -o 'netdev .*')" != "netdev sdp-iw0" ] || fail "iwarp1 is another"
+	rdma link add iwarp-other type iwarp netdev sdp-iw0 || fail "no other name is left"
+}
+
+# told WORDS COUNT
+told() { [ "$(grep -ic "$1" "$work/watch.out")" = "$2" ]; }
+state_is() { rdma link show iwarp-other/1 | grep -q "state $1 "; }
+
+# Who watches the device hears of its network device's state.
+port_follows_netdev() {
+	local watcher
+	trap remove_other EXIT
+	other_netdev
+	ip link set sdp-iw1 up
+	wait_for "$BOUND" state_is ACTIVE || fail "it is not active"
+	stdbuf -oL ibv_asyncwatch -d iwarp-other > "$work/watch.out" 2>&1 &
+	watcher=$!
+	wait_for "$BOUND" opened $watcher || fail "the device cannot be opened"
+	ip link set sdp-iw0 down
+	wait_for "$BOUND" told PORT_ERR 1 || fail "nobody is told of its end"
+	state_is DOWN || fail "it is not down"
+	ip link set sdp-iw0 up
+	wait_for "$BOUND" told PORT_ACTIVE 1 || fail "nobody is told that it is back"
+	wait_for "$BOUND" state_is ACTIVE || fail "it is not active again"
+	kill $watcher
+	wait $watcher || true
 }
 
 gone_with_netdev() {
@@ -130,5 +188,5 @@ gone_while_open() {
 [ -e /sys/class/infiniband/iwarp1 ] || skip_all "no iWARP devices of our own"
 
 run_cases rping_ipv4 rping_ipv6 send_bw write_bw read_bw send_lat send_bw_shared \
-	send_lat_shared one_device_each gone_with_netdev gone_while_open \
-	capture_without_markers capture_with_markers
+	send_lat_shared one_device_each name_is_taken port_follows_netdev gone_with_netdev gone_while_open \
+	capture_without_markers capture_with_markers type_of_service
