@@ -225,15 +225,20 @@ restore_sysctls() {
 	done
 }
 
-# The module, and the wire that these tests are about even where both ends are here.
-# load_module [PARAMETER...]
-load_module() {
-	[ -z "${SDP_ULP:-}" ] || set -- ulp="$SDP_ULP" "$@"
+# insert_module [PARAMETER...]
+insert_module() {
 	if [ -n "${SDP_MODULE:-}" ]; then
 		insmod "$SDP_MODULE" "$@"
 	else
 		modprobe sdp "$@"
 	fi
+}
+
+# The module, and the wire that these tests are about even where both ends are here.
+# load_module [PARAMETER...]
+load_module() {
+	[ -z "${SDP_ULP:-}" ] || set -- ulp="$SDP_ULP" "$@"
+	insert_module "$@"
 	echo "${SDP_LOCAL:-0}" > $sysctls/local
 }
 
