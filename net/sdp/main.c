@@ -29,8 +29,13 @@ static int __init sdp_init(void)
 	err = sdp_family_init_module();
 	if (err)
 		goto err_device;
+	err = sdp_diag_init_module();
+	if (err)
+		goto err_family;
 	return 0;
 
+err_family:
+	sdp_family_exit_module();
 err_device:
 	sdp_device_exit_module();
 err_proto:
@@ -44,6 +49,7 @@ err_netns:
 
 static void __exit sdp_exit(void)
 {
+	sdp_diag_exit_module();
 	sdp_family_exit_module();
 	sdp_device_exit_module();
 	sdp_notifier_exit_module();

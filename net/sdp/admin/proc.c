@@ -10,6 +10,7 @@
 #include "stream/stream.h"
 #include "socket/socket.h"
 #include "admin.h"
+#include "view.h"
 
 #ifdef CONFIG_PROC_FS
 
@@ -26,23 +27,11 @@ struct sdp_proc_iter {
 	int line;
 };
 
-/*
- * The first socket whose number is at least so high, held.  Each read continues with
- * one look-up, however many sockets there are, and no lock is held while a line is
- * written: any user may read the file, as often as they like.
- */
-static struct sock *sdp_proc_get(struct sdp_net *sn, loff_t *pos)
+static struct sock *sdp_proc_get(struct seq_file *seq, loff_t *pos)
 {
 	unsigned long number = *pos;
-	struct sock *sk;
+	struct sock *sk = sdp_view_next(sdp_net(seq_file_net(seq)), &number);
 
-	xa_lock_bh(&sn->sockets);
-	sk = xa_find(&sn->sockets, &number, ULONG_MAX, XA_PRESENT);
-	/* A socket is there until its destructor has waited for the lock. */
-	while (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
-		sk = xa_find_after(&sn->sockets, &number, ULONG_MAX,
-				   XA_PRESENT);
-	xa_unlock_bh(&sn->sockets);
 	*pos = number;
 	return sk;
 }
@@ -52,7 +41,7 @@ static void *sdp_proc_start(struct seq_file *seq, loff_t *pos)
 	struct sdp_proc_iter *iter = seq->private;
 
 	if (*pos)
-		return sdp_proc_get(sdp_net(seq_file_net(seq)), pos);
+		return sdp_proc_get(seq, pos);
 	iter->line = -1;
 	return SEQ_START_TOKEN;
 }
@@ -70,7 +59,7 @@ static void *sdp_proc_next(struct seq_file *seq, void *v, loff_t *pos)
 	sdp_proc_stop(seq, v);
 	iter->line++;
 	++*pos;
-	return sdp_proc_get(sdp_net(seq_file_net(seq)), pos);
+	return sdp_proc_get(seq, pos);
 }
 
 static void sdp_proc_addr(struct seq_file *seq, const struct sdp_addr *addr,
@@ -89,46 +78,24 @@ static void sdp_proc_addr(struct seq_file *seq, const struct sdp_addr *addr,
 			   ntohs(addr->port));
 }
 
-/* A listener shows its queues as ss(8) does: waiting children, and the limit. */
-static void sdp_proc_queues(struct seq_file *seq, const struct sdp_sock *ssk,
-			    const struct sdp_fallback_view *tcp)
+/* What flow control has, and what it did. */
+static void sdp_proc_flow(struct seq_file *seq, const struct sdp_view *view,
+			  const struct sdp_conn_stats *stats)
 {
-	const struct sock *sk = &ssk->sk;
-
-	if (tcp)
-		seq_printf(seq, "%08X:%08X", tcp->unread, tcp->unacked);
-	else if (sdp_in_state(sk, TCPF_LISTEN))
-		seq_printf(seq, "%08X:%08X", READ_ONCE(sk->sk_ack_backlog),
-			   READ_ONCE(sk->sk_max_ack_backlog));
-	else
-		seq_printf(seq, "%08X:%08X", READ_ONCE(ssk->conn.stream.rx.bytes),
-			   sdp_tx_outstanding(&ssk->conn.stream));
-}
-
-/* What flow control has, and what it did; the numbers may be of two moments. */
-static void sdp_proc_flow(struct seq_file *seq, const struct sdp_conn *conn,
-			  bool live)
-{
-	const struct sdp_conn_stats *stats = &conn->stream.stats;
-
 	seq_printf(seq, " %u:%u %u %llu %llu %llu:%llu:%llu:%llu",
-		   live ? READ_ONCE(conn->stream.rx.ring.pos.size) : 0,
-		   live ? sdp_inring_used(&conn->stream.rx.ring.pos) : 0,
-		   live ? READ_ONCE(conn->stream.tx.out.size) : 0, stats->credit_stalls,
+		   view->ring, view->ring_used, view->peer_ring, stats->credit_stalls,
 		   stats->coalesced, stats->flushes[SDP_FLUSH_CALL],
 		   stats->flushes[SDP_FLUSH_INTERRUPT],
 		   stats->flushes[SDP_FLUSH_TIMER],
 		   stats->flushes[SDP_FLUSH_PAUSE]);
 }
 
-/* What has gone without a copy, and what could not; likewise. */
-static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
-			   bool live)
+/* What has gone without a copy, and what could not. */
+static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_view *view,
+			   const struct sdp_conn_stats *stats)
 {
-	const struct sdp_conn_stats *stats = &ssk->conn.stream.stats;
-
 	seq_printf(seq, " %s %llu:%llu:%llu:%llu:%llu %llu:%llu:%llu:%llu",
-		   live ? sdp_zcopy_mode_name(sdp_zcopy_mode(&ssk->conn.zcopy)) : "-",
+		   view->live ? sdp_zcopy_mode_name(view->zcopy) : "-",
 		   stats->bytes_out, stats->zcopy_out, stats->async_out,
 		   stats->bytes_in, stats->zcopy_in, stats->zcopy_refusals,
 		   stats->zcopy_cancels, stats->guard_refusals,
@@ -136,54 +103,36 @@ static void sdp_proc_zcopy(struct seq_file *seq, const struct sdp_sock *ssk,
 }
 
 /* What has made a ring of receive buffers. */
-static const char *sdp_proc_ring_why(const struct sdp_rx_ring *ring)
+static const char *sdp_proc_ring_why(const struct sdp_view *view)
 {
 	static const char * const words[] = {
 		[SDP_RING_SHORT] = "short",
 		[SDP_RING_FULL] = "full",
 		[SDP_RING_LONGER] = "longer",
 	};
-	u32 why = READ_ONCE(ring->need.why);
+	u32 why = view->ring_why;
 
-	return READ_ONCE(ring->pos.size) && why < ARRAY_SIZE(words) && words[why] ?
-	       words[why] : "-";
-}
-
-/* What carries a connection. */
-static const char *sdp_proc_device(const struct sdp_conn *conn)
-{
-	return sdp_link_is_local(&conn->link) ? "local" : conn->dev_name;
+	return why < ARRAY_SIZE(words) && words[why] ? words[why] : "-";
 }
 
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
+	const struct sdp_conn_stats *stats = &ssk->conn.stream.stats;
 	struct sock *sk = &ssk->sk;
-	bool v4 = sdp_addr_is_v4(&ssk->base.local) &&
-		  sdp_addr_is_v4(&ssk->base.peer);
-	bool live = READ_ONCE(ssk->conn.link.qp);
-	int state = sdp_state_shown(READ_ONCE(sk->sk_state));
-	struct sdp_fallback_view view;
-	bool tcp = sdp_fallback_view(&ssk->fallback, &view);
-	const char *flow = sdp_fallback_word(&ssk->fallback, tcp);
+	struct sdp_view view;
 
-	if (tcp)
-		state = view.state;
-	if (!flow)
-		flow = live ? ssk->conn.stream.flow->name : "-";
+	sdp_view_socket(ssk, &view);
 	seq_printf(seq, "%4d: ", line);
-	sdp_proc_addr(seq, &ssk->base.local, v4);
-	sdp_proc_addr(seq, &ssk->base.peer, v4);
+	sdp_proc_addr(seq, &ssk->base.local, view.v4);
+	sdp_proc_addr(seq, &ssk->base.peer, view.v4);
 	seq_printf(seq, "%5u %lu\t",
 		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)),
 		   sock_i_ino(sk));
-	sdp_proc_queues(seq, ssk, tcp ? &view : NULL);
-	seq_printf(seq, " %X %u:%u %s %s", state,
-		   live ? sdp_credit_available(&ssk->conn.stream.credit) : 0,
-		   live ? READ_ONCE(ssk->conn.stream.credit.rx_advertised) : 0,
-		   flow, live ? sdp_proc_device(&ssk->conn) : "-");
-	sdp_proc_flow(seq, &ssk->conn, live);
-	sdp_proc_zcopy(seq, ssk, live);
-	seq_printf(seq, " %s", live ? sdp_proc_ring_why(&ssk->conn.stream.rx.ring) : "-");
+	seq_printf(seq, "%08X:%08X %X %u:%u %s %s", view.rqueue, view.wqueue, view.state,
+		   view.tx_credits, view.rx_credits, view.flow ?: "-", view.dev ?: "-");
+	sdp_proc_flow(seq, &view, stats);
+	sdp_proc_zcopy(seq, &view, stats);
+	seq_printf(seq, " %s", sdp_proc_ring_why(&view));
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)

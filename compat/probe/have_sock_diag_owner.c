@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The core holds the module of a sock_diag_handler while it is asked. */
+#include <linux/module.h>
+#include <linux/sock_diag.h>
+
+const struct sock_diag_handler probe_handler = { .owner = NULL };
+MODULE_LICENSE("GPL");
