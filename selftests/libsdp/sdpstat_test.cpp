@@ -71,6 +71,95 @@ TEST_F(Sdpstat, ListsWhatIsAskedFor)
 	EXPECT_EQ(listed({"--port", "1"}), (Inodes{}));
 }
 
+TEST_F(Sdpstat, Filters)
+{
+	proc_.create_file("sdp", table);
+	EXPECT_EQ(listed({"--state", "established"}), (Inodes{4712}));
+	EXPECT_EQ(listed({"--state", "LISTEN", "--state", "close-wait"}), (Inodes{4711, 4713}));
+	EXPECT_EQ(listed({"--state", "all"}), (Inodes{4711, 4712, 4713, 4714}));
+	EXPECT_EQ(listed({"--state", "connected"}), (Inodes{4712, 4713}));
+	EXPECT_EQ(listed({"--engine", "nic"}), (Inodes{4712}));
+	EXPECT_EQ(listed({"--engine", "nic", "--engine", "credit"}), (Inodes{4712, 4713}));
+	EXPECT_EQ(listed({"--engine", "tcp"}), (Inodes{}));
+	EXPECT_EQ(listed({"-a", "--process", "nobody-of-this-name"}), (Inodes{}));
+	EXPECT_EQ(listed({"-a", "--engine", "nic", "--port", "22"}), (Inodes{}));
+}
+
+TEST_F(Sdpstat, CountsSockets)
+{
+	proc_.create_file("sdp", table);
+	EXPECT_EQ(run({"-s"}).output, "Sockets: 2\n"
+				      "Bytes to read: 65536, to send: 17\n\n"
+				      "State        Sockets\n"
+				      "ESTABLISHED        1\n"
+				      "CLOSE_WAIT         1\n\n"
+				      "Flow    Device  Connections\n"
+				      "credit  rxe0              1\n"
+				      "nic     rxe0              1\n");
+	EXPECT_EQ(nlohmann::json::parse(run({"--summary", "-l", "--json"}).output),
+		  nlohmann::json::parse(R"({"summary": {"sockets": 1, "unread": 0, "unsent": 0,
+			"states": {"LISTEN": 1}, "carriers": []}})"));
+}
+
+TEST_F(Sdpstat, WritesForPrometheus)
+{
+	proc_.create_file("sdp", table);
+	proc_.create_file("sdpstats", "ActiveOpens 3\nMemPages 9\n");
+	const auto outcome = run({"--prometheus"});
+
+	EXPECT_EQ(outcome.status, 0) << outcome.errors;
+	EXPECT_EQ(outcome.output,
+		  "# HELP sdp_active_opens_total ActiveOpens in /proc/net/sdpstats.\n"
+		  "# TYPE sdp_active_opens_total counter\n"
+		  "sdp_active_opens_total 3\n"
+		  "# HELP sdp_mem_pages MemPages in /proc/net/sdpstats.\n"
+		  "# TYPE sdp_mem_pages gauge\n"
+		  "sdp_mem_pages 9\n"
+		  "# HELP sdp_sockets_by_state Sockets in each state.\n"
+		  "# TYPE sdp_sockets_by_state gauge\n"
+		  "sdp_sockets_by_state{state=\"ESTABLISHED\"} 1\n"
+		  "sdp_sockets_by_state{state=\"SYN_SENT\"} 0\n"
+		  "sdp_sockets_by_state{state=\"SYN_RECV\"} 0\n"
+		  "sdp_sockets_by_state{state=\"FIN_WAIT1\"} 0\n"
+		  "sdp_sockets_by_state{state=\"FIN_WAIT2\"} 0\n"
+		  "sdp_sockets_by_state{state=\"TIME_WAIT\"} 0\n"
+		  "sdp_sockets_by_state{state=\"CLOSE\"} 1\n"
+		  "sdp_sockets_by_state{state=\"CLOSE_WAIT\"} 1\n"
+		  "sdp_sockets_by_state{state=\"LAST_ACK\"} 0\n"
+		  "sdp_sockets_by_state{state=\"LISTEN\"} 1\n"
+		  "sdp_sockets_by_state{state=\"CLOSING\"} 0\n"
+		  "# HELP sdp_connections Connections by engine of flow control and RDMA device.\n"
+		  "# TYPE sdp_connections gauge\n"
+		  "sdp_connections{flow=\"credit\",device=\"rxe0\"} 1\n"
+		  "sdp_connections{flow=\"nic\",device=\"rxe0\"} 1\n"
+		  "# HELP sdp_unread_bytes Bytes that programs have not read.\n"
+		  "# TYPE sdp_unread_bytes gauge\n"
+		  "sdp_unread_bytes 65536\n"
+		  "# HELP sdp_unsent_bytes Bytes that peers have not acknowledged.\n"
+		  "# TYPE sdp_unsent_bytes gauge\n"
+		  "sdp_unsent_bytes 17\n");
+}
+
+// It looks again until nobody takes what it writes.
+TEST_F(Sdpstat, Watches)
+{
+	proc_.create_file("sdp", table);
+	const auto outcome =
+		child::run({"sh", "-c", R"("$0" --proc "$1" --watch 0.1 --port 51234 | head -n 5)",
+			    SDPSTAT, proc_.path()});
+
+	EXPECT_EQ(outcome.output,
+		  "State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
+		  "Flow  Device  In/s  Out/s\n"
+		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
+		  "nic   rxe0       -      -\n"
+		  "\n"
+		  "State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
+		  "Flow  Device  In/s  Out/s\n"
+		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
+		  "nic   rxe0       0      0\n");
+}
+
 TEST_F(Sdpstat, WritesATable)
 {
 	proc_.create_file("sdp", table);
@@ -115,7 +204,7 @@ TEST_F(Sdpstat, ShowsZeroCopy)
 TEST_F(Sdpstat, ShowsStatistics)
 {
 	proc_.create_file("sdpstats", "ActiveOpens 3\nSomethingNew 7\n");
-	EXPECT_EQ(run({"-s"}).output,
+	EXPECT_EQ(run({"-S"}).output,
 		  "Counter       Value\nActiveOpens       3\nSomethingNew      7\n");
 	EXPECT_EQ(
 		nlohmann::json::parse(run({"--statistics", "--json"}).output),
@@ -140,7 +229,7 @@ TEST_F(Sdpstat, ShowsDevices)
 TEST_F(Sdpstat, SaysThatTheModuleIsNotLoaded)
 {
 	for (const auto &[option, name] :
-	     {std::pair{"-a", "sdp"}, {"-s", "sdpstats"}, {"-d", "sdp_devices"}}) {
+	     {std::pair{"-a", "sdp"}, {"-s", "sdp"}, {"-S", "sdpstats"}, {"-d", "sdp_devices"}}) {
 		const auto outcome = run({option});
 
 		EXPECT_EQ(outcome.status, 3);
@@ -189,11 +278,17 @@ TEST_F(Sdpstat, RefusesWrongOptions)
 		{{"--frobnicate"}, "--frobnicate"},
 		{{"extra"}, "extra"},
 		{{"-l", "-a"}, "--all excludes --listening"},
-		{{"-s", "-p"}, "--statistics excludes --processes"},
-		{{"-s", "--port", "1"}, "--statistics excludes --port"},
-		{{"-s", "--flow"}, "--statistics excludes --flow"},
-		{{"-s", "-z"}, "--statistics excludes --zcopy"},
-		{{"-s", "-d"}, "--statistics excludes --devices"},
+		{{"-S", "-p"}, "--statistics excludes --processes"},
+		{{"-S", "--port", "1"}, "--statistics excludes --port"},
+		{{"-S", "--flow"}, "--statistics excludes --flow"},
+		{{"-S", "-z"}, "--statistics excludes --zcopy"},
+		{{"-S", "-d"}, "--statistics excludes --devices"},
+		{{"-s", "-S"}, "--summary excludes --statistics"},
+		{{"--watch", "-s"}, "--watch excludes --summary"},
+		{{"--watch", "0"}, "--watch"},
+		{{"--prometheus", "-j"}, "--prometheus excludes --json"},
+		{{"--state", "listen", "-a"}, "--state excludes --all"},
+		{{"--state", "open"}, "--state: no state: 'open'"},
 		{{"-d", "-e"}, "--devices excludes --extended"},
 		{{"--port", "65536"}, "--port"},
 		{{"--port", "http"}, "--port"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "output.h"
+#include "summary.h"
 
 #include <algorithm>
 #include <string_view>
@@ -71,14 +72,6 @@ private:
 	std::vector<std::vector<std::string>> rows_;
 };
 
-const std::vector<Holder> &holders_of(const Socket &socket, const Holders &holders)
-{
-	static const std::vector<Holder> none;
-	const auto found = holders.find(socket.inode);
-
-	return found == holders.end() ? none : found->second;
-}
-
 // A program chooses its name, and it must not write to this terminal with it.
 std::string harmless(std::string name)
 {
@@ -132,6 +125,14 @@ Grid socket_grid(Columns columns)
 		grid.column("Unguarded", true);
 		grid.column("Faults", true);
 	}
+	if (columns.memory)
+		grid.column("Memory");
+	if (columns.timeouts)
+		grid.column("Timeouts");
+	if (columns.rates) {
+		grid.column("In/s", true);
+		grid.column("Out/s", true);
+	}
 	if (columns.extended) {
 		grid.column("UID", true);
 		grid.column("Inode", true);
@@ -169,6 +170,34 @@ std::vector<std::string> zcopy_cells(const Zcopy &zcopy)
 	};
 }
 
+// As ss(8) writes it.
+std::string memory_cell(const std::optional<Memory> &memory)
+{
+	if (!memory)
+		return "-";
+	return fmt::format("r{},rb{},t{},tb{},f{},w{},o{},bl{},d{}", memory->rmem_alloc,
+			   memory->rcvbuf, memory->wmem_alloc, memory->sndbuf, memory->fwd_alloc,
+			   memory->wmem_queued, memory->optmem, memory->backlog, memory->drops);
+}
+
+std::string timeouts_cell(const std::optional<Timeouts> &timeouts)
+{
+	if (!timeouts)
+		return "-";
+	return fmt::format("keepalive:{},user:{}ms,linger2:{}",
+			   timeouts->keepalive ? fmt::format("{}s+{}*{}s", timeouts->keepidle,
+							     timeouts->keepcnt, timeouts->keepintvl)
+					       : "off",
+			   timeouts->user_timeout, timeouts->linger2);
+}
+
+std::vector<std::string> rate_cells(const std::optional<Rate> &rate)
+{
+	if (!rate)
+		return {"-", "-"};
+	return {fmt::format("{:.0f}", rate->in), fmt::format("{:.0f}", rate->out)};
+}
+
 Json name_json(const std::string &name)
 {
 	return name.empty() ? Json(nullptr) : Json(name);
@@ -189,6 +218,35 @@ Json flow_json(const Flow &flow)
 		  {"timer", flow.flushes.timer},
 		  {"pause", flow.flushes.pause}}},
 	};
+}
+
+Json memory_json(const std::optional<Memory> &memory)
+{
+	if (!memory)
+		return nullptr;
+	return {
+		{"rmem_alloc", memory->rmem_alloc}, {"rcvbuf", memory->rcvbuf},
+		{"wmem_alloc", memory->wmem_alloc}, {"sndbuf", memory->sndbuf},
+		{"fwd_alloc", memory->fwd_alloc},   {"wmem_queued", memory->wmem_queued},
+		{"optmem", memory->optmem},	    {"backlog", memory->backlog},
+		{"drops", memory->drops},
+	};
+}
+
+Json timeouts_json(const std::optional<Timeouts> &timeouts)
+{
+	if (!timeouts)
+		return nullptr;
+	return {
+		{"keepalive", timeouts->keepalive},	  {"keepidle", timeouts->keepidle},
+		{"keepintvl", timeouts->keepintvl},	  {"keepcnt", timeouts->keepcnt},
+		{"user_timeout", timeouts->user_timeout}, {"linger2", timeouts->linger2},
+	};
+}
+
+Json rate_json(const std::optional<Rate> &rate)
+{
+	return rate ? Json{{"in", rate->in}, {"out", rate->out}} : Json(nullptr);
 }
 
 Json end_json(const Endpoint &end)
@@ -307,12 +365,19 @@ std::string sockets_as_text(const std::vector<Socket> &sockets, const Holders &h
 		if (columns.zcopy)
 			for (std::string &cell : zcopy_cells(socket.zcopy))
 				cells.push_back(std::move(cell));
+		if (columns.memory)
+			cells.push_back(memory_cell(socket.memory));
+		if (columns.timeouts)
+			cells.push_back(timeouts_cell(socket.timeouts));
+		if (columns.rates)
+			for (std::string &cell : rate_cells(socket.rate))
+				cells.push_back(std::move(cell));
 		if (columns.extended) {
 			cells.push_back(std::to_string(socket.uid));
 			cells.push_back(std::to_string(socket.inode));
 		}
 		if (columns.processes)
-			cells.push_back(holders_text(holders_of(socket, holders)));
+			cells.push_back(holders_text(holders_of(socket.inode, holders)));
 		grid.row(std::move(cells));
 	}
 	return grid.text();
@@ -326,11 +391,57 @@ std::string sockets_as_json(const std::vector<Socket> &sockets, const Holders &h
 	for (const Socket &socket : sockets) {
 		Json entry = socket_json(socket);
 
+		if (columns.memory)
+			entry["memory"] = memory_json(socket.memory);
+		if (columns.timeouts)
+			entry["timeouts"] = timeouts_json(socket.timeouts);
+		if (columns.rates)
+			entry["rate"] = rate_json(socket.rate);
 		if (columns.processes)
-			entry["processes"] = holders_json(holders_of(socket, holders));
+			entry["processes"] = holders_json(holders_of(socket.inode, holders));
 		list.push_back(std::move(entry));
 	}
 	return dump({{"sockets", std::move(list)}});
+}
+
+std::string summary_as_text(const std::vector<Socket> &sockets)
+{
+	const Summary summary = summarize(sockets);
+	std::string text = fmt::format("Sockets: {}\nBytes to read: {}, to send: {}\n\n",
+				       sockets.size(), summary.unread, summary.unsent);
+	Grid states;
+	Grid carriers;
+
+	states.column("State");
+	states.column("Sockets", true);
+	for (const auto &[state, count] : summary.states)
+		states.row({state_name(state), std::to_string(count)});
+	carriers.column("Flow");
+	carriers.column("Device");
+	carriers.column("Connections", true);
+	for (const auto &[carrier, count] : summary.carriers)
+		carriers.row({carrier.first, or_dash(carrier.second), std::to_string(count)});
+	return text + states.text() + "\n" + carriers.text();
+}
+
+std::string summary_as_json(const std::vector<Socket> &sockets)
+{
+	const Summary summary = summarize(sockets);
+	Json states = Json::object();
+	Json carriers = Json::array();
+
+	for (const auto &[state, count] : summary.states)
+		states[state_name(state)] = count;
+	for (const auto &[carrier, count] : summary.carriers)
+		carriers.push_back({{"flow", carrier.first},
+				    {"device", name_json(carrier.second)},
+				    {"connections", count}});
+	return dump({{"summary",
+		      {{"sockets", sockets.size()},
+		       {"unread", summary.unread},
+		       {"unsent", summary.unsent},
+		       {"states", std::move(states)},
+		       {"carriers", std::move(carriers)}}}});
 }
 
 std::string counters_as_text(const std::vector<Counter> &counters)

@@ -22,6 +22,9 @@ struct Columns {
 	bool processes = false;
 	bool flow = false;  ///< rings, and what flow control did
 	bool zcopy = false; ///< what went without a copy, and what could not
+	bool memory = false;
+	bool timeouts = false;
+	bool rates = false;
 };
 
 [[nodiscard]] std::string sockets_as_text(const std::vector<Socket> &sockets,
@@ -33,6 +36,12 @@ struct Columns {
  */
 [[nodiscard]] std::string sockets_as_json(const std::vector<Socket> &sockets,
 					  const Holders &holders, Columns columns);
+
+/** How many there are, by state and by what carries them. */
+[[nodiscard]] std::string summary_as_text(const std::vector<Socket> &sockets);
+
+/** {"summary": {...}} with the same. */
+[[nodiscard]] std::string summary_as_json(const std::vector<Socket> &sockets);
 
 [[nodiscard]] std::string counters_as_text(const std::vector<Counter> &counters);
 

@@ -65,4 +65,12 @@ Holders find_holders(const fs::path &proc)
 	return holders;
 }
 
+const std::vector<Holder> &holders_of(std::uint64_t inode, const Holders &holders)
+{
+	static const std::vector<Holder> none;
+	const auto found = holders.find(inode);
+
+	return found == holders.end() ? none : found->second;
+}
+
 } // namespace sdpstat

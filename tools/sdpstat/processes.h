@@ -35,6 +35,9 @@ using Holders = std::map<std::uint64_t, std::vector<Holder>>;
  */
 [[nodiscard]] Holders find_holders(const std::filesystem::path &proc);
 
+/** Those of one socket. */
+[[nodiscard]] const std::vector<Holder> &holders_of(std::uint64_t inode, const Holders &holders);
+
 } // namespace sdpstat
 
 #endif // SDPSTAT_PROCESSES_H

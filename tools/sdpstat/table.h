@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <istream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -68,7 +69,36 @@ struct Zcopy {
 	std::uint64_t guard_faults = 0;	  ///< pages written to before they were sent
 };
 
-/** One row of /proc/net/sdp. */
+/** What a socket uses and may use, bytes but for the last; names as ss(8) has them. */
+struct Memory {
+	std::uint32_t rmem_alloc = 0;
+	std::uint32_t rcvbuf = 0;
+	std::uint32_t wmem_alloc = 0;
+	std::uint32_t sndbuf = 0;
+	std::uint32_t fwd_alloc = 0;
+	std::uint32_t wmem_queued = 0;
+	std::uint32_t optmem = 0;
+	std::uint32_t backlog = 0;
+	std::uint32_t drops = 0;
+};
+
+/** After how long something is done: seconds unless noted. */
+struct Timeouts {
+	bool keepalive = false; ///< SO_KEEPALIVE is set
+	std::uint32_t keepidle = 0;
+	std::uint32_t keepintvl = 0;
+	std::uint32_t keepcnt = 0;	///< probes
+	std::uint32_t user_timeout = 0; ///< milliseconds, 0 for none
+	std::int32_t linger2 = 0;	///< -1 for none
+};
+
+/** Bytes a second. */
+struct Rate {
+	double in = 0;
+	double out = 0;
+};
+
+/** One row of /proc/net/sdp, or what netlink says of a socket. */
 struct Socket {
 	Endpoint local;
 	Endpoint peer;
@@ -83,6 +113,11 @@ struct Socket {
 	std::string device;	      ///< RDMA device, empty if none yet
 	Flow flow_state;
 	Zcopy zcopy;
+	// What /proc/net/sdp does not have.
+	std::uint64_t cookie = 0; ///< no two sockets have the same
+	std::optional<Memory> memory;
+	std::optional<Timeouts> timeouts;
+	std::optional<Rate> rate; ///< between two looks
 };
 
 /** One line of /proc/net/sdpstats. */
