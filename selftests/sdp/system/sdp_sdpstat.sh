@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# sdpstat on sockets that are there: by netlink it says what /proc/net/sdp does, of those
+# that are asked for, how fast they are, and figures for monitoring. Needs root.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
+. ./sdp_lib.sh
+
+tool=${SDPSTAT:-$(command -v sdpstat || true)}
+server=${SDP_TEST_SERVER:-10.0.0.2}
+
+# A listener and the two ends of a connection, in which nothing moves any more.
+begin_idle() {
+	start_server waiting idle "$server" --port 4795
+	start_server server idle "$server"
+	start_client client idle "$server"
+	wait_moving client
+}
+
+listed() { "$tool" "$@" > "$work/listed" || fail "sdpstat $*: status $?"; awk 'NR > 1' "$work/listed"; }
+count() { listed "$@" | wc -l; }
+
+# expect_count NUMBER OPTION...
+expect_count() {
+	local want=$1 got
+	shift
+	got=$(count "$@")
+	[ "$got" = "$want" ] || fail "sdpstat $* lists $got sockets instead of $want: $(< "$work/listed")"
+}
+
+same_as_the_table() {
+	"$tool" --all "$@" > "$work/netlink" || fail "sdpstat $*: status $?"
+	"$tool" --all "$@" --proc /proc/net > "$work/table" || fail "sdpstat $* --proc: status $?"
+	cmp -s "$work/netlink" "$work/table"
+}
+
+says_what_the_table_does() {
+	begin_idle
+	for options in "" --extended --info --json; do
+		# Credits may be returned between the two looks.
+		# shellcheck disable=SC2086
+		wait_for "$BOUND" same_as_the_table $options ||
+			fail "$options: $(diff "$work/netlink" "$work/table")"
+	done
+	[ "$(wc -l < "$work/netlink")" -gt 50 ] || fail "JSON: $(< "$work/netlink")"
+}
+
+lists_what_is_asked_for() {
+	begin_idle
+	expect_count 2
+	expect_count 2 --state established
+	expect_count 1 --state listening
+	expect_count 3 --state listening --state established
+	expect_count 0 --state fin-wait-1
+	expect_count 2 --process sdp_peer
+	expect_count 1 --process "${pid[client]}"
+	expect_count 0 --process init
+	expect_count 2 --engine credit --engine rdma --engine nic
+	expect_count 0 --engine tcp
+	expect_count 3 --all --process sdp_peer --address "$server"
+}
+
+anybody_may_ask() {
+	begin_idle
+	"$tool" --all --extended > "$work/root"
+	setpriv --reuid 65534 --clear-groups "$tool" --all --extended > "$work/nobody" || fail "nobody may not"
+	cmp "$work/root" "$work/nobody" || fail "nobody sees: $(< "$work/nobody")"
+	listed --memory | grep -q ' r[0-9]*,rb[1-9][0-9]*,t' || fail "no memory: $(< "$work/listed")"
+	! setpriv --reuid 65534 --clear-groups "$tool" --memory | grep ',rb' || fail "nobody sees memory"
+}
+
+counts_sockets() {
+	begin_idle
+	"$tool" --all --summary > "$work/summary"
+	grep -q '^ESTABLISHED  *2$' "$work/summary" || fail "summary: $(< "$work/summary")"
+	grep -q '^LISTEN  *1$' "$work/summary" || fail "summary: $(< "$work/summary")"
+}
+
+# What watches ends when nobody listens any more.
+# moves NAME in|out
+moves() {
+	grep -m 1 "\"$2\": [1-9]" > /dev/null \
+		< <(timeout "$BOUND" "$tool" --watch 0.2 --json --process "${pid[$1]}")
+}
+
+shows_how_fast() {
+	start_server server recv "$server"
+	start_client client send "$server"
+	moves client out || fail "nothing goes out"
+	moves server in || fail "nothing comes in"
+}
+
+# A line that is no comment has a name with a type, labels that end, and a number.
+writes_for_prometheus() {
+	begin_idle
+	"$tool" --prometheus > "$work/figures" || fail "status $?"
+	grep -qx 'sdp_sockets_by_state{state="ESTABLISHED"} 2' "$work/figures" || fail "$(< "$work/figures")"
+	grep -qx 'sdp_sockets_by_state{state="LISTEN"} 1' "$work/figures" || fail "$(< "$work/figures")"
+	grep -qx "sdp_active_opens_total $(counter ActiveOpens)" "$work/figures" || fail "$(< "$work/figures")"
+	awk '/^# TYPE / { if (type[$3]++) bad = $0; next } /^# HELP / { next }
+		!/^[a-z_0-9]+({[a-z]+="[^"]*"(,[a-z]+="[^"]*")*})? -?[0-9]+$/ { bad = $0 }
+		{ sub(/[{ ].*/, ""); if (!type[$0]) bad = $0 }
+		END { if (bad) print bad; exit bad != "" }' "$work/figures" || fail "not in the format"
+}
+
+[ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "this is about AF_SDP"
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+have_family || skip_all "no AF_SDP sockets in this kernel"
+[ -x "$tool" ] || skip_all "no sdpstat: neither in PATH nor named by SDPSTAT"
+
+run_cases says_what_the_table_does lists_what_is_asked_for anybody_may_ask counts_sockets \
+	shows_how_fast writes_for_prometheus
