@@ -173,7 +173,9 @@ TEST_F(SdpRunConfig, RefusesWrongArguments)
 		{{"--explain", "x", "::1", "65536"}, "not a port: '65536' (see sdp-run --help)"},
 		{{"--explain", "x", "::1", "1", "peer"},
 		 "neither 'server' nor 'client': 'peer' (see sdp-run --help)"},
-		{{"--config"}, "what is the value of --config? (see sdp-run --help)"},
+		{{"--config"}, "--config: 1 required FILE missing (see sdp-run --help)"},
+		{{"--check", "--explain"},
+		 "--check and --explain are two questions (see sdp-run --help)"},
 		{{"--json", "true"}, "--json is for --check and --explain (see sdp-run --help)"},
 	};
 

@@ -40,6 +40,11 @@ TEST(SdpRun, PassesArgumentsOn)
 	EXPECT_EQ(outcome.output, "<a b><><--><-x>");
 	EXPECT_EQ(outcome.errors, "");
 	EXPECT_EQ(child::run({SDP_RUN, "--", "printf", "<%s>", "--help"}).output, "<--help>");
+	EXPECT_EQ(child::run({SDP_RUN, "printf", "<%s>", "--help", "--config", "--"}).output,
+		  "<--help><--config><-->");
+	EXPECT_EQ(child::run({SDP_RUN, "--", "printf", "<%s>", "--", "--version"}).output,
+		  "<--><--version>");
+	EXPECT_EQ(child::run({SDP_RUN, "--", "--version"}).status, 127);
 }
 
 TEST(SdpRun, ExitsAsTheProgramDoes)
@@ -77,7 +82,7 @@ TEST(SdpRun, ExplainsItself)
 	const auto help = child::run({SDP_RUN, "--help"});
 
 	EXPECT_EQ(help.status, 0);
-	EXPECT_TRUE(help.output.starts_with("Usage: sdp-run ")) << help.output;
+	EXPECT_NE(help.output.find("Usage: sdp-run "), std::string::npos) << help.output;
 	EXPECT_TRUE(child::run({SDP_RUN, "--version"}).output.starts_with("sdp-run "));
 }
 
