@@ -153,6 +153,49 @@ TEST_F(SdpRunConfig, ExplainSpeaksJson)
 	EXPECT_EQ(got, expected);
 }
 
+// What becomes of it depends on the kernel; what the rules say does not.
+TEST_F(SdpRunConfig, WhyNamesRuleAndRoles)
+{
+	const std::string path = file(rules);
+	const json got = json::parse(sdp_run({"--why", "--json", "--config", path, "127.0.0.1:22",
+					      "[::]:22", "/usr/sbin/sshd", "-D", "10.0.0.1:1"})
+					     .output);
+	const json &own = got["endpoints"][0]["decisions"];
+	const json &any = got["endpoints"][1]["decisions"];
+
+	EXPECT_EQ(got["file"], path);
+	EXPECT_EQ(got["program"], "sshd");
+	EXPECT_EQ(got["rules"], 2);
+	ASSERT_EQ(got["endpoints"].size(), 2U);
+	ASSERT_EQ(own.size(), 2U);
+	EXPECT_EQ(own[0]["role"], "server");
+	EXPECT_EQ(own[0]["line"], 1);
+	EXPECT_EQ(own[0]["rule"], "use tcp server sshd *:22");
+	EXPECT_EQ(own[0]["outcome"], "tcp");
+	EXPECT_EQ(own[0]["reason"], "the rule says so");
+	EXPECT_EQ(own[1]["role"], "client");
+	EXPECT_EQ(own[1]["use"], "both");
+	EXPECT_EQ(own[1]["by"], "default");
+	EXPECT_EQ(own[1]["route"]["netdev"], "lo");
+	ASSERT_EQ(any.size(), 1U);
+	EXPECT_EQ(any[0]["role"], "server");
+}
+
+TEST_F(SdpRunConfig, WhySaysThatTheKernelHasNoSdp)
+{
+	if (json::parse(sdp_run({"--why", "--json"}).output)["kernel"]["sdp"])
+		GTEST_SKIP() << "this kernel has SDP";
+	EXPECT_EQ(sdp_run({"--why", "--config", file(rules), "127.0.0.2:1", "ssh"}).output,
+		  "configuration: " + file(rules) +
+			  ", 2 rules\n"
+			  "kernel: has no SDP sockets (Protocol not supported)\n"
+			  "connect to 127.0.0.2:1\n"
+			  "  libsdp: both, since no rule matches\n"
+			  "  route: lo, from 127.0.0.1\n"
+			  "  result: tcp, this kernel has no SDP sockets (Protocol not supported); "
+			  "try: modprobe sdp\n");
+}
+
 TEST_F(SdpRunConfig, ConfigIsForTheProgram)
 {
 	const std::string path = file(rules);
@@ -175,8 +218,9 @@ TEST_F(SdpRunConfig, RefusesWrongArguments)
 		 "neither 'server' nor 'client': 'peer' (see sdp-run --help)"},
 		{{"--config"}, "--config: 1 required FILE missing (see sdp-run --help)"},
 		{{"--check", "--explain"},
-		 "--check and --explain are two questions (see sdp-run --help)"},
-		{{"--json", "true"}, "--json is for --check and --explain (see sdp-run --help)"},
+		 "--check, --explain and --why are different questions (see sdp-run --help)"},
+		{{"--json", "true"},
+		 "--json is for --check, --explain and --why (see sdp-run --help)"},
 	};
 
 	for (const auto &[arguments, message] : cases) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -35,7 +36,7 @@ TEST(SdpRun, PutsTheLibraryFirst)
 
 TEST(SdpRun, PassesArgumentsOn)
 {
-	const auto outcome = child::run({SDP_RUN, "printf", "<%s>", "a b", "", "--", "-x"});
+	const auto outcome = child::run({SDP_RUN, "-q", "printf", "<%s>", "a b", "", "--", "-x"});
 
 	EXPECT_EQ(outcome.output, "<a b><><--><-x>");
 	EXPECT_EQ(outcome.errors, "");
@@ -119,6 +120,70 @@ TEST(SdpRun, RefusesAPathThatThePreloadListCannotHold)
 	}
 }
 
+std::size_t lines_about_tcp(const child::Outcome &outcome)
+{
+	const std::string phrase = "no SDP sockets here";
+	std::size_t count = 0;
+
+	for (std::size_t at = outcome.errors.find(phrase); at != std::string::npos;
+	     at = outcome.errors.find(phrase, at + 1))
+		count++;
+	return count;
+}
+
+// Of a tree of processes, two of which open sockets, and one of which runs another
+// sdp-run; where SDP sockets fail with an error.
+child::Outcome tree(const std::vector<std::string> &options, const std::string &rules, int error)
+{
+	const child::Directory directory;
+	const std::string open = "bash -c ': > /dev/tcp/127.0.0.1/1'; ";
+	std::vector<std::string> command = {SDP_RUN};
+
+	directory.create_file("libsdp.conf", rules);
+	command.insert(command.end(), options.begin(), options.end());
+	command.insert(command.end(), {"sh", "-c", open + open + SDP_RUN " " + open + "exit 42"});
+	return child::run(command, {{"LD_PRELOAD", MOCK_SO},
+				    {"MOCK_LOG", "/dev/null"},
+				    {"MOCK_SDP", std::to_string(error)},
+				    {"LIBSDP_CONFIG_FILE", directory.path() / "libsdp.conf"}});
+}
+
+TEST(SdpRunOnTcp, SaysSoOnceForAllProcesses)
+{
+	const auto outcome = tree({}, "log min-level 0\n", EPROTONOSUPPORT);
+
+	EXPECT_EQ(outcome.status, 42);
+	EXPECT_EQ(outcome.errors.find("sdp-run: no SDP sockets here (Protocol not supported): sh "
+				      "uses TCP (try: modprobe sdp)\n"),
+		  0U)
+		<< outcome.errors;
+	EXPECT_EQ(lines_about_tcp(outcome), 1U) << outcome.errors;
+}
+
+TEST(SdpRunOnTcp, KnowsWhatIsNotTheModule)
+{
+	EXPECT_EQ(
+		tree({}, "", EACCES)
+			.errors.find(
+				"sdp-run: no SDP sockets here (Permission denied): sh uses TCP\n"),
+		0U);
+	EXPECT_EQ(lines_about_tcp(tree({}, "", 0)), 0U);
+	EXPECT_EQ(lines_about_tcp(tree({}, "", EMFILE)), 0U);
+}
+
+TEST(SdpRunOnTcp, IsSilentIfAskedToBe)
+{
+	EXPECT_EQ(lines_about_tcp(tree({"-q"}, "log min-level 0\n", EPROTONOSUPPORT)), 0U);
+	EXPECT_EQ(lines_about_tcp(tree({"--quiet"}, "", EPROTONOSUPPORT)), 0U);
+}
+
+TEST(SdpRunOnTcp, IsSilentWhereARuleSaysSo)
+{
+	EXPECT_EQ(lines_about_tcp(tree({}, "use tcp * * *:*\n", EPROTONOSUPPORT)), 0U);
+	EXPECT_EQ(lines_about_tcp(tree({}, "use tcp * bash *:*\n", EPROTONOSUPPORT)), 1U);
+	EXPECT_EQ(lines_about_tcp(tree({}, "use tcp server * *:*\n", EPROTONOSUPPORT)), 1U);
+}
+
 // Every byte depends on its place, with a period that no buffer size has.
 std::string pattern(std::size_t size)
 {
@@ -142,7 +207,7 @@ protected:
 	}
 };
 
-void expect_download(const child::Environment &environment)
+void expect_download(const child::Environment &environment, const std::string &told)
 {
 	const std::string body = pattern(1 << 20);
 	const HttpServer server(body);
@@ -151,7 +216,7 @@ void expect_download(const child::Environment &environment)
 					environment);
 
 	EXPECT_EQ(outcome.status, 0);
-	EXPECT_EQ(outcome.errors, "");
+	EXPECT_EQ(outcome.errors, told);
 	EXPECT_TRUE(outcome.output == body)
 		<< "other bytes, " << outcome.output.size() << " of them";
 }
@@ -164,7 +229,8 @@ TEST_F(Curl, StaysOnTcpWhereTheKernelHasNoSdp)
 		close(fd);
 		GTEST_SKIP() << "this kernel has SDP";
 	}
-	expect_download({});
+	expect_download({}, "sdp-run: no SDP sockets here (Protocol not supported): curl uses TCP "
+			    "(try: modprobe sdp)\n");
 }
 
 TEST_F(Curl, StaysOnTcpWhereSdpIsRefused)
@@ -174,7 +240,8 @@ TEST_F(Curl, StaysOnTcpWhereSdpIsRefused)
 
 	directory.create_file("calls", "");
 	expect_download(
-		{{"LD_PRELOAD", MOCK_SO}, {"MOCK_LOG", log}, {"MOCK_SDP", std::to_string(EACCES)}});
+		{{"LD_PRELOAD", MOCK_SO}, {"MOCK_LOG", log}, {"MOCK_SDP", std::to_string(EACCES)}},
+		"sdp-run: no SDP sockets here (Permission denied): curl uses TCP\n");
 	EXPECT_NE(child::content_of(log).find("2 1 259\n2 1 6\n"), std::string::npos);
 }
 

@@ -117,6 +117,9 @@ void note_refusal(int error) noexcept
 	const Config &config = configuration();
 	Message message;
 
+	// One line is enough for all programs that come of one sdp-run.
+	if (config.told && config.log.destination == LogSettings::Destination::standard_error)
+		return;
 	if (config.log.min_level > level::warning || refusal_noted.exchange(true))
 		return;
 	message << "no SDP sockets here (error " << static_cast<unsigned>(error)

@@ -181,6 +181,7 @@ Config *read_configuration() noexcept
 		return nullptr;
 	auto *config = std::construct_at(static_cast<Config *>(memory));
 
+	config->told = secure_getenv("LIBSDP_TOLD") != nullptr;
 	// Who may not be told by the user what to do is not.
 	if (secure_getenv("SIMPLE_LIBSDP") != nullptr || secure_getenv("ALWAYS_USE_SDP") != nullptr)
 		return config;

@@ -21,6 +21,8 @@ struct Config {
 	/** The rules for this program. */
 	std::span<const Rule> rules;
 	LogSettings log;
+	/** Whether sdp-run has said, or was told not to say, that there is no SDP here. */
+	bool told = false;
 	/** What all sockets use, if that is the same for all. */
 	std::optional<Transport> always;
 };

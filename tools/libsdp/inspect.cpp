@@ -119,16 +119,16 @@ bool kernel_decides(const Parsed &parsed)
 	return parsed.rules.empty() && parsed.errors.empty();
 }
 
-Decision decide_for(const Question &question, const Parsed &parsed, Role role)
+std::vector<Rule> rules_for(const std::string &program, const Parsed &parsed)
 {
 	std::vector<Rule> mine;
 
 	std::copy_if(parsed.rules.begin(),
 		     parsed.rules.begin() + static_cast<std::ptrdiff_t>(parsed.rules_before_error),
-		     std::back_inserter(mine), [&question](const Rule &rule) {
-			     return fits_program(rule.program, question.program.c_str());
+		     std::back_inserter(mine), [&program](const Rule &rule) {
+			     return fits_program(rule.program, program.c_str());
 		     });
-	return decide(mine, role, question.endpoint);
+	return mine;
 }
 
 std::vector<Role> roles_of(const Question &question)
@@ -138,17 +138,16 @@ std::vector<Role> roles_of(const Question &question)
 	return {Role::server, Role::client};
 }
 
-json explanation(const Question &question, const std::string &text, const Parsed &parsed, Role role)
+json explanation(const Question &question, const std::string &text, Role role)
 {
-	const Decision decision = decide_for(question, parsed, role);
-	json result = {{"role", name_of(role)}, {"use", name_of(decision.transport)}};
+	const Choice choice = choose(text, question.program, question.endpoint, role);
+	json result = {{"role", name_of(role)},
+		       {"use", choice.kernel_decides ? "sdp" : name_of(choice.transport)}};
 
 	result["line"] = nullptr;
-	if (kernel_decides(parsed))
-		result["use"] = "sdp";
-	if (decision.line != 0) {
-		result["line"] = decision.line;
-		result["rule"] = line_of(text, decision.line);
+	if (choice.line != 0) {
+		result["line"] = choice.line;
+		result["rule"] = choice.rule;
 	}
 	return result;
 }
@@ -173,6 +172,31 @@ std::string read_config_file(const std::string &path)
 	if (!input.is_open() || input.bad())
 		throw std::system_error(errno, std::generic_category(), path);
 	return text;
+}
+
+Choice choose(const std::string &text, const std::string &program, const Endpoint &endpoint,
+	      Role role)
+{
+	const Parsed parsed = parse(text);
+	const Decision decision = decide(rules_for(program, parsed), role, endpoint);
+	Choice choice;
+
+	choice.transport = decision.transport;
+	choice.line = decision.line;
+	choice.kernel_decides = kernel_decides(parsed);
+	if (choice.line != 0)
+		choice.rule = line_of(text, choice.line);
+	return choice;
+}
+
+Summary summary_of(const std::string &text, const std::string &program)
+{
+	const Parsed parsed = parse(text);
+	const auto mine = rules_for(program, parsed);
+
+	return {.rules = parsed.rules.size(),
+		.first_error = parsed.errors.empty() ? 0 : parsed.errors.front().line,
+		.only_tcp = !kernel_decides(parsed) && always(mine) == Transport::tcp};
 }
 
 bool check(const Question &question, const std::string &text)
@@ -205,7 +229,7 @@ void explain(const Question &question, const std::string &text)
 		       {"decisions", json::array()}};
 
 	for (const Role role : roles_of(question))
-		result["decisions"].push_back(explanation(question, text, parsed, role));
+		result["decisions"].push_back(explanation(question, text, role));
 	if (question.json) {
 		std::printf("%s\n", result.dump(2).c_str());
 		return;

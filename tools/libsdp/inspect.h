@@ -10,6 +10,7 @@
 #include "endpoint.h"
 #include "rules.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,26 @@ std::string read_config_file(const std::string &path);
  * @return whether there are none.
  */
 bool check(const Question &question, const std::string &text);
+
+/** What the rules say of one role at one endpoint. */
+struct Choice {
+	Transport transport = Transport::both;
+	unsigned line = 0;	     ///< of the rule; 0: none matched
+	std::string rule;	     ///< that line, for people
+	bool kernel_decides = false; ///< there are no rules at all
+};
+
+[[nodiscard]] Choice choose(const std::string &text, const std::string &program,
+			    const Endpoint &endpoint, Role role);
+
+/** What a configuration is to a program. */
+struct Summary {
+	std::size_t rules = 0;	  ///< of all programs
+	unsigned first_error = 0; ///< line from which on nothing counts; 0: none
+	bool only_tcp = false;	  ///< the program's sockets use TCP, whatever they are for
+};
+
+[[nodiscard]] Summary summary_of(const std::string &text, const std::string &program);
 
 /** Print which rule decides for the program and the endpoint. */
 void explain(const Question &question, const std::string &text);

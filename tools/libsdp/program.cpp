@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -58,7 +59,15 @@ bool prepend_to_preload(const std::string &library)
 	return setenv("LD_PRELOAD", list.c_str(), 1) == 0;
 }
 
-// Empty if all went well.
+bool is_executable(const fs::path &path)
+{
+	std::error_code ignored;
+
+	return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+} // namespace
+
 std::string preload()
 {
 	const std::string library = find_library();
@@ -73,15 +82,24 @@ std::string preload()
 	return {};
 }
 
-} // namespace
+bool is_program(const std::string &name)
+{
+	const char *path = std::getenv("PATH");
+	std::istringstream directories(path != nullptr ? path : "/bin:/usr/bin");
+	std::string directory;
+
+	if (name.find('/') != std::string::npos)
+		return is_executable(name);
+	while (std::getline(directories, directory, ':'))
+		if (is_executable(fs::path(directory) / name))
+			return true;
+	return false;
+}
 
 int become(const std::vector<std::string> &command, std::string &message)
 {
 	std::vector<char *> argv;
 
-	message = preload();
-	if (!message.empty())
-		return exit_own_failure;
 	for (const std::string &argument : command)
 		argv.push_back(const_cast<char *>(argument.c_str()));
 	argv.push_back(nullptr);

@@ -12,8 +12,14 @@
 namespace libsdp
 {
 
+/** Put the library at the head of LD_PRELOAD. @return what is wrong; empty: nothing. */
+[[nodiscard]] std::string preload();
+
+/** Whether execvp(3) finds something to execute. */
+[[nodiscard]] bool is_program(const std::string &name);
+
 /**
- * Run a program, looked for in PATH, with the library preloaded.
+ * Run a program, looked for in PATH.
  *
  * @return only if that fails: the exit code of env(1), where @p message says why.
  */

@@ -4,8 +4,11 @@
  * sdp-run: start a program with libsdp.so preloaded, or tell what its
  * configuration means.
  */
+#include "convert.h"
 #include "inspect.h"
+#include "kernel.h"
 #include "program.h"
+#include "why.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -44,6 +47,8 @@ class UsageError : public std::runtime_error
 struct Options {
 	bool check = false;
 	bool explain = false;
+	bool why = false;
+	bool quiet = false;
 	bool json = false;
 	std::optional<std::string> config;
 	std::vector<std::string> operands;
@@ -132,6 +137,87 @@ int explain(const Options &options)
 	return EXIT_SUCCESS;
 }
 
+// An address with a port, as libsdp.conf has them; nothing if it is none.
+std::optional<libsdp::Endpoint> endpoint_in(std::string_view text)
+{
+	const std::size_t colon = text.rfind(':');
+
+	if (colon == std::string_view::npos)
+		return std::nullopt;
+	std::string_view address = text.substr(0, colon);
+
+	if (address.starts_with('[') && address.ends_with(']'))
+		address = address.substr(1, address.size() - 2);
+	if (!libsdp::parse_address(address))
+		return std::nullopt;
+	return endpoint_of(address, text.substr(colon + 1));
+}
+
+// What follows the addresses is a program, and what follows that is the program's.
+int why(const Options &options)
+{
+	libsdp::WhyQuestion question;
+
+	question.file = config_file(options);
+	question.text = text_to_explain(options, question.file);
+	question.file_exists = access(question.file.c_str(), F_OK) == 0;
+	for (const std::string &operand : options.operands) {
+		const auto endpoint = endpoint_in(operand);
+
+		if (!endpoint) {
+			question.program = fs::path(operand).filename();
+			break;
+		}
+		question.endpoints.push_back(*endpoint);
+	}
+	const std::string text = libsdp::why(question, options.json);
+
+	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+		throw std::system_error(errno, std::generic_category(), "standard output");
+	return EXIT_SUCCESS;
+}
+
+bool is_for_tcp_alone(const Options &options)
+{
+	if (std::getenv("SIMPLE_LIBSDP") != nullptr || std::getenv("ALWAYS_USE_SDP") != nullptr)
+		return false;
+	try {
+		const std::string text = text_to_explain(options, config_file(options));
+
+		return libsdp::summary_of(text, fs::path(options.operands[0]).filename()).only_tcp;
+	} catch (const std::system_error &) {
+		return false; // the library says what is wrong with the file
+	}
+}
+
+// Another error is somebody's will: a security module, or a filter.
+const char *advice_for(int error)
+{
+	switch (error) {
+	case EPROTONOSUPPORT:
+	case ESOCKTNOSUPPORT:
+	case EAFNOSUPPORT:
+		return " (try: modprobe sdp)";
+	default:
+		return "";
+	}
+}
+
+// Once for all that comes of the program: the library does not repeat it.
+void warn_of_tcp(const Options &options)
+{
+	if (!options.quiet && std::getenv("LIBSDP_TOLD") == nullptr) {
+		const int error = is_for_tcp_alone(options) ? 0 : libsdp::ask_kernel().error;
+
+		if (error == 0 || !libsdp::stays_on_tcp(error))
+			return;
+		if (libsdp::is_program(options.operands[0]))
+			fmt::print(stderr, "sdp-run: no SDP sockets here ({}): {} uses TCP{}\n",
+				   std::strerror(error), options.operands[0], advice_for(error));
+	}
+	setenv("LIBSDP_TOLD", "1", 1);
+}
+
 int run_program(const Options &options)
 {
 	std::string message;
@@ -139,10 +225,14 @@ int run_program(const Options &options)
 	if (options.operands.empty())
 		throw UsageError("which program?");
 	if (options.json)
-		throw UsageError("--json is for --check and --explain");
+		throw UsageError("--json is for --check, --explain and --why");
 	if (options.config &&
 	    setenv("LIBSDP_CONFIG_FILE", fs::absolute(*options.config).c_str(), 1) != 0)
 		return fail(fmt::format("cannot set LIBSDP_CONFIG_FILE: {}", std::strerror(errno)));
+	message = libsdp::preload();
+	if (!message.empty())
+		return fail(message);
+	warn_of_tcp(options);
 	const int status = libsdp::become(options.operands, message);
 
 	fail(message);
@@ -151,8 +241,10 @@ int run_program(const Options &options)
 
 int act(const Options &options)
 {
-	if (options.check && options.explain)
-		throw UsageError("--check and --explain are two questions");
+	if (options.check + options.explain + options.why > 1)
+		throw UsageError("--check, --explain and --why are different questions");
+	if (options.why)
+		return why(options);
 	if (options.check)
 		return check(options);
 	if (options.explain)
@@ -170,6 +262,9 @@ void describe(CLI::App &app, Options &options)
 		     "tell what is wrong in libsdp.conf, or in a file: [FILE]");
 	app.add_flag("--explain", options.explain,
 		     "tell which rule decides: PROGRAM ADDRESS PORT [server|client]");
+	app.add_flag("--why", options.why,
+		     "tell what comes of it here, and why: [ADDRESS:PORT...] [PROGRAM]");
+	app.add_flag("-q,--quiet", options.quiet, "do not tell that there is no SDP here");
 	app.add_flag("-j,--json", options.json, "tell it in JSON");
 	app.footer("What follows the options is the program with its arguments, after \"--\" even\n"
 		   "if its name begins with a dash.");

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * What a program under sdp-run would use for addresses, and why: the rule that
+ * decides, and what the kernel then makes of it.
+ */
+#ifndef LIBSDP_WHY_H
+#define LIBSDP_WHY_H
+
+#include "endpoint.h"
+
+#include <string>
+#include <vector>
+
+namespace libsdp
+{
+
+struct WhyQuestion {
+	std::string file; ///< libsdp.conf
+	bool file_exists = false;
+	std::string text;    ///< of the file
+	std::string program; ///< empty: a program that no rule names
+	std::vector<Endpoint> endpoints;
+};
+
+/** What is said of them, for people or in JSON, with its last newline. */
+[[nodiscard]] std::string why(const WhyQuestion &question, bool as_json);
+
+} // namespace libsdp
+
+#endif // LIBSDP_WHY_H
