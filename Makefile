@@ -77,7 +77,7 @@ deps:
 module:
 	@tools/build-module $(if $(filter file,$(origin KERNEL)),$(KDIR),$(KERNEL))
 
-##tools: build libsdp, sdp-run, sdp-bpf and sdpstat for PREFIX
+##tools: build libsdp, sdp-run, sdp-bpf, sdpctl and sdpstat for PREFIX
 tools:
 	@command -v cmake > /dev/null || { echo "cmake is missing. Debian's package of it is cmake." >&2; exit 1; }
 	@cmake -S tools -B $(RELEASE) -DCMAKE_INSTALL_PREFIX='$(PREFIX)' -DSDP_BENCH=OFF -DSDP_WERROR=OFF \
@@ -88,7 +88,7 @@ tools:
 bed-tools: deps
 	@tools/build-module $(KERNEL)
 	@cmake -S tools -B $(BUILD)/tools -DSDP_TESTS=ON $(if $(filter 1,$(V)),,> /dev/null)
-	@cmake --build $(BUILD)/tools -j2 --target sdp sdp-run sdp-bpf sdpstat \
+	@cmake --build $(BUILD)/tools -j2 --target sdp sdp-run sdp-bpf sdpctl sdpstat \
 		$(if $(filter 1,$(V)),--verbose,-- --no-print-directory -s)
 
 ##check: build all, run unit tests, fuzzers and selftests on KERNEL

@@ -223,7 +223,7 @@ Route route_to(const Address &address)
 	if (const auto source = endpoint_of(own.get(), own.length))
 		route.source = source->address;
 	route.local = !netdev_with(address).empty();
-	route.netdev = netdev_with(route.local ? address : route.source);
+	route.netdev = netdev_with(route.source);
 	return route;
 }
 

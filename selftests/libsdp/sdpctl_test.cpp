@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdpctl: its checks, on files that stand for the kernel's, and on what other programs
+ * write.
+ */
+#include "check.h"
+#include "child.h"
+#include "devices.h"
+#include "firewall.h"
+#include "module.h"
+#include "peer.h"
+#include "resources.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+using nlohmann::json;
+using sdpctl::Check;
+using sdpctl::Report;
+using sdpctl::Status;
+
+class Doctor : public testing::Test
+{
+protected:
+	void file(const std::string &name, const std::string &content) const
+	{
+		const fs::path path = directory_.path() / name;
+
+		fs::create_directories(path.parent_path());
+		std::ofstream(path) << content << '\n';
+	}
+
+	// Soft-RoCE on eth0, at 10.0.0.1.
+	void device(const std::string &state) const
+	{
+		const std::string port = "sys/class/infiniband/rxe0/ports/1/";
+
+		file("sys/class/infiniband/rxe0/parent", "eth0");
+		file(port + "state", state);
+		file(port + "phys_state", state == "4: ACTIVE" ? "5: LinkUp" : "3: Disabled");
+		file(port + "link_layer", "Ethernet");
+		gid(0, "fe80:0000:0000:0000:0200:00ff:fe00:0001");
+		gid(1, "0000:0000:0000:0000:0000:ffff:0a00:0001");
+		gid(2, "0000:0000:0000:0000:0000:0000:0000:0000");
+		file("sys/class/net/eth0/address", "02:00:00:00:00:01");
+		file("sys/class/net/eth0/mtu", "1500");
+		file("proc/net/sdpstats", "MemPages 10\nMemPressure 0\nFallbackRefused 3");
+		file("proc/net/sdp_devices", "device transport interface\nrxe0 roce verbs");
+	}
+
+	void gid(unsigned index, const std::string &text) const
+	{
+		const std::string port = "sys/class/infiniband/rxe0/ports/1/";
+		const std::string number = std::to_string(index);
+
+		file(port + "gids/" + number, text);
+		file(port + "gid_attrs/ndevs/" + number, "eth0");
+		file(port + "gid_attrs/types/" + number, "RoCE v2");
+	}
+
+	[[nodiscard]] sdpctl::Places places() const
+	{
+		return {.proc = directory_.path() / "proc", .sys = directory_.path() / "sys"};
+	}
+
+	[[nodiscard]] Report devices(const std::string &address = "10.0.0.1") const
+	{
+		return sdpctl::check_devices(places(), {{"eth0", *libsdp::parse_address(address)}});
+	}
+
+	child::Directory directory_;
+};
+
+std::string said(const Report &report, const std::string &name)
+{
+	for (const Check &check : report)
+		if (check.name == name)
+			return std::string(sdpctl::name_of(check.status)) + ": " + check.what;
+	return "nothing";
+}
+
+TEST_F(Doctor, FindsADeviceThatIsWell)
+{
+	device("4: ACTIVE");
+	const Report report = devices();
+
+	EXPECT_EQ(said(report, "devices"), "ok: rxe0");
+	EXPECT_EQ(said(report, "port rxe0/1"), "ok: ACTIVE");
+	EXPECT_EQ(said(report, "gid rxe0/1"), "ok: 10.0.0.1 on eth0 (GID 1)");
+	EXPECT_EQ(said(report, "mtu rxe0/1"),
+		  "ok: 1500 of eth0: packets of RoCE carry up to 1024 bytes");
+}
+
+TEST_F(Doctor, FindsWhatIsWrongWithADevice)
+{
+	EXPECT_EQ(said(devices(), "devices"), "wrong: this host has no RDMA device");
+	device("1: DOWN");
+	EXPECT_EQ(said(devices(), "port rxe0/1"),
+		  "wrong: DOWN, physically Disabled: nothing comes through");
+	EXPECT_EQ(said(devices("10.0.0.9"), "gid rxe0/1"),
+		  "wrong: the device has no GID of 10.0.0.9 on eth0");
+	EXPECT_EQ(said(sdpctl::check_devices(places(), {}), "gid rxe0/1"),
+		  "warning: no IP address of this host leads to the device");
+	file("sys/class/net/eth0/mtu", "300");
+	EXPECT_EQ(said(devices(), "mtu rxe0/1"), "wrong: 300 of eth0 is too small for RoCE");
+	file("proc/net/sdp_devices", "device transport interface");
+	EXPECT_EQ(said(devices(), "devices"), "wrong: SDP does not use rxe0");
+}
+
+// The GID of a device of iWARP is the interface's address, and names no interface.
+TEST_F(Doctor, FindsTheAddressOfIwarp)
+{
+	const std::string port = "sys/class/infiniband/iwarp0/ports/1/";
+
+	file(port + "state", "4: ACTIVE");
+	file(port + "link_layer", "Ethernet");
+	file(port + "gids/0", "0200:0000:0001:0000:0000:0000:0000:0000");
+	file("sys/class/net/eth0/address", "02:00:00:00:00:01");
+	file("sys/class/net/eth0/mtu", "9000");
+	file("proc/net/sdp_devices", "device transport interface\niwarp0 iwarp provider");
+	EXPECT_EQ(said(devices(), "gid iwarp0/1"), "ok: 10.0.0.1 on eth0 (GID 0)");
+	EXPECT_EQ(said(devices(), "mtu iwarp0/1"), "ok: 9000 of eth0");
+}
+
+TEST_F(Doctor, ComparesVersions)
+{
+	file("proc/net/sdpstats", "Sockets 0");
+	file("sys/module/sdp/version", SDP_VERSION);
+	EXPECT_EQ(said(sdpctl::check_module(places()), "module"), "ok: sdp is loaded");
+	EXPECT_EQ(said(sdpctl::check_module(places()), "version"),
+		  "ok: module and tools are " SDP_VERSION);
+	file("sys/module/sdp/version", "0.0.1");
+	EXPECT_EQ(said(sdpctl::check_module(places()), "version"),
+		  "wrong: the loaded module is 0.0.1, these tools are " SDP_VERSION);
+}
+
+TEST_F(Doctor, MissesTheModule)
+{
+	EXPECT_EQ(said(sdpctl::check_module(places()), "module"),
+		  "wrong: the module sdp is not loaded");
+}
+
+TEST_F(Doctor, KnowsLimitsAndSettings)
+{
+	device("4: ACTIVE");
+	for (const auto &[name, value] : {std::pair{"zcopy", "sync"},
+					  {"zcopy_threshold", "65536"},
+					  {"zcopy_mem", "1"},
+					  {"mem", "1 5 20"},
+					  {"max_orphans", "1"},
+					  {"local", "1"}})
+		file(std::string("proc/sys/net/sdp/") + name, value);
+	const Report well = sdpctl::check_resources(places(), {.bytes = 65536});
+
+	EXPECT_EQ(said(well, "memlock"), "ok: this user may lock 64 KiB");
+	EXPECT_EQ(said(well, "memory"), "ok: 10 of 20 pages are in use");
+	EXPECT_EQ(said(well, "fallbacks"), "ok: so far: FallbackRefused 3");
+	file("proc/sys/net/sdp/mem", "1 5 9");
+	file("proc/sys/net/sdp/local", "0");
+	const Report ill = sdpctl::check_resources(places(), {.bytes = 4096});
+
+	EXPECT_EQ(said(ill, "memlock"), "wrong: this user may lock 4 KiB, less than the shortest "
+					"transfer without a copy has (65536 bytes)");
+	EXPECT_EQ(said(ill, "memory"),
+		  "wrong: 10 of 9 pages are in use: new connections are refused");
+	EXPECT_EQ(said(ill, "settings"),
+		  "warning: net.sdp.local=0 has connections within this host use the device");
+}
+
+TEST(DoctorMtu, IsTheLargestThatFits)
+{
+	EXPECT_EQ(sdpctl::roce_mtu(351), 0U);
+	EXPECT_EQ(sdpctl::roce_mtu(352), 256U);
+	EXPECT_EQ(sdpctl::roce_mtu(1500), 1024U);
+	EXPECT_EQ(sdpctl::roce_mtu(4192), 4096U);
+}
+
+constexpr sdpctl::Wanted roce = {.roce = true};
+constexpr sdpctl::Wanted iwarp = {.iwarp = true};
+
+// A chain of nft, and rules of which each is its expressions.
+std::string nft(const std::string &policy, const std::vector<std::string> &rules)
+{
+	json list = json::array({{{"metainfo", {{"version", "1.0.6"}}}},
+				 {{"chain",
+				   {{"family", "inet"},
+				    {"table", "t"},
+				    {"name", "in"},
+				    {"type", "filter"},
+				    {"hook", "input"},
+				    {"policy", policy}}}}});
+	unsigned handle = 2;
+
+	for (const std::string &rule : rules)
+		list.push_back({{"rule",
+				 {{"family", "inet"},
+				  {"table", "t"},
+				  {"chain", "in"},
+				  {"handle", handle++},
+				  {"expr", json::parse(rule)}}}});
+	return json{{"nftables", list}}.dump();
+}
+
+std::string port_rule(const std::string &port, const std::string &verdict)
+{
+	return R"([{"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":)" +
+	       port + R"(}},{"counter":{"packets":0,"bytes":0}},{")" + verdict + R"(":null}])";
+}
+
+const std::string others =
+	R"([{"match":{"op":"==","left":{"meta":{"key":"iifname"}},"right":"eth9"}},{"drop":null}])";
+const std::string all = R"([{"drop":null}])";
+const std::string all_udp =
+	R"([{"match":{"op":"==","left":{"meta":{"key":"l4proto"}},"right":"udp"}},{"reject":null}])";
+
+TEST(DoctorFirewall, FindsWhatDropsRoce)
+{
+	const auto drops = [](const std::string &rule) {
+		return sdpctl::judge_nft(nft("accept", {rule}), roce).drops.size();
+	};
+
+	EXPECT_EQ(drops(port_rule("4791", "drop")), 1U);
+	EXPECT_EQ(drops(port_rule(R"({"range":[4000,5000]})", "drop")), 1U);
+	EXPECT_EQ(drops(port_rule(R"({"set":[53,4791]})", "reject")), 1U);
+	EXPECT_EQ(drops(all), 1U);
+	EXPECT_EQ(drops(all_udp), 1U);
+	EXPECT_EQ(drops(port_rule("4792", "drop")), 0U);
+	EXPECT_EQ(drops(port_rule("4791", "accept")), 0U);
+	EXPECT_EQ(drops(others), 0U);
+	EXPECT_EQ(sdpctl::judge_nft(nft("accept", {others, port_rule("4791", "drop")}), roce).drops,
+		  std::vector<std::string>{"inet t in, rule 3"});
+}
+
+TEST(DoctorFirewall, AsksRulesInTheirOrder)
+{
+	const std::string accept = port_rule("4791", "accept");
+
+	EXPECT_TRUE(sdpctl::judge_nft(nft("accept", {accept, all}), roce).drops.empty());
+	EXPECT_EQ(sdpctl::judge_nft(nft("accept", {all, accept}), roce).drops.size(), 1U);
+	EXPECT_EQ(sdpctl::judge_nft(nft("drop", {others}), roce).closed.size(), 1U);
+	EXPECT_TRUE(sdpctl::judge_nft(nft("drop", {accept}), roce).closed.empty());
+	EXPECT_EQ(sdpctl::judge_nft(nft("drop", {accept}), iwarp).closed.size(), 1U);
+	EXPECT_TRUE(sdpctl::judge_nft(nft("accept", {all_udp}), iwarp).drops.empty());
+	EXPECT_ANY_THROW(sdpctl::judge_nft("no JSON", roce));
+}
+
+TEST(DoctorFirewall, ReadsIptables)
+{
+	const auto judged =
+		sdpctl::judge_iptables("*filter\n:INPUT DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n"
+				       "-A INPUT -p udp -m udp --dport 4791 -j DROP\n"
+				       "-A INPUT -p udp -m udp --dport 47910 -j DROP\n"
+				       "COMMIT\n",
+				       roce);
+
+	EXPECT_EQ(judged.drops.size(), 1U);
+	EXPECT_EQ(judged.closed, std::vector<std::string>{"iptables INPUT"});
+}
+
+TEST(DoctorPeer, IsAHostAndAPort)
+{
+	EXPECT_EQ(sdpctl::Peer("[fd00::1]:80").host, "fd00::1");
+	EXPECT_EQ(sdpctl::Peer("host:80").port, "80");
+	for (const char *text : {"host", ":80", "host:", ""})
+		EXPECT_THROW(sdpctl::Peer{text}, std::runtime_error) << text;
+}
+
+TEST(DoctorReport, HasAStableForm)
+{
+	const Report report = {{"a", Status::ok, "all is well", ""},
+			       {"b", Status::unknown, "not seen \xff", "look"}};
+
+	EXPECT_EQ(sdpctl::as_text(report), "ok       a: all is well\n"
+					   "unknown  b: not seen \xff\n"
+					   "         -> look\n");
+	EXPECT_EQ(json::parse(sdpctl::as_json(report)),
+		  json::parse(R"([{"check":"a","status":"ok","what":"all is well","advice":null},
+		  {"check":"b","status":"unknown","what":"not seen \ufffd","advice":"look"}])"));
+}
+
+TEST(DoctorProgram, HasItsExitCodes)
+{
+	const auto nowhere = child::run({SDPCTL, "doctor", "nowhere"});
+
+	EXPECT_EQ(nowhere.status, 2);
+	EXPECT_NE(nowhere.errors.find("not HOST:PORT: 'nowhere' (see sdpctl --help)\n"),
+		  std::string::npos)
+		<< nowhere.errors;
+	EXPECT_EQ(child::run({SDPCTL}).status, 2);
+	EXPECT_EQ(child::run({SDPCTL, "--help"}).status, 0);
+	EXPECT_EQ(child::run({SDPCTL, "--version"}).output, "sdpctl " SDP_VERSION "\n");
+	if (fs::exists("/proc/net/sdpstats"))
+		GTEST_SKIP() << "this kernel has SDP";
+	const auto absent = child::run({SDPCTL, "doctor", "--json"});
+
+	EXPECT_EQ(absent.status, 3);
+	EXPECT_EQ(json::parse(absent.output)[0]["what"], "the module sdp is not loaded");
+}
+
+} // namespace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * What a check of this host says.
+ */
+#ifndef SDPCTL_CHECK_H
+#define SDPCTL_CHECK_H
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sdpctl
+{
+
+enum class Status : std::uint8_t {
+	ok,
+	warning, ///< it may be meant so
+	wrong,
+	unknown, ///< it cannot be seen from here
+};
+
+struct Check {
+	std::string name; ///< programs know it by this
+	Status status = Status::ok;
+	std::string what;
+	std::string advice; ///< what to do; empty if nothing
+};
+
+using Report = std::vector<Check>;
+
+/** Where the kernel's files are; tests have others. */
+struct Places {
+	std::filesystem::path proc = "/proc";
+	std::filesystem::path sys = "/sys";
+};
+
+[[nodiscard]] const char *name_of(Status status);
+
+/** A line for each check, and one for its advice. */
+[[nodiscard]] std::string as_text(const Report &report);
+
+/** [{"check", "status", "what", "advice"}...]; "advice" is null if there is none. */
+[[nodiscard]] std::string as_json(const Report &report);
+
+/** Append the checks of one group to those of the others. */
+void append(Report &report, Report more);
+
+} // namespace sdpctl
+
+#endif // SDPCTL_CHECK_H

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Checks of packet filters, as far as their rules say by themselves what they drop.
+ */
+#ifndef SDPCTL_FIREWALL_H
+#define SDPCTL_FIREWALL_H
+
+#include "check.h"
+
+#include <string>
+#include <vector>
+
+namespace sdpctl
+{
+
+/** What devices in software send past packet filters; adapters send it by themselves. */
+struct Wanted {
+	bool roce = false;  ///< UDP to port 4791
+	bool iwarp = false; ///< TCP to the programs' own ports
+};
+
+/** What a set of rules does to it. */
+struct Verdict {
+	std::vector<std::string> drops;	 ///< rules that drop it, for people
+	std::vector<std::string> closed; ///< chains that drop what they do not accept
+};
+
+/**
+ * Judge what "nft --json list ruleset" has written.
+ *
+ * @throws std::runtime_error if it is not that.
+ */
+[[nodiscard]] Verdict judge_nft(const std::string &text, Wanted wanted);
+
+/** Judge what iptables-save(8) has written. */
+[[nodiscard]] Verdict judge_iptables(const std::string &text, Wanted wanted);
+
+/** "firewall" */
+[[nodiscard]] Report check_firewall(const Places &places);
+
+} // namespace sdpctl
+
+#endif // SDPCTL_FIREWALL_H

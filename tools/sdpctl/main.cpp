@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * sdpctl: tell what is wrong with SDP on this host, and what to do.
+ */
+#include "check.h"
+#include "devices.h"
+#include "firewall.h"
+#include "resources.h"
+#include "module.h"
+#include "peer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace
+{
+
+using sdpctl::Check;
+using sdpctl::Report;
+using sdpctl::Status;
+
+constexpr int exit_wrong = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_no_module = 3;
+
+struct Options {
+	std::string peer;
+	bool json = false;
+};
+
+// Without the module devices and filters can still be right or wrong.
+Report diagnose(const std::optional<sdpctl::Peer> &peer)
+{
+	const sdpctl::Places places;
+	Report report = sdpctl::check_module(places);
+
+	sdpctl::append(report, sdpctl::check_devices(places, sdpctl::own_addresses()));
+	if (sdpctl::is_loaded(places))
+		sdpctl::append(report, sdpctl::check_resources(places, sdpctl::own_memlock()));
+	sdpctl::append(report, sdpctl::check_firewall(places));
+	if (peer)
+		sdpctl::append(report, sdpctl::check_peer(places, *peer));
+	return report;
+}
+
+int doctor(const Options &options)
+{
+	std::optional<sdpctl::Peer> peer;
+
+	if (!options.peer.empty())
+		peer = sdpctl::Peer(options.peer);
+	// As it was found: a connection to the peer may load the module.
+	const bool had_module = sdpctl::is_loaded({});
+	const Report report = diagnose(peer);
+	const std::string text = options.json ? sdpctl::as_json(report) : sdpctl::as_text(report);
+
+	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+		throw std::system_error(errno, std::generic_category(), "standard output");
+	if (!had_module)
+		return exit_no_module;
+	return std::any_of(report.begin(), report.end(),
+			   [](const Check &check) { return check.status == Status::wrong; })
+		       ? exit_wrong
+		       : EXIT_SUCCESS;
+}
+
+void describe(CLI::App &app, Options &options)
+{
+	app.set_version_flag("-V,--version", "sdpctl " SDP_VERSION);
+	app.require_subcommand(1);
+	app.failure_message([](const CLI::App *, const CLI::Error &error) {
+		return fmt::format("sdpctl: {} (see sdpctl --help)\n", error.what());
+	});
+	CLI::App *doctor_command = app.add_subcommand(
+		"doctor", "check module, devices, limits and filters, and connect to a peer");
+
+	doctor_command->add_flag("-j,--json", options.json, "write JSON");
+	doctor_command->add_option("peer", options.peer, "a server to connect to")
+		->type_name("HOST:PORT")
+		->check([](const std::string &text) {
+			try {
+				const sdpctl::Peer peer(text);
+
+				return std::string();
+			} catch (const std::exception &error) {
+				return std::string(error.what());
+			}
+		});
+}
+
+int run(int argc, char **argv)
+{
+	Options options;
+	CLI::App app("Tell what is right and what is wrong with SDP on this host, and what to do.",
+		     "sdpctl");
+
+	describe(app, options);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &outcome) {
+		return app.exit(outcome) == 0 ? EXIT_SUCCESS : exit_usage;
+	}
+	return doctor(options);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		return run(argc, argv);
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "sdpctl: %s\n", error.what());
+		return exit_wrong;
+	}
+}

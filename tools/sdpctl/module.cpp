@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "module.h"
+
+#include "command.h"
+#include "fabric.h"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+namespace sdpctl
+{
+namespace
+{
+
+using libsdp::first_line;
+
+std::string release()
+{
+	utsname names{};
+
+	uname(&names);
+	return names.release;
+}
+
+// Empty if there is no such module for this kernel.
+std::string modinfo(const std::string &field)
+{
+	const CommandOutcome outcome = run_command({"modinfo", "-F", field, "sdp"});
+	const std::string first = outcome.output.substr(0, outcome.output.find('\n'));
+
+	return outcome.status == 0 ? first : std::string();
+}
+
+bool has_modinfo()
+{
+	return run_command({"modinfo", "--version"}).status == 0;
+}
+
+Check check_version(const Places &places)
+{
+	const std::string loaded = first_line(places.sys / "module/sdp/version");
+
+	if (loaded.empty())
+		return {"version", Status::unknown, "the module does not say its version", ""};
+	if (loaded == SDP_VERSION)
+		return {"version", Status::ok, "module and tools are " + loaded, ""};
+	return {"version", Status::wrong,
+		fmt::format("the loaded module is {}, these tools are " SDP_VERSION, loaded),
+		"install the same version of both, then: modprobe -r sdp; modprobe sdp"};
+}
+
+Check check_file()
+{
+	const std::string file = modinfo("filename");
+
+	if (!has_modinfo())
+		return {"module-file", Status::unknown, "there is no modinfo to ask for the module",
+			"install kmod"};
+	if (file.empty())
+		return {"module-file", Status::wrong,
+			fmt::format("Linux {} has no module sdp on the disk", release()),
+			fmt::format(
+				"install sdp-dkms and linux-headers-{}; dkms status tells whether "
+				"it was built",
+				release())};
+	return {"module-file", Status::ok, file, ""};
+}
+
+// The attributes of a variable of the firmware come first, 4 bytes.
+bool has_secure_boot(const Places &places)
+{
+	std::ifstream input(places.sys / "firmware/efi/efivars/"
+					 "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+			    std::ios::binary);
+	const std::string bytes{std::istreambuf_iterator<char>(input), {}};
+
+	return bytes.size() == 5 && bytes[4] == 1;
+}
+
+bool wants_signature(const Places &places)
+{
+	const std::string lockdown = first_line(places.sys / "kernel/security/lockdown");
+
+	return has_secure_boot(places) ||
+	       first_line(places.sys / "module/module/parameters/sig_enforce") == "Y" ||
+	       (!lockdown.empty() && lockdown.find("[none]") == std::string::npos);
+}
+
+Check check_signature(const Places &places)
+{
+	if (!wants_signature(places))
+		return {"signature", Status::ok, "this kernel loads modules without a signature",
+			""};
+	const std::string signer = modinfo("signer");
+
+	if (signer.empty())
+		return {"signature", Status::wrong,
+			"this kernel loads signed modules only (Secure Boot), and sdp is not "
+			"signed",
+			"sign it: install.rst, Secure Boot"};
+	return {"signature", Status::unknown,
+		fmt::format(
+			"sdp is signed by '{}'; whether the kernel knows that key, only loading "
+			"it tells",
+			signer),
+		"if modprobe says 'Key was rejected by service': mokutil --import "
+		"/var/lib/dkms/mok.pub, and boot"};
+}
+
+} // namespace
+
+bool is_loaded(const Places &places)
+{
+	return !first_line(places.proc / "net/sdpstats").empty();
+}
+
+Report check_module(const Places &places)
+{
+	if (is_loaded(places))
+		return {{"module", Status::ok, "sdp is loaded", ""}, check_version(places)};
+	Report report = {{"module", Status::wrong, "the module sdp is not loaded", "modprobe sdp"},
+			 check_file()};
+
+	if (report.back().status == Status::ok)
+		report.push_back(check_signature(places));
+	else
+		report.front().advice.clear();
+	return report;
+}
+
+} // namespace sdpctl

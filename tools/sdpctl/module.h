@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Checks of the kernel module.
+ */
+#ifndef SDPCTL_MODULE_H
+#define SDPCTL_MODULE_H
+
+#include "check.h"
+
+namespace sdpctl
+{
+
+[[nodiscard]] bool is_loaded(const Places &places);
+
+/** "module", "version", and where it is not loaded "module-file", "signature". */
+[[nodiscard]] Report check_module(const Places &places);
+
+} // namespace sdpctl
+
+#endif // SDPCTL_MODULE_H

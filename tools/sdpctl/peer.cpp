@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "peer.h"
+
+#include "../common/descriptor.h"
+#include "fabric.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <linux/sdp.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace sdpctl
+{
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+// Longer than any answer takes, and than neighbours are asked for (failures.rst).
+constexpr auto patience = std::chrono::seconds(20);
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+AddressList resolve(const Peer &peer, std::string &problem)
+{
+	addrinfo hints{};
+	addrinfo *list = nullptr;
+
+	hints.ai_socktype = SOCK_STREAM;
+	hints.ai_flags = AI_NUMERICSERV;
+	const int error = getaddrinfo(peer.host.c_str(), peer.port.c_str(), &hints, &list);
+
+	if (error != 0)
+		problem = gai_strerror(error);
+	return {list, freeaddrinfo};
+}
+
+/** What became of an attempt to connect. */
+struct Attempt {
+	int error = 0;
+	bool no_socket = false; ///< there is not even a socket of that kind
+	int reason = SDP_FALLBACK_NONE;
+	Milliseconds took{};
+};
+
+int wait_for_connection(int fd)
+{
+	const auto end = Clock::now() + patience;
+	pollfd poll_for = {.fd = fd, .events = POLLOUT, .revents = 0};
+	int error = 0;
+	socklen_t length = sizeof(error);
+	int ready = 0;
+
+	do {
+		const auto left =
+			std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+
+		ready = poll(&poll_for, 1, left.count() > 0 ? static_cast<int>(left.count()) : 0);
+	} while (ready < 0 && errno == EINTR);
+	if (ready == 0)
+		return ETIMEDOUT;
+	if (ready < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+		return errno;
+	return error;
+}
+
+Attempt try_to_connect(const addrinfo &to, int protocol, int fallback)
+{
+	const sdp::Descriptor fd(
+		socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+	Attempt attempt;
+	socklen_t length = sizeof(attempt.reason);
+
+	attempt.no_socket =
+		!fd || (protocol == IPPROTO_SDP && setsockopt(fd.get(), SOL_SDP, SDP_TCP_FALLBACK,
+							      &fallback, sizeof(fallback)) != 0);
+	if (attempt.no_socket) {
+		attempt.error = errno;
+		return attempt;
+	}
+	const auto start = Clock::now();
+
+	if (connect(fd.get(), to.ai_addr, to.ai_addrlen) != 0)
+		attempt.error = errno == EINPROGRESS ? wait_for_connection(fd.get()) : errno;
+	attempt.took = Clock::now() - start;
+	if (protocol != IPPROTO_SDP ||
+	    getsockopt(fd.get(), SOL_SDP, SDP_FALLBACK_REASON, &attempt.reason, &length) != 0)
+		attempt.reason = SDP_FALLBACK_NONE;
+	return attempt;
+}
+
+Check check_route(const Places &places, const libsdp::Endpoint &endpoint)
+{
+	const libsdp::Route route = libsdp::route_to(endpoint.address);
+	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
+
+	if (route.error != 0)
+		return {"route", Status::wrong,
+			fmt::format("there is no route to the peer: {}",
+				    std::strerror(route.error)),
+			"ip route get"};
+	const auto carrier = libsdp::find_carrier(ports, route, places.sys / "class/net");
+	const std::string from =
+		fmt::format("{}, from {}", route.netdev, libsdp::text_of(route.source));
+
+	if (!carrier || carrier->gid == nullptr)
+		return {"route", Status::wrong,
+			fmt::format("the peer is reached by {}, for which no RDMA device has a GID",
+				    from),
+			"use an address of the peer that is in the network of an RDMA device"};
+	return {"route", Status::ok,
+		fmt::format("by {}: {} port {}, GID {}", from, carrier->port->device,
+			    carrier->port->number, carrier->gid->index),
+		""};
+}
+
+std::string advice_for(const Attempt &sdp, const Attempt &tcp)
+{
+	if (sdp.no_socket)
+		return "modprobe sdp";
+	if (sdp.error == ECONNREFUSED && tcp.error == 0)
+		return "start the peer's program by sdp-run, or connect with a fallback: rules "
+		       "that say "
+		       "'both', or net.sdp.tcp_fallback=1";
+	if (sdp.error == ECONNREFUSED)
+		return "start the peer's program";
+	if (tcp.error == 0)
+		return "run sdpctl doctor on the peer, too";
+	return "see whether the peer is up, and which addresses it has";
+}
+
+Check sdp_check(const Attempt &sdp, const Attempt &tcp)
+{
+	if (sdp.error == 0)
+		return {"sdp", Status::ok, fmt::format("connected in {:.1f} ms", sdp.took.count()),
+			""};
+	if (sdp.no_socket)
+		return {"sdp", Status::wrong,
+			fmt::format("there are no SDP sockets here: {}", std::strerror(sdp.error)),
+			advice_for(sdp, tcp)};
+	const std::string meaning = meaning_of(sdp.error);
+
+	return {"sdp", Status::wrong,
+		fmt::format("does not connect: {}{}{}", std::strerror(sdp.error),
+			    meaning.empty() ? "" : "; ", meaning),
+		advice_for(sdp, tcp)};
+}
+
+// A server for SDP alone has no TCP, which nobody misses.
+Check tcp_check(const Attempt &sdp, const Attempt &tcp)
+{
+	if (tcp.error == 0)
+		return {"tcp", Status::ok, fmt::format("connected in {:.1f} ms", tcp.took.count()),
+			""};
+	const std::string what = fmt::format("does not connect: {}", std::strerror(tcp.error));
+
+	if (sdp.error == 0 && tcp.error == ECONNREFUSED)
+		return {"tcp", Status::ok, what + "; the peer listens for SDP alone", ""};
+	return {"tcp", sdp.error == 0 ? Status::warning : Status::wrong, what,
+		"a packet filter, or nobody listens there"};
+}
+
+const char *words_for(int reason)
+{
+	switch (reason) {
+	case SDP_FALLBACK_NO_DEVICE:
+		return "no-device: no RDMA device leads to the address";
+	case SDP_FALLBACK_UNREACHABLE:
+		return "unreachable: no way to the peer was found";
+	case SDP_FALLBACK_REFUSED:
+		return "refused: the peer rejected the request";
+	case SDP_FALLBACK_TIMEOUT:
+		return "timeout: no answer within net.sdp.fallback_timeout";
+	case SDP_FALLBACK_RESOURCES:
+		return "resources: this host could not set the connection up";
+	default:
+		return "none";
+	}
+}
+
+// What a program with a fallback would get; its reason is the kernel's own.
+Check fallback_check(const Attempt &attempt)
+{
+	if (attempt.error != 0)
+		return {"fallback", Status::wrong,
+			fmt::format("a socket with a fallback does not connect either: {}",
+				    std::strerror(attempt.error)),
+			""};
+	if (attempt.reason == SDP_FALLBACK_NONE)
+		return {"fallback", Status::warning,
+			"a socket with a fallback has connected by SDP now: the peer has begun to "
+			"listen",
+			""};
+	return {"fallback", Status::warning,
+		fmt::format("a socket with a fallback uses TCP, because of {}",
+			    words_for(attempt.reason)),
+		""};
+}
+
+Report connect_to(const Places &places, const addrinfo &to)
+{
+	const auto endpoint = libsdp::endpoint_of(to.ai_addr, to.ai_addrlen);
+	Report report = {{"peer", Status::ok, libsdp::text_of(*endpoint).get(), ""}};
+	const Attempt sdp = try_to_connect(to, IPPROTO_SDP, SDP_FALLBACK_OFF);
+	const Attempt tcp = try_to_connect(to, IPPROTO_TCP, 0);
+
+	report.push_back(check_route(places, *endpoint));
+	report.push_back(sdp_check(sdp, tcp));
+	report.push_back(tcp_check(sdp, tcp));
+	if (sdp.error != 0 && !sdp.no_socket && tcp.error == 0)
+		report.push_back(fallback_check(try_to_connect(to, IPPROTO_SDP, SDP_FALLBACK_ON)));
+	return report;
+}
+
+} // namespace
+
+Peer::Peer(const std::string &text)
+{
+	const std::size_t colon = text.rfind(':');
+
+	if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
+		throw std::runtime_error("not HOST:PORT: '" + text + "'");
+	host = text.substr(0, colon);
+	port = text.substr(colon + 1);
+	if (host.starts_with('[') && host.ends_with(']'))
+		host = host.substr(1, host.size() - 2);
+}
+
+std::string meaning_of(int error)
+{
+	switch (error) {
+	case ECONNREFUSED:
+		return "nobody listens for SDP there, or the peer has no memory for it";
+	case ENETUNREACH:
+	case EADDRNOTAVAIL:
+		return "no RDMA device leads to the address";
+	case EHOSTUNREACH:
+		return "the peer does not answer on the link";
+	case ETIMEDOUT:
+		return "the peer's RDMA device does not answer: a packet filter, no device, or a "
+		       "full queue of connections";
+	case ENOBUFS:
+	case ENOMEM:
+		return "net.sdp.mem is used up, or the device";
+	case EPROTO:
+		return "the peer broke the protocol";
+	default:
+		return "";
+	}
+}
+
+Report check_peer(const Places &places, const Peer &peer)
+{
+	std::string problem;
+	const AddressList list = resolve(peer, problem);
+
+	if (!list)
+		return {{"peer", Status::wrong,
+			 fmt::format("{}:{}: {}", peer.host, peer.port, problem),
+			 "give an address, and the number of a port"}};
+	return connect_to(places, *list);
+}
+
+} // namespace sdpctl

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * @file
+ * Checks of one peer: connections to it, by SDP and by TCP.
+ */
+#ifndef SDPCTL_PEER_H
+#define SDPCTL_PEER_H
+
+#include "check.h"
+#include "endpoint.h"
+
+#include <string>
+#include <vector>
+
+namespace sdpctl
+{
+
+/** HOST:PORT, an address of IPv6 in brackets. @throws std::runtime_error if it is none. */
+struct Peer {
+	explicit Peer(const std::string &text);
+
+	std::string host;
+	std::string port;
+};
+
+/** "peer", "route", "sdp", "tcp", and if only TCP connects "fallback". */
+[[nodiscard]] Report check_peer(const Places &places, const Peer &peer);
+
+/** What a failed connect() by SDP means; empty if strerror(3) says all. */
+[[nodiscard]] std::string meaning_of(int error);
+
+} // namespace sdpctl
+
+#endif // SDPCTL_PEER_H
