@@ -1,0 +1,234 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What "sdpctl doctor" says of a host that is well, and of what is wrong with it; and what
+# "sdp-run --why" says of its addresses. SDPCTL and SDP_RUN name the programs, SDP_MODULE
+# the module, for the case without it. Needs root; makes and removes a device.
+
+set -euo pipefail
+cd "$(dirname "$0")"
+# shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
+. ./sdp_lib.sh
+
+server=${SDP_TEST_SERVER:-10.0.0.2}
+tool=${SDPCTL:-$(command -v sdpctl || true)}
+run=${SDP_RUN:-$(command -v sdp-run || true)}
+device=sdp-test-rxe
+netdev=sdp-test-d
+
+# doctor STATUS [PEER]: leaves its report in $work/report.out
+doctor() {
+	local wanted=$1 got=0
+	shift
+	"$tool" doctor --json "$@" > "$work/report.out" || got=$?
+	[ "$got" = "$wanted" ] || fail "sdpctl doctor $*: status $got, expected $wanted"
+}
+
+# says CHECK: the status and the words of a check, a line for each of that name
+says() {
+	python3 - "$work/report.out" "$1" <<- 'EOF'
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		assert all(list(item) == ["check", "status", "what", "advice"] for item in report)
+		print("\n".join(i["status"] + ": " + i["what"] for i in report if i["check"] == sys.argv[2]))
+	EOF
+}
+
+# expect CHECK PATTERN
+expect() {
+	says "$1" > "$work/check.out" || fail "no list of checks"
+	grep -Eq "^$2" "$work/check.out" || fail "$1: expected '$2', got '$(< "$work/check.out")'"
+}
+
+well() {
+	local name
+	trap restore_sysctls EXIT
+	set_sysctl local 1
+	[ "${SDP_ULP:-1}" = 1 ] || diag "the module was told to leave providers alone"
+	doctor 0
+	for name in module version devices memlock memory firewall fallbacks; do
+		expect "$name" 'ok: .'
+	done
+	expect settings "$([ "${SDP_ULP:-1}" = 1 ] && echo ok || echo warning): "
+	expect version "ok: module and tools are $(< /sys/module/sdp/version)"
+	for name in /sys/class/infiniband/*; do
+		name=${name##*/}
+		expect devices "ok: .*$name"
+		expect "port $name/1" 'ok: ACTIVE'
+		expect "gid $name/1" 'ok: .*10\.0\.0\.[12] on .* \(GID [0-9]+\)'
+		expect "mtu $name/1" 'ok: [0-9]+ of '
+	done
+	"$tool" doctor > "$work/text.out" || fail "in plain words: status $?"
+	grep -q '^ok       module: sdp is loaded$' "$work/text.out" || fail "no word on the module"
+}
+
+settings_that_turn_things_off() {
+	trap restore_sysctls EXIT
+	set_sysctl max_orphans 0
+	doctor 0
+	expect settings 'warning: .*net.sdp.max_orphans=0'
+}
+
+memory_is_used_up() {
+	local before
+	before=$(< $sysctls/mem)
+	# shellcheck disable=SC2064
+	trap "end_children; echo '$before' > $sysctls/mem" EXIT
+	start_server server both "$server"
+	start_client client both "$server"
+	wait_moving client
+	echo 1 1 1 > $sysctls/mem
+	doctor 1
+	expect memory 'wrong: .*new connections are refused'
+}
+
+little_may_be_locked() {
+	(
+		ulimit -l 16
+		setpriv --reuid 65534 --clear-groups "$tool" doctor --json > "$work/report.out" ||
+			fail "sdpctl: status $?"
+	)
+	expect memlock 'warning: this user may lock 16 KiB, less than the shortest transfer'
+}
+
+peer_by_sdp() {
+	start_server server both "$server"
+	doctor 0 "$server:4791"
+	expect route "ok: by .*: .* port 1, GID "
+	expect sdp 'ok: connected in [0-9.]+ ms'
+	expect tcp 'ok: does not connect: Connection refused; the peer listens for SDP alone'
+}
+
+# listen_by_tcp PORT: whoever connects is left alone
+listen_by_tcp() {
+	python3 - "$server" "$1" "$work/ready" <<- 'EOF' > "$work/listener.out" 2>&1 &
+		import socket, sys, time
+		listener = socket.create_server((sys.argv[1], int(sys.argv[2])))
+		open(sys.argv[3], "w").close()
+		time.sleep(3600)
+	EOF
+	wait_for "$BOUND" exists "$work/ready" || fail "nobody listens"
+}
+
+restore() {
+	end_children
+	restore_sysctls
+}
+
+peer_by_tcp_only() {
+	trap restore EXIT
+	set_sysctl fallback_timeout 20000
+	listen_by_tcp 4800
+	doctor 1 "$server:4800"
+	expect sdp 'wrong: does not connect: Connection refused; nobody listens for SDP there'
+	expect tcp 'ok: connected in '
+	expect fallback 'warning: a socket with a fallback uses TCP, because of refused: '
+	expect route 'ok: '
+	doctor 0
+	expect fallbacks 'ok: so far: .*FallbackRefused [1-9]'
+}
+
+no_peer() {
+	doctor 1 "$server:4801"
+	expect sdp 'wrong: does not connect: Connection refused'
+	expect tcp 'wrong: does not connect: Connection refused'
+	doctor 1 127.0.0.1:4801
+	expect route 'wrong: .* no RDMA device has a GID'
+	expect sdp 'wrong: does not connect: Network is unreachable; no RDMA device leads'
+}
+
+clean_up() {
+	end_children
+	rdma link delete $device 2> /dev/null || true
+	ip link delete $netdev 2> /dev/null || true
+}
+
+# port_is STATE
+port_is() { grep -q "$1" /sys/class/infiniband/$device/ports/1/state; }
+has_gid_of() { grep -qs "$1" /sys/class/infiniband/$device/ports/1/gids/*; }
+
+link_down() {
+	trap clean_up EXIT
+	modprobe rdma_rxe || skip "no Soft-RoCE in this kernel"
+	ip link add $netdev type dummy
+	ip link set $netdev up
+	rdma link add $device type rxe netdev $netdev
+	wait_for "$BOUND" port_is ACTIVE || fail "the device does not work"
+	ip addr add 192.0.2.1/24 dev $netdev
+	wait_for "$BOUND" has_gid_of 'ffff:c000:0201' || fail "the device does not have the address"
+	doctor 0
+	expect "port $device/1" 'ok: ACTIVE'
+	expect "gid $device/1" "ok: .*192\.0\.2\.1 on $netdev \(GID "
+	ip link set $netdev mtu 700
+	doctor 0
+	expect "mtu $device/1" "warning: 700 of $netdev: packets of RoCE carry up to 512 bytes"
+	ip link set $netdev down
+	wait_for "$BOUND" port_is DOWN || fail "the port stays up"
+	doctor 0
+	expect "port $device/1" 'warning: DOWN, physically .*: nothing comes through'
+}
+
+filter() {
+	command -v nft > /dev/null || skip "there is no nft"
+	modprobe nf_tables || skip "no nftables in this kernel"
+	trap 'nft delete table inet sdp_test' EXIT
+	nft add table inet sdp_test
+	nft add chain inet sdp_test in '{ type filter hook input priority 0; }'
+	nft add rule inet sdp_test in udp dport 4791 drop
+	doctor 1
+	expect firewall 'wrong: UDP to port 4791 .* inet sdp_test in'
+}
+
+wrong_arguments() {
+	local status=0
+	"$tool" doctor nowhere > "$work/usage.out" 2>&1 || status=$?
+	[ "$status" = 2 ] || fail "status $status"
+	grep -q "^sdpctl: .*not HOST:PORT: 'nowhere'" "$work/usage.out" || fail "no word on it"
+}
+
+# why PATTERN ARGUMENT...
+why() {
+	local pattern=$1
+	shift
+	"$run" --why "$@" > "$work/why.out" || fail "sdp-run --why $*: status $?"
+	tr '\n' '|' < "$work/why.out" | grep -Eq "$pattern" || fail "expected '$pattern'"
+}
+
+why_names_rule_and_device() {
+	local route='\|  route: [^|]*, from 10\.0\.0\.[12]' on='on [^|]* port 1 \(ACTIVE\), GID [0-9]+ '
+	export LIBSDP_CONFIG_FILE=$work/libsdp.conf
+	[ -x "$run" ] || skip "no sdp-run: neither in PATH nor named by SDP_RUN"
+	printf '%s\n' 'use tcp * ssh *:*' 'use sdp client * *:80' > "$LIBSDP_CONFIG_FILE"
+	why "connect to $server:80\|  libsdp: sdp, by line 2: use sdp client \* \*:80$route\|  result: sdp, $on" \
+		"$server:80" curl
+	why "connect to $server:81\|  libsdp: both, since no rule matches$route\|  result: sdp-or-tcp, $on" \
+		"$server:81" curl
+	why "result: tcp, the rule says so" "$server:80" ssh
+	why 'connect to 127.0.0.1:80\|.*result: error, no RDMA device is on lo; connect\(\) gives ENETUNREACH' \
+		127.0.0.1:80 curl
+	why 'listen at 0.0.0.0:81\|.*result: sdp-and-tcp, on all RDMA devices: ' 0.0.0.0:81 nginx
+	: > "$LIBSDP_CONFIG_FILE"
+	why "kernel: has SDP sockets, net.sdp.tcp_fallback=0\|.*there are no rules.*$route\|  result: sdp, $on" \
+		"$server:81" curl
+}
+
+unload() { ! grep -q '^sdp ' /proc/modules || rmmod sdp 2> /dev/null; }
+
+module_absent() {
+	[ -n "${SDP_MODULE:-}" ] || skip "SDP_MODULE does not name the module"
+	wait_for "$BOUND" unload || fail "the module is in use"
+	trap 'end_children; load_module' EXIT
+	listen_by_tcp 4802
+	doctor 3 "$server:4802"
+	expect module 'wrong: the module sdp is not loaded'
+	expect devices 'ok: '
+	expect sdp 'wrong: there are no SDP sockets here'
+	expect tcp 'ok: connected in '
+}
+
+[ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "this is about AF_SDP"
+[ -x "$tool" ] || skip_all "no sdpctl: neither in PATH nor named by SDPCTL"
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+have_family || skip_all "no AF_SDP sockets in this kernel"
+run_cases well settings_that_turn_things_off memory_is_used_up little_may_be_locked peer_by_sdp \
+	peer_by_tcp_only no_peer link_down filter wrong_arguments why_names_rule_and_device module_absent
