@@ -16,28 +16,36 @@ run=${SDP_RUN:-$(command -v sdp-run || true)}
 device=sdp-test-rxe
 netdev=sdp-test-d
 
-# doctor STATUS [PEER]: leaves its report in $work/report.out
+# read_report: of each check in the report a line with its name, a tab, status and words
+read_report() {
+	python3 - "$work/report.out" <<- 'EOF' > "$work/checks" || fail "no list of checks"
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		assert all(list(item) == ["check", "status", "what", "advice"] for item in report)
+		print("\n".join("{check}\t{status}: {what}".format(**item) for item in report))
+	EOF
+}
+
+# doctor STATUS [PEER]
 doctor() {
 	local wanted=$1 got=0
 	shift
 	"$tool" doctor --json "$@" > "$work/report.out" || got=$?
 	[ "$got" = "$wanted" ] || fail "sdpctl doctor $*: status $got, expected $wanted"
+	read_report
 }
 
-# says CHECK: the status and the words of a check, a line for each of that name
-says() {
-	python3 - "$work/report.out" "$1" <<- 'EOF'
-		import json, sys
-		report = json.load(open(sys.argv[1]))
-		assert all(list(item) == ["check", "status", "what", "advice"] for item in report)
-		print("\n".join(i["status"] + ": " + i["what"] for i in report if i["check"] == sys.argv[2]))
-	EOF
+# As somebody who is not root, and to whom nothing looks wrong.
+doctor_as_nobody() {
+	setpriv --reuid 65534 --clear-groups "$tool" doctor --json > "$work/report.out" ||
+		fail "as nobody: status $?"
+	read_report
 }
 
-# expect CHECK PATTERN
+# expect CHECK PATTERN: what a check says, after its status
 expect() {
-	says "$1" > "$work/check.out" || fail "no list of checks"
-	grep -Eq "^$2" "$work/check.out" || fail "$1: expected '$2', got '$(< "$work/check.out")'"
+	grep -Eq "^$1"$'\t'"$2" "$work/checks" ||
+		fail "$1: expected '$2', got '$(grep "^$1"$'\t' "$work/checks")'"
 }
 
 well() {
@@ -85,8 +93,7 @@ memory_is_used_up() {
 little_may_be_locked() {
 	(
 		ulimit -l 16
-		setpriv --reuid 65534 --clear-groups "$tool" doctor --json > "$work/report.out" ||
-			fail "sdpctl: status $?"
+		doctor_as_nobody
 	)
 	expect memlock 'warning: this user may lock 16 KiB, less than the shortest transfer'
 }
@@ -168,15 +175,45 @@ link_down() {
 	expect "port $device/1" 'warning: DOWN, physically .*: nothing comes through'
 }
 
+chain=(inet sdp_test in)
+
 filter() {
 	command -v nft > /dev/null || skip "there is no nft"
 	modprobe nf_tables || skip "no nftables in this kernel"
 	trap 'nft delete table inet sdp_test' EXIT
 	nft add table inet sdp_test
-	nft add chain inet sdp_test in '{ type filter hook input priority 0; }'
-	nft add rule inet sdp_test in udp dport 4791 drop
+	nft add chain "${chain[@]}" '{ type filter hook input priority 0; policy accept; }'
+	nft add rule "${chain[@]}" udp dport 4792 drop
+	doctor 0
+	expect firewall 'ok: no rule says that it drops UDP to port 4791'
+	nft add rule "${chain[@]}" udp dport 4790-4791 counter drop
 	doctor 1
-	expect firewall 'wrong: UDP to port 4791 .* inet sdp_test in'
+	expect firewall 'wrong: UDP to port 4791 \(RoCE\) is dropped by: inet sdp_test in, rule '
+	nft insert rule "${chain[@]}" udp dport 4791 accept
+	doctor 0
+	expect firewall 'ok: '
+	doctor_as_nobody
+	expect firewall 'unknown: cannot see the rules of packet filters: only root may'
+}
+
+# Nothing is sent while the chain is there: the rules are for what it says of them.
+filter_that_is_closed() {
+	command -v nft > /dev/null || skip "there is no nft"
+	modprobe nf_tables || skip "no nftables in this kernel"
+	trap 'nft delete table inet sdp_test' EXIT
+	nft -f - <<- 'EOF'
+		table inet sdp_test {
+			chain in {
+				type filter hook input priority 0; policy drop;
+				ct state established accept
+				iifname lo accept
+				tcp dport 22 accept
+				meta l4proto icmp accept
+			}
+		}
+	EOF
+	doctor 0
+	expect firewall 'warning: what they do not accept is dropped by: inet sdp_test in; no rule'
 }
 
 wrong_arguments() {
@@ -231,4 +268,4 @@ module_absent() {
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 have_family || skip_all "no AF_SDP sockets in this kernel"
 run_cases well settings_that_turn_things_off memory_is_used_up little_may_be_locked peer_by_sdp \
-	peer_by_tcp_only no_peer link_down filter wrong_arguments why_names_rule_and_device module_absent
+	peer_by_tcp_only no_peer link_down filter filter_that_is_closed wrong_arguments why_names_rule_and_device module_absent
