@@ -76,7 +76,13 @@ protected:
 
 	[[nodiscard]] Report devices(const std::string &address = "10.0.0.1") const
 	{
-		return sdpctl::check_devices(places(), {{"eth0", *libsdp::parse_address(address)}});
+		return devices_with({{"eth0", *libsdp::parse_address(address)}});
+	}
+
+	[[nodiscard]] Report devices_with(const std::vector<sdpctl::OwnAddress> &addresses) const
+	{
+		return sdpctl::check_devices(
+			places(), libsdp::read_ports(places().sys / "class/infiniband"), addresses);
 	}
 
 	child::Directory directory_;
@@ -110,7 +116,7 @@ TEST_F(Doctor, FindsWhatIsWrongWithADevice)
 		  "wrong: DOWN, physically Disabled: nothing comes through");
 	EXPECT_EQ(said(devices("10.0.0.9"), "gid rxe0/1"),
 		  "wrong: the device has no GID of 10.0.0.9 on eth0");
-	EXPECT_EQ(said(sdpctl::check_devices(places(), {}), "gid rxe0/1"),
+	EXPECT_EQ(said(devices_with({}), "gid rxe0/1"),
 		  "warning: no IP address of this host leads to the device");
 	file("sys/class/net/eth0/mtu", "300");
 	EXPECT_EQ(said(devices(), "mtu rxe0/1"), "wrong: 300 of eth0 is too small for RoCE");

@@ -4,19 +4,21 @@
 #include "../common/descriptor.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace libsdp
 {
@@ -166,13 +168,16 @@ bool belongs(const Gid &gid, const std::string &netdev)
 
 } // namespace
 
+// Tables of GIDs have a thousand files.
 std::string first_line(const fs::path &file)
 {
-	std::ifstream input(file);
-	std::string line;
+	const sdp::Descriptor fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+	std::array<char, 1024> buffer{};
+	const ssize_t length = fd ? read(fd.get(), buffer.data(), buffer.size()) : 0;
+	const std::string_view text(buffer.data(),
+				    length > 0 ? static_cast<std::size_t>(length) : 0);
 
-	std::getline(input, line);
-	return line;
+	return std::string(text.substr(0, text.find('\n')));
 }
 
 std::vector<std::string> names_in(const fs::path &directory)

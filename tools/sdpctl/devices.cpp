@@ -210,9 +210,9 @@ unsigned roce_mtu(unsigned netdev_mtu)
 	return 0;
 }
 
-Report check_devices(const Places &places, const std::vector<OwnAddress> &addresses)
+Report check_devices(const Places &places, const std::vector<Port> &ports,
+		     const std::vector<OwnAddress> &addresses)
 {
-	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
 	const bool any_active = std::any_of(ports.begin(), ports.end(), [](const Port &port) {
 		return port.state == "ACTIVE";
 	});

@@ -33,7 +33,8 @@ enum class Fabric : std::uint8_t {
 [[nodiscard]] Fabric fabric_of(const Places &places, const libsdp::Port &port);
 
 /** "devices", and for each port "port NAME/N", "gid NAME/N" and "mtu NAME/N". */
-[[nodiscard]] Report check_devices(const Places &places, const std::vector<OwnAddress> &addresses);
+[[nodiscard]] Report check_devices(const Places &places, const std::vector<libsdp::Port> &ports,
+				   const std::vector<OwnAddress> &addresses);
 
 /** The bytes that a message of RoCE has at most; 0: none fits. */
 [[nodiscard]] unsigned roce_mtu(unsigned netdev_mtu);

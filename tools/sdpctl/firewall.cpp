@@ -136,11 +136,11 @@ bool is_software(const std::filesystem::path &device)
 	       real.find("/devices/virtual/") != std::string::npos;
 }
 
-Wanted wanted_by_devices(const Places &places)
+Wanted wanted_by_devices(const Places &places, const std::vector<libsdp::Port> &ports)
 {
 	Wanted wanted;
 
-	for (const libsdp::Port &port : libsdp::read_ports(places.sys / "class/infiniband")) {
+	for (const libsdp::Port &port : ports) {
 		if (!is_software(places.sys / "class/infiniband" / port.device))
 			continue;
 		wanted.roce = wanted.roce || fabric_of(places, port) == Fabric::roce;
@@ -262,9 +262,9 @@ Verdict judge_iptables(const std::string &text, Wanted wanted)
 	return verdict;
 }
 
-Report check_firewall(const Places &places)
+Report check_firewall(const Places &places, const std::vector<libsdp::Port> &ports)
 {
-	const Wanted wanted = wanted_by_devices(places);
+	const Wanted wanted = wanted_by_devices(places, ports);
 
 	if (!wanted.roce && !wanted.iwarp)
 		return {{"firewall", Status::ok,

@@ -7,6 +7,7 @@
 #define SDPCTL_FIREWALL_H
 
 #include "check.h"
+#include "fabric.h"
 
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ struct Verdict {
 [[nodiscard]] Verdict judge_iptables(const std::string &text, Wanted wanted);
 
 /** "firewall" */
-[[nodiscard]] Report check_firewall(const Places &places);
+[[nodiscard]] Report check_firewall(const Places &places, const std::vector<libsdp::Port> &ports);
 
 } // namespace sdpctl
 

@@ -42,14 +42,15 @@ struct Options {
 Report diagnose(const std::optional<sdpctl::Peer> &peer)
 {
 	const sdpctl::Places places;
+	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
 	Report report = sdpctl::check_module(places);
 
-	sdpctl::append(report, sdpctl::check_devices(places, sdpctl::own_addresses()));
+	sdpctl::append(report, sdpctl::check_devices(places, ports, sdpctl::own_addresses()));
 	if (sdpctl::is_loaded(places))
 		sdpctl::append(report, sdpctl::check_resources(places, sdpctl::own_memlock()));
-	sdpctl::append(report, sdpctl::check_firewall(places));
+	sdpctl::append(report, sdpctl::check_firewall(places, ports));
 	if (peer)
-		sdpctl::append(report, sdpctl::check_peer(places, *peer));
+		sdpctl::append(report, sdpctl::check_peer(places, ports, *peer));
 	return report;
 }
 

@@ -100,10 +100,10 @@ Attempt try_to_connect(const addrinfo &to, int protocol, int fallback)
 	return attempt;
 }
 
-Check check_route(const Places &places, const libsdp::Endpoint &endpoint)
+Check check_route(const Places &places, const std::vector<libsdp::Port> &ports,
+		  const libsdp::Endpoint &endpoint)
 {
 	const libsdp::Route route = libsdp::route_to(endpoint.address);
-	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
 
 	if (route.error != 0)
 		return {"route", Status::wrong,
@@ -208,14 +208,14 @@ Check fallback_check(const Attempt &attempt)
 		""};
 }
 
-Report connect_to(const Places &places, const addrinfo &to)
+Report connect_to(const Places &places, const std::vector<libsdp::Port> &ports, const addrinfo &to)
 {
 	const auto endpoint = libsdp::endpoint_of(to.ai_addr, to.ai_addrlen);
 	Report report = {{"peer", Status::ok, libsdp::text_of(*endpoint).get(), ""}};
 	const Attempt sdp = try_to_connect(to, IPPROTO_SDP, SDP_FALLBACK_OFF);
 	const Attempt tcp = try_to_connect(to, IPPROTO_TCP, 0);
 
-	report.push_back(check_route(places, *endpoint));
+	report.push_back(check_route(places, ports, *endpoint));
 	report.push_back(sdp_check(sdp, tcp));
 	report.push_back(tcp_check(sdp, tcp));
 	if (sdp.error != 0 && !sdp.no_socket && tcp.error == 0)
@@ -260,7 +260,7 @@ std::string meaning_of(int error)
 	}
 }
 
-Report check_peer(const Places &places, const Peer &peer)
+Report check_peer(const Places &places, const std::vector<libsdp::Port> &ports, const Peer &peer)
 {
 	std::string problem;
 	const AddressList list = resolve(peer, problem);
@@ -269,7 +269,7 @@ Report check_peer(const Places &places, const Peer &peer)
 		return {{"peer", Status::wrong,
 			 fmt::format("{}:{}: {}", peer.host, peer.port, problem),
 			 "give an address, and the number of a port"}};
-	return connect_to(places, *list);
+	return connect_to(places, ports, *list);
 }
 
 } // namespace sdpctl

@@ -7,7 +7,7 @@
 #define SDPCTL_PEER_H
 
 #include "check.h"
-#include "endpoint.h"
+#include "fabric.h"
 
 #include <string>
 #include <vector>
@@ -24,7 +24,8 @@ struct Peer {
 };
 
 /** "peer", "route", "sdp", "tcp", and if only TCP connects "fallback". */
-[[nodiscard]] Report check_peer(const Places &places, const Peer &peer);
+[[nodiscard]] Report check_peer(const Places &places, const std::vector<libsdp::Port> &ports,
+				const Peer &peer);
 
 /** What a failed connect() by SDP means; empty if strerror(3) says all. */
 [[nodiscard]] std::string meaning_of(int error);
