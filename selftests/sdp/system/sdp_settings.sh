@@ -266,7 +266,7 @@ have_iwarp() {
 	modinfo "$(iwarp_file)" > /dev/null 2>&1 || skip "there is no iwarp.ko"
 	trap 'unload iwarp' EXIT
 	if [ -n "${SDP_IWARP:-}" ]; then
-		modinfo -F depends "$SDP_IWARP" | tr , '\n' | xargs modprobe -a
+		modinfo -F depends "$SDP_IWARP" | tr , '\n' | xargs -r modprobe -a
 		insmod "$SDP_IWARP"
 	else
 		modprobe iwarp
