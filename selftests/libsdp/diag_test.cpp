@@ -286,6 +286,19 @@ TEST(Answer, MayBeCutOffAnywhere)
 	}
 }
 
+// Some libraries take it for a signed number, which is smaller than what is there.
+TEST(Answer, HasNoMessageOfTwoGigabytes)
+{
+	Bytes message = socket_message(plain_socket(), {});
+	const std::uint32_t length = 0x80000000U + static_cast<std::uint32_t>(message.size());
+	const std::uint32_t other = sequence + 1;
+	Answer answer(sequence);
+
+	std::memcpy(message.data() + offsetof(nlmsghdr, nlmsg_len), &length, sizeof(length));
+	std::memcpy(message.data() + offsetof(nlmsghdr, nlmsg_seq), &other, sizeof(other));
+	EXPECT_THROW(answer.add(message), AnswerError);
+}
+
 TEST(Answer, MayHaveAnyBits)
 {
 	const Bytes whole = joined({socket_message(plain_socket(), {name(SDP_DIAG_FLOW, "nic"),

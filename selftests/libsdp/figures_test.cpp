@@ -107,6 +107,20 @@ TEST(Watch, TellsNothingOfAnotherConnection)
 	EXPECT_FALSE(sockets[0].rate);
 }
 
+TEST(Watch, TellsNothingOfWhatIsNotCounted)
+{
+	std::vector<Socket> sockets = {connection("tcp:refused"), connection("nic")};
+	const Watch::Clock::time_point start{1h};
+	Watch watch;
+
+	sockets[1].cookie = 2;
+	sockets[1].state = State::listen;
+	watch.look(sockets, start);
+	watch.look(sockets, start + 1s);
+	EXPECT_FALSE(sockets[0].rate);
+	EXPECT_FALSE(sockets[1].rate);
+}
+
 TEST(Prometheus, NamesMetrics)
 {
 	EXPECT_EQ(metric_name("CreditStalls"), "sdp_credit_stalls");

@@ -181,6 +181,14 @@ TEST_F(SdpRunConfig, WhyNamesRuleAndRoles)
 	EXPECT_EQ(any[0]["role"], "server");
 }
 
+TEST_F(SdpRunConfig, WhyWritesNothingThatATerminalActsUpon)
+{
+	const auto outcome = sdp_run({"--why", "--json", "127.0.0.1:22", "\xff\x1b"});
+
+	EXPECT_EQ(outcome.status, 0) << outcome.errors;
+	EXPECT_EQ(json::parse(outcome.output)["program"], "??");
+}
+
 TEST_F(SdpRunConfig, WhySaysThatTheKernelHasNoSdp)
 {
 	if (json::parse(sdp_run({"--why", "--json"}).output)["kernel"]["sdp"])
@@ -209,6 +217,11 @@ TEST_F(SdpRunConfig, RefusesWrongArguments)
 	const std::string path = file(rules);
 	const std::pair<std::vector<std::string>, std::string> cases[] = {
 		{{"--check", path, path}, "--check takes one file (see sdp-run --help)"},
+		{{"--why", "nginx", "10.0.0.1:80"},
+		 "addresses come before the program (see sdp-run --help)"},
+		{{"--why", "server:5432", "postgres"},
+		 "not an IP address with a port: 'server:5432' (see sdp-run --help)"},
+		{{"--why", "[::1"}, "not an IP address with a port: '[::1' (see sdp-run --help)"},
 		{{"--check", "/nonexistent"}, "/nonexistent: No such file or directory"},
 		{{"--explain", "x", "10.0.0.1"},
 		 "--explain takes PROGRAM ADDRESS PORT and server or client (see sdp-run --help)"},

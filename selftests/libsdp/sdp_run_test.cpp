@@ -66,6 +66,23 @@ TEST(SdpRun, SaysWhyAProgramDoesNotStart)
 	EXPECT_EQ(directory.errors, "sdp-run: /: Permission denied\n");
 }
 
+// Nobody to say something to is no reason to do anything else.
+TEST(SdpRun, NeedsNoStandardError)
+{
+	for (const char *nobody : {"2>&-", "2>/dev/full"}) {
+		const auto status = [&](const char *program) {
+			return child::run({"sh", "-c",
+					   std::string("unset LIBSDP_TOLD; exec ") + SDP_RUN + " " +
+						   program + " " + nobody})
+				.status;
+		};
+
+		EXPECT_EQ(status("sh -c 'exit 42'"), 42) << nobody;
+		EXPECT_EQ(status("/nonexistent/program"), 127) << nobody;
+		EXPECT_EQ(status("--frobnicate"), 125) << nobody;
+	}
+}
+
 TEST(SdpRun, RefusesWrongArguments)
 {
 	const auto none = child::run({SDP_RUN});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "inspect.h"
 
+#include "../common/printable.h"
 #include "parser.h"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace libsdp
 {
 namespace
 {
+
+using sdp::printable;
 
 using nlohmann::json;
 
@@ -45,16 +48,7 @@ Parsed parse(std::string_view text)
 	return parsed;
 }
 
-// A line without its comment, blanks and bytes that a terminal would act upon.
-std::string printable(std::string_view text)
-{
-	std::string result(text);
-
-	std::replace_if(
-		result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-	return result;
-}
-
+// A line without its blanks, and without bytes that a terminal would act upon.
 std::string line_of(const std::string &text, unsigned number)
 {
 	std::size_t begin = 0;

@@ -54,9 +54,16 @@ struct Options {
 	std::vector<std::string> operands;
 };
 
+// Nobody may be there to read it, which is no reason to do anything else: unlike this,
+// fmt::print() throws then.
+void say(const std::string &message)
+{
+	std::fputs(fmt::format("sdp-run: {}\n", message).c_str(), stderr);
+}
+
 int fail(const std::string &message)
 {
-	fmt::print(stderr, "sdp-run: {}\n", message);
+	say(message);
 	return exit_own_failure;
 }
 
@@ -153,6 +160,18 @@ std::optional<libsdp::Endpoint> endpoint_in(std::string_view text)
 	return endpoint_of(address, text.substr(colon + 1));
 }
 
+// What begins like an address is none that libsdp.conf could have.
+std::string program_to_explain(const std::vector<std::string> &operands, const std::string &name)
+{
+	if (name.find_first_of(":[") != std::string::npos)
+		throw UsageError(fmt::format("not an IP address with a port: '{}'", name));
+	if (&name == &operands.front())
+		for (const std::string &operand : operands)
+			if (endpoint_in(operand))
+				throw UsageError("addresses come before the program");
+	return fs::path(name).filename();
+}
+
 // What follows the addresses is a program, and what follows that is the program's.
 int why(const Options &options)
 {
@@ -165,7 +184,7 @@ int why(const Options &options)
 		const auto endpoint = endpoint_in(operand);
 
 		if (!endpoint) {
-			question.program = fs::path(operand).filename();
+			question.program = program_to_explain(options.operands, operand);
 			break;
 		}
 		question.endpoints.push_back(*endpoint);
@@ -212,8 +231,9 @@ void warn_of_tcp(const Options &options)
 		if (error == 0 || !libsdp::stays_on_tcp(error))
 			return;
 		if (libsdp::is_program(options.operands[0]))
-			fmt::print(stderr, "sdp-run: no SDP sockets here ({}): {} uses TCP{}\n",
-				   std::strerror(error), options.operands[0], advice_for(error));
+			say(fmt::format("no SDP sockets here ({}): {} uses TCP{}",
+					std::strerror(error), options.operands[0],
+					advice_for(error)));
 	}
 	setenv("LIBSDP_TOLD", "1", 1);
 }

@@ -5,6 +5,8 @@
 #include "inspect.h"
 #include "kernel.h"
 
+#include "../common/printable.h"
+
 #include <cstring>
 #include <optional>
 
@@ -201,11 +203,11 @@ json as_json_of(const WhyQuestion &question)
 {
 	const Host host = {.kernel = ask_kernel(), .ports = read_ports(sys_infiniband)};
 	const Summary summary = summary_of(question.text, question.program);
-	json result = {{"file", question.file},
+	json result = {{"file", sdp::printable(question.file)},
 		       {"file_exists", question.file_exists},
 		       {"rules", summary.rules},
 		       {"first_wrong_line", nullptr},
-		       {"program", question.program},
+		       {"program", sdp::printable(question.program)},
 		       {"only_tcp", summary.only_tcp},
 		       {"kernel", {{"sdp", host.kernel.error == 0}}},
 		       {"endpoints", json::array()}};

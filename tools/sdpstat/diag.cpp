@@ -281,7 +281,9 @@ bool Answer::add(std::span<const std::byte> part)
 
 	for (int rest = static_cast<int>(part.size()); rest > 0;
 	     message = mnl_nlmsg_next(message, &rest)) {
-		if (!mnl_nlmsg_ok(message, rest))
+		// Older libraries take the length for a signed number.
+		if (!mnl_nlmsg_ok(message, rest) ||
+		    message->nlmsg_len > static_cast<std::uint32_t>(rest))
 			throw AnswerError("a message that was cut off");
 		if (message->nlmsg_seq != sequence_)
 			continue;
@@ -309,8 +311,10 @@ std::vector<Socket> fetch_sockets(const Question &question)
 	while (!last) {
 		const ssize_t length = mnl_socket_recvfrom(socket.get(), part.data(), part.size());
 
-		if (length <= 0)
+		if (length < 0)
 			fail("netlink: receive");
+		if (length == 0)
+			throw AnswerError("an answer without an end");
 		last = answer.add(std::span(part).first(static_cast<std::size_t>(length)));
 	}
 	return answer.take();

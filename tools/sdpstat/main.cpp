@@ -165,10 +165,10 @@ int main(int argc, char **argv)
 	try {
 		return run(argc, argv);
 	} catch (const sdpstat::ModuleAbsent &error) {
-		fmt::print(stderr, "sdpstat: {}\n", error.what());
+		std::fprintf(stderr, "sdpstat: %s\n", error.what());
 		return exit_no_module;
 	} catch (const std::exception &error) {
-		fmt::print(stderr, "sdpstat: {}\n", error.what());
+		std::fprintf(stderr, "sdpstat: %s\n", error.what());
 		return exit_unreadable;
 	}
 }

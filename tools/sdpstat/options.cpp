@@ -67,6 +67,12 @@ void describe_output(CLI::App &app, Options &options)
 		->type_name("DIRECTORY");
 }
 
+// Which sockets are listed, and what is said of them.
+constexpr std::initializer_list<const char *> about_sockets = {
+	"--listening", "--all",	 "--state", "--engine", "--process", "--port",	  "--address",
+	"--extended",  "--flow", "--zcopy", "--info",	"--memory",  "--options", "--processes",
+};
+
 // CLI11's own excludes() would repeat each of these in the help text.
 void refuse_together(const CLI::App &app, const std::string &option,
 		     std::initializer_list<const char *> others)
@@ -84,14 +90,10 @@ void refuse_contradictions(const CLI::App &app)
 	refuse_together(app, "--state", {"--listening", "--all"});
 	refuse_together(app, "--watch", {"--statistics", "--devices", "--summary", "--prometheus"});
 	refuse_together(app, "--summary", {"--statistics", "--devices", "--prometheus"});
-	refuse_together(app, "--prometheus",
-			{"--statistics", "--devices", "--json", "--listening", "--all", "--state"});
-	refuse_together(app, "--statistics",
-			{"--devices", "--listening", "--all", "--port", "--address", "--extended",
-			 "--flow", "--zcopy", "--processes"});
-	refuse_together(app, "--devices",
-			{"--listening", "--all", "--port", "--address", "--extended", "--flow",
-			 "--zcopy", "--processes"});
+	refuse_together(app, "--prometheus", {"--statistics", "--devices", "--json"});
+	for (const char *whole : {"--prometheus", "--statistics", "--devices"})
+		refuse_together(app, whole, about_sockets);
+	refuse_together(app, "--statistics", {"--devices"});
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "output.h"
+
+#include "../common/printable.h"
 #include "summary.h"
 
 #include <algorithm>
@@ -72,22 +74,13 @@ private:
 	std::vector<std::vector<std::string>> rows_;
 };
 
-// A program chooses its name, and it must not write to this terminal with it.
-std::string harmless(std::string name)
-{
-	std::replace_if(
-		name.begin(), name.end(),
-		[](unsigned char byte) { return byte < ' ' || byte == 0x7f; }, '?');
-	return name;
-}
-
 std::string holders_text(const std::vector<Holder> &holders)
 {
 	std::string result;
 
 	for (const Holder &holder : holders)
 		result += fmt::format("{}{}(pid={},fd={})", result.empty() ? "" : ",",
-				      harmless(holder.name), holder.pid, holder.fd);
+				      sdp::printable(holder.name), holder.pid, holder.fd);
 	return result;
 }
 

@@ -22,6 +22,9 @@ void Watch::look(std::vector<Socket> &sockets, Clock::time_point now)
 	std::unordered_map<std::uint64_t, Seen> seen;
 
 	for (Socket &socket : sockets) {
+		if (socket.state == State::listen || socket.flow.starts_with("tcp"))
+			continue;
+
 		const Seen bytes = {socket.zcopy.received, socket.zcopy.sent};
 		const auto before = last_.find(key_of(socket));
 

@@ -22,8 +22,9 @@ public:
 	using Clock = std::chrono::steady_clock;
 
 	/**
-	 * Set the rates of sockets since the last look; of those that were not there then,
-	 * or have begun another connection since, none.
+	 * Set the rates of connections since the last look. None is known of those that were
+	 * not there then, whose counters have begun anew, or whose bytes TCP carries, which
+	 * counts none for us.
 	 */
 	void look(std::vector<Socket> &sockets, Clock::time_point now);
 
