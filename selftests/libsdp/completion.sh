@@ -63,6 +63,11 @@ for tool in "${tools[@]}"; do
 	sdp-run)
 		expect "--check --config" "$tool" --c
 		expect "$work/one.conf" "$tool" --config "$work/o"
+		expect "$work/one.conf" "$tool" --config = "$work/o"
+		expect paste "$tool" --config = "$work/one.conf" past
+		expect paste "$tool" --config/x past
+		expect paste "$tool" --why past
+		expect paste "$tool" --why 10.0.0.1 : 80 past
 		expect "$work/two.conf" "$tool" --check "$work/tw"
 		expect paste "$tool" past
 		expect paste "$tool" --config "$work/one.conf" past

@@ -11,7 +11,10 @@ _sdp_commands() { "$1" --help 2> /dev/null | sed -n '/^Subcommands:/,$s/^  \([a-
 
 # What stands behind an option: FILE, DIRECTORY, or another name; or {one,or,other}.
 # _sdp_value OPTION WORDS...
-_sdp_value() { "${@:2}" --help 2> /dev/null | sed -nE "s/^ *(-[a-zA-Z],)?$1 ([^ =]+)[ =].*/\2/p" | head -n 1; }
+_sdp_value() {
+	[[ $1 =~ ^--?[a-zA-Z-]+$ ]] || return 0
+	"${@:2}" --help 2> /dev/null | sed -nE "s/^ *(-[a-zA-Z],)?$1 ([^ =]+)[ =].*/\2/p" | head -n 1
+}
 
 # _sdp_reply ACTION...: what compgen knows for the word under the cursor
 _sdp_reply() { mapfile -t COMPREPLY < <(compgen "$@" -- "$cur"); }
@@ -65,6 +68,8 @@ _sdp_first() {
 		--) i=$((i + 1)) ;;
 		-*)
 			[ -z "$(_sdp_value "${COMP_WORDS[i]}" "${said[@]}")" ] || i=$((i + 1))
+			# bash takes "=" for a word of its own, and the value for another.
+			[ "${COMP_WORDS[i]:-}" != = ] || i=$((i + 1))
 			continue
 			;;
 		esac
@@ -74,12 +79,14 @@ _sdp_first() {
 	return 0
 }
 
-# sdp-run: a program, or what --check and --explain take.
+# sdp-run: a program, or what --check, --explain and --why take.
 _sdp_run() {
 	local i
 	for ((i = 1; i < COMP_CWORD && (first == 0 || i < first); i++)); do
 		case ${COMP_WORDS[i]} in
 		--check) _sdp_files -f && return ;;
+		# Addresses, of which bash makes several words, and then a program.
+		--why) _sdp_reply -c && return ;;
 		--explain)
 			case $((first ? COMP_CWORD - first : 0)) in
 			0) _sdp_reply -c ;;
@@ -102,6 +109,14 @@ _sdp_tool() {
 		said+=("${COMP_WORDS[first]}")
 		commands=
 		[ "${said[1]}" != run ] || _sdp_first $((first + 1))
+	fi
+	if [[ $cur == = ]]; then
+		cur=
+		_sdp_behind "${COMP_WORDS[COMP_CWORD - 1]}"
+		return 0
+	elif [ "${COMP_WORDS[COMP_CWORD - 1]}" = = ]; then
+		_sdp_behind "${COMP_WORDS[COMP_CWORD - 2]}"
+		return 0
 	fi
 	! _sdp_behind "${COMP_WORDS[COMP_CWORD - 1]}" || return 0
 	if [[ $cur == -* && (${1##*/} != sdp-run && ${said[1]:-} != run || $first == 0) ]]; then

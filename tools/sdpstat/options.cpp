@@ -56,9 +56,9 @@ void describe_output(CLI::App &app, Options &options)
 		     "show what went without a copy, and what could not, as well");
 	app.add_flag("-i,--info", options.info, "show both: --flow and --zcopy");
 	app.add_flag("-m,--memory", options.columns.memory,
-		     "show the memory of each socket; needs root");
+		     "show the memory of each socket; needs CAP_NET_ADMIN");
 	app.add_flag("-o,--options", options.columns.timeouts,
-		     "show after how long a connection is probed or given up; needs root");
+		     "show after how long a connection is probed or given up; needs CAP_NET_ADMIN");
 	app.add_flag("-p,--processes", options.columns.processes,
 		     "show the processes that hold each socket");
 	app.add_flag("-j,--json", options.json, "write JSON");
