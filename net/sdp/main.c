@@ -26,16 +26,17 @@ static int __init sdp_init(void)
 	err = sdp_device_init_module();
 	if (err)
 		goto err_proto;
-	err = sdp_family_init_module();
-	if (err)
-		goto err_device;
 	err = sdp_diag_init_module();
 	if (err)
-		goto err_family;
+		goto err_device;
+	/* Last: programs may have sockets from now on. */
+	err = sdp_family_init_module();
+	if (err)
+		goto err_diag;
 	return 0;
 
-err_family:
-	sdp_family_exit_module();
+err_diag:
+	sdp_diag_exit_module();
 err_device:
 	sdp_device_exit_module();
 err_proto:
@@ -49,8 +50,8 @@ err_netns:
 
 static void __exit sdp_exit(void)
 {
-	sdp_diag_exit_module();
 	sdp_family_exit_module();
+	sdp_diag_exit_module();
 	sdp_device_exit_module();
 	sdp_notifier_exit_module();
 	proto_unregister(&sdp_prot);

@@ -39,12 +39,12 @@ struct sdp_diag_msg {
 };
 
 /*
- * What a socket does not have is left out: names, and everything of a connection that is
- * not there.  Structures get longer at their end.
+ * Names, credits and what may not be told are left out where there are none.  These
+ * structures get longer at their end; those of the request and of the message do not.
  */
 enum sdp_diag_attr {
 	SDP_DIAG_UNSPEC,
-	SDP_DIAG_FLOW,		/* string: engine of flow control, or tcp:REASON */
+	SDP_DIAG_FLOW,		/* string: engine of flow control, or what stands for TCP */
 	SDP_DIAG_DEVICE,	/* string: RDMA device, or local */
 	SDP_DIAG_CREDITS,	/* struct sdp_diag_credits */
 	SDP_DIAG_RING,		/* struct sdp_diag_ring */
@@ -69,7 +69,7 @@ struct sdp_diag_ring {
 	__u32	reason;		/* enum sdp_ring_reason */
 	__u64	stalls;		/* times that data began to wait for the peer */
 	__u64	coalesced;	/* writes that joined a waiting one */
-	__u64	flushes[4];	/* by enum sdp_flush */
+	__u64	flushes[8];	/* by enum sdp_flush, with room for later ones */
 };
 
 /* Counters of the connection, or of the last; in bytes unless noted. */

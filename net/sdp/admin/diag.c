@@ -18,12 +18,14 @@
 #include "admin.h"
 #include "view.h"
 
-/* User space is built with the layout: fields are added at the end only. */
+/* User space is built with the layout. */
 static_assert(sizeof(struct sdp_diag_req) == 16);
 static_assert(sizeof(struct sdp_diag_msg) == 72);
-static_assert(sizeof(struct sdp_diag_ring) == 64);
+static_assert(sizeof(struct sdp_diag_credits) == 8);
+static_assert(sizeof(struct sdp_diag_ring) == 96);
 static_assert(sizeof(struct sdp_diag_zcopy) == 80);
-static_assert(ARRAY_SIZE(((struct sdp_diag_ring *)0)->flushes) == __SDP_FLUSH_MAX);
+static_assert(sizeof(struct sdp_diag_timeouts) == 24);
+static_assert(ARRAY_SIZE(((struct sdp_diag_ring *)0)->flushes) >= __SDP_FLUSH_MAX);
 
 /**
  * struct sdp_diag_dump - one answer, as far as it has come
@@ -82,7 +84,7 @@ static int sdp_diag_put_ring(const struct sdp_diag_dump *d, const struct sdp_vie
 
 	if (!sdp_diag_wants(d, SDP_DIAG_RING))
 		return 0;
-	memcpy(ring.flushes, stats->flushes, sizeof(ring.flushes));
+	memcpy(ring.flushes, stats->flushes, sizeof(stats->flushes));
 	return nla_put(d->skb, SDP_DIAG_RING, sizeof(ring), &ring);
 }
 
@@ -112,7 +114,7 @@ static int sdp_diag_put_timeouts(const struct sdp_diag_dump *d, const struct sdp
 {
 	const struct sock *sk = &ssk->sk;
 	struct sdp_diag_timeouts timeouts = {
-		.keepalive = ssk->base.opt.keepalive,
+		.keepalive = READ_ONCE(ssk->base.opt.keepalive),
 		.keepidle = sdp_option_keepidle(sk),
 		.keepintvl = sdp_option_keepintvl(sk),
 		.keepcnt = sdp_option_keepcnt(sk),
@@ -154,12 +156,12 @@ static void sdp_diag_addr(__be32 words[4], const struct sdp_addr *addr, bool v4)
 		memcpy(words, addr->ip.s6_addr32, sizeof(addr->ip));
 }
 
+/* Netlink aligns messages to four bytes only: that is for who fills in words of eight. */
 static void sdp_diag_head(const struct sdp_diag_dump *d, struct sdp_sock *ssk,
-			  const struct sdp_view *view, struct sdp_diag_msg *msg)
+			  const struct sdp_view *view, void *to)
 {
 	struct user_namespace *user_ns = sk_user_ns(NETLINK_CB(d->cb->skb).sk);
-
-	*msg = (struct sdp_diag_msg) {
+	struct sdp_diag_msg msg = {
 		.sdiag_family = PF_SDP,
 		.sdm_state = view->state,
 		.sdm_addr_family = view->v4 ? AF_INET : AF_INET6,
@@ -170,9 +172,11 @@ static void sdp_diag_head(const struct sdp_diag_dump *d, struct sdp_sock *ssk,
 		.sdm_wqueue = view->wqueue,
 		.sdm_ino = sock_i_ino(&ssk->sk),
 	};
-	sdp_diag_addr(msg->sdm_src, &ssk->base.local, view->v4);
-	sdp_diag_addr(msg->sdm_dst, &ssk->base.peer, view->v4);
-	sock_diag_save_cookie(&ssk->sk, msg->sdm_cookie);
+
+	sdp_diag_addr(msg.sdm_src, &ssk->base.local, view->v4);
+	sdp_diag_addr(msg.sdm_dst, &ssk->base.peer, view->v4);
+	sock_diag_save_cookie(&ssk->sk, msg.sdm_cookie);
+	memcpy(to, &msg, sizeof(msg));
 }
 
 /* One message, if the socket is asked for; -EMSGSIZE if there is no room for it. */

@@ -210,7 +210,7 @@ static inline unsigned int sdp_option_keepidle(const struct sock *sk)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return sdp_base(sk)->opt.keepidle ?: READ_ONCE(sn->keepalive_time);
+	return READ_ONCE(sdp_base(sk)->opt.keepidle) ?: READ_ONCE(sn->keepalive_time);
 }
 
 /* Seconds that one probe may stay unanswered. */
@@ -218,7 +218,7 @@ static inline unsigned int sdp_option_keepintvl(const struct sock *sk)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return sdp_base(sk)->opt.keepintvl ?: READ_ONCE(sn->keepalive_intvl);
+	return READ_ONCE(sdp_base(sk)->opt.keepintvl) ?: READ_ONCE(sn->keepalive_intvl);
 }
 
 /* How many times that may happen. */
@@ -226,7 +226,7 @@ static inline unsigned int sdp_option_keepcnt(const struct sock *sk)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return sdp_base(sk)->opt.keepcnt ?: READ_ONCE(sn->keepalive_probes);
+	return READ_ONCE(sdp_base(sk)->opt.keepcnt) ?: READ_ONCE(sn->keepalive_probes);
 }
 
 /* Seconds that an orphan waits for the peer's DisConn; -1 if it does not. */
@@ -234,7 +234,7 @@ static inline int sdp_option_linger2(const struct sock *sk)
 {
 	const struct sdp_net *sn = sdp_net(sock_net(sk));
 
-	return sdp_base(sk)->opt.linger2 ?: (int)READ_ONCE(sn->fin_timeout);
+	return READ_ONCE(sdp_base(sk)->opt.linger2) ?: (int)READ_ONCE(sn->fin_timeout);
 }
 
 /* The engine of flow control that a new connection is to use. */

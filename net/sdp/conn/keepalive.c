@@ -205,7 +205,7 @@ void sdp_alive_set_keepalive(struct sock *sk, int on)
 
 	local_bh_disable();
 	sdp_bh_lock_sock(sk);
-	conn->base.opt.keepalive = on;
+	WRITE_ONCE(conn->base.opt.keepalive, on);
 	if (sdp_sock_owned(sk)) {
 		set_bit(SDP_CONN_KEEPALIVE, &conn->link.flags);
 		set_bit(SDP_CONN_DEFERRED, &conn->link.flags);

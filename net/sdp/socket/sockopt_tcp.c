@@ -62,11 +62,11 @@ static int sdp_tcp_set_keepalive(struct sdp_sock *ssk, int optname, int val)
 	if (!sdp_in_range(val, 1, max))
 		return -EINVAL;
 	if (optname == TCP_KEEPCNT)
-		ssk->base.opt.keepcnt = val;
+		WRITE_ONCE(ssk->base.opt.keepcnt, val);
 	else if (optname == TCP_KEEPIDLE)
-		ssk->base.opt.keepidle = val;
+		WRITE_ONCE(ssk->base.opt.keepidle, val);
 	else
-		ssk->base.opt.keepintvl = val;
+		WRITE_ONCE(ssk->base.opt.keepintvl, val);
 	sdp_alive_options_changed(&ssk->conn);
 	return 0;
 }
@@ -96,7 +96,7 @@ static int sdp_tcp_set_push(struct sdp_sock *ssk, int optname, int val)
 
 static int sdp_tcp_set_linger2(struct sdp_sock *ssk, int val)
 {
-	ssk->base.opt.linger2 = clamp(val, -1, TCP_FIN_TIMEOUT_MAX / HZ);
+	WRITE_ONCE(ssk->base.opt.linger2, clamp(val, -1, TCP_FIN_TIMEOUT_MAX / HZ));
 	return 0;
 }
 
