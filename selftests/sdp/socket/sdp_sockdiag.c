@@ -9,6 +9,7 @@
 #include <linux/sdp.h>
 #include <linux/sdp_diag.h>
 #include <linux/sock_diag.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 #include <unistd.h>
 
 #include "sdp_diag.h"
-#include "sdp_test.h"
+#include "sdp_engine.h"
+#include "sdp_transfer.h"
 
 #define NOBODY			65534
 #define STATE_ESTABLISHED	1
@@ -183,15 +185,6 @@ static void check_end(const struct sdp_diag_msg *m, const __be32 *words, __be16 
 	}
 }
 
-static struct sdp_info info_of(int fd)
-{
-	struct sdp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	CHECK_OK(getsockopt(fd, SOL_SDP, SDP_INFO, &info, &len));
-	return info;
-}
-
 static uint64_t cookie_of(int fd)
 {
 	uint64_t cookie;
@@ -270,14 +263,46 @@ static void check_text(const struct entry *e, unsigned int attr, const char *wan
 	CHECK(!memcmp(e->attr[attr], want, strlen(want) + 1));
 }
 
+static void check_ring(const struct entry *e, const struct sdp_info *info)
+{
+	struct sdp_diag_ring ring;
+
+	CHECK_EQ(e->len[SDP_DIAG_RING], sizeof(ring));
+	memcpy(&ring, e->attr[SDP_DIAG_RING], sizeof(ring));
+	CHECK_EQ(ring.size, info->sdpi_rx_ring);
+	CHECK_EQ(ring.used, info->sdpi_rx_ring_used);
+	CHECK_EQ(ring.peer_size, info->sdpi_peer_ring);
+	CHECK_EQ(ring.reason, info->sdpi_ring_reason);
+	CHECK_EQ(ring.stalls, info->sdpi_credit_stalls);
+	CHECK_EQ(ring.coalesced, info->sdpi_coalesced);
+	CHECK(!memcmp(ring.flushes, info->sdpi_flushes, sizeof(ring.flushes)));
+}
+
+static void check_zcopy(const struct entry *e, const struct sdp_info *info)
+{
+	struct sdp_diag_zcopy zcopy;
+
+	CHECK_EQ(e->len[SDP_DIAG_ZCOPY], sizeof(zcopy));
+	memcpy(&zcopy, e->attr[SDP_DIAG_ZCOPY], sizeof(zcopy));
+	CHECK_EQ(zcopy.connected, 1);
+	CHECK_EQ(zcopy.mode, info->sdpi_zcopy);
+	CHECK_EQ(zcopy.sent, info->sdpi_bytes_sent);
+	CHECK_EQ(zcopy.sent_zcopy, info->sdpi_zcopy_sent);
+	CHECK_EQ(zcopy.sent_async, info->sdpi_async_sent);
+	CHECK_EQ(zcopy.received, info->sdpi_bytes_received);
+	CHECK_EQ(zcopy.received_zcopy, info->sdpi_zcopy_received);
+	CHECK_EQ(zcopy.refusals, info->sdpi_zcopy_refusals);
+	CHECK_EQ(zcopy.cancels, info->sdpi_zcopy_cancels);
+	CHECK_EQ(zcopy.guard_refusals, info->sdpi_guard_refusals);
+	CHECK_EQ(zcopy.guard_faults, info->sdpi_guard_faults);
+}
+
 static void check_connection(int fd)
 {
 	static const char * const engines[] = { "", "credit", "rdma", "nic" };
 	struct sdp_info info = info_of(fd);
 	struct entry e = entry_of(fd, ALL);
 	struct sdp_diag_credits credits;
-	struct sdp_diag_ring ring;
-	struct sdp_diag_zcopy zcopy;
 
 	check_text(&e, SDP_DIAG_FLOW, engines[info.sdpi_flow]);
 	check_text(&e, SDP_DIAG_DEVICE, info.sdpi_device);
@@ -285,20 +310,16 @@ static void check_connection(int fd)
 	memcpy(&credits, e.attr[SDP_DIAG_CREDITS], sizeof(credits));
 	CHECK_EQ(credits.tx, info.sdpi_tx_credits);
 	CHECK_EQ(credits.rx, info.sdpi_rx_credits);
-	CHECK_EQ(e.len[SDP_DIAG_RING], sizeof(ring));
-	memcpy(&ring, e.attr[SDP_DIAG_RING], sizeof(ring));
-	CHECK_EQ(ring.size, info.sdpi_rx_ring);
-	CHECK_EQ(ring.peer_size, info.sdpi_peer_ring);
-	CHECK_EQ(ring.stalls, info.sdpi_credit_stalls);
-	CHECK_EQ(ring.coalesced, info.sdpi_coalesced);
-	CHECK(!memcmp(ring.flushes, info.sdpi_flushes, sizeof(ring.flushes)));
-	CHECK_EQ(e.len[SDP_DIAG_ZCOPY], sizeof(zcopy));
-	memcpy(&zcopy, e.attr[SDP_DIAG_ZCOPY], sizeof(zcopy));
-	CHECK_EQ(zcopy.connected, 1);
-	CHECK_EQ(zcopy.mode, info.sdpi_zcopy);
-	CHECK_EQ(zcopy.sent, info.sdpi_bytes_sent);
-	CHECK_EQ(zcopy.received, info.sdpi_bytes_received);
-	CHECK_EQ(zcopy.sent_zcopy, info.sdpi_zcopy_sent);
+	check_ring(&e, &info);
+	check_zcopy(&e, &info);
+}
+
+/* Nothing moves once both ends know what the other has. */
+static void wait_settled(struct pair p)
+{
+	WAIT_FOR(info_of(p.client).sdpi_unacked == 0 && info_of(p.server).sdpi_unacked == 0);
+	WAIT_FOR(info_of(p.server).sdpi_rx_credits == info_of(p.client).sdpi_tx_credits &&
+		 info_of(p.client).sdpi_rx_credits == info_of(p.server).sdpi_tx_credits);
 }
 
 static void attributes_of_connection(void)
@@ -309,12 +330,38 @@ static void attributes_of_connection(void)
 	recv_pattern(p.server, 3, 0, 7000, 7000);
 	send_pattern(p.server, 4, 0, 300, 300);
 	recv_pattern(p.client, 4, 0, 300, 300);
-	/* Nothing moves once both ends know what the other has. */
-	WAIT_FOR(info_of(p.client).sdpi_unacked == 0 && info_of(p.server).sdpi_unacked == 0);
-	WAIT_FOR(info_of(p.server).sdpi_rx_credits == info_of(p.client).sdpi_tx_credits &&
-		 info_of(p.client).sdpi_rx_credits == info_of(p.server).sdpi_tx_credits);
+	wait_settled(p);
 	check_connection(p.client);
 	check_connection(p.server);
+}
+
+/* Fields that are alike have numbers that are not. */
+static void attributes_of_zero_copy(void)
+{
+	static const char *const modes[] = { "sync", "async" };
+	static unsigned char buf[MIB];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		struct pair p = zcopy_pair(modes[i], modes[i]);
+		struct job reader = { .fd = p.server, .seed = 5, .len = MIB, .chunk = 256 * KIB };
+		struct job writer = reader;
+		pthread_t thread;
+
+		writer.fd = p.client;
+		thread_start(&thread, read_job, &reader);
+		write_job(&writer);
+		thread_join(thread);
+		if (i)
+			write_async(p.client, buf, 256 * KIB, 0);
+		else
+			send_pattern(p.client, SEED_UP, 0, 100, 100);
+		read_all(p.server, 0, i ? 256 * KIB : 100);
+		wait_settled(p);
+		check_connection(p.client);
+		check_connection(p.server);
+		close_pair(p);
+	}
 }
 
 static void memory_and_timeouts(void)
@@ -325,8 +372,11 @@ static void memory_and_timeouts(void)
 	struct entry e;
 
 	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(fd, IPPROTO_TCP, 4 /* TCP_KEEPIDLE */, 1234);
-	set_int(fd, IPPROTO_TCP, 18 /* TCP_USER_TIMEOUT */, 5678);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1234);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 56);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 7);
+	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 5678);
+	set_int(fd, IPPROTO_TCP, TCP_LINGER2, 9);
 	e = entry_of(fd, SHOW(SDP_DIAG_SKMEMINFO) | SHOW(SDP_DIAG_TIMEOUTS));
 	CHECK(e.len[SDP_DIAG_SKMEMINFO] >= sizeof(mem));
 	memcpy(mem, e.attr[SDP_DIAG_SKMEMINFO], sizeof(mem));
@@ -336,6 +386,9 @@ static void memory_and_timeouts(void)
 	memcpy(&t, e.attr[SDP_DIAG_TIMEOUTS], sizeof(t));
 	CHECK_EQ(t.keepalive, 1);
 	CHECK_EQ(t.keepidle, 1234);
+	CHECK_EQ(t.keepintvl, 56);
+	CHECK_EQ(t.keepcnt, 7);
+	CHECK_EQ(t.linger2, 9);
 	CHECK_EQ(t.user_timeout, 5678);
 }
 
@@ -417,7 +470,6 @@ static void namespaces_see_their_own(void)
 #define KEPT	3000
 
 struct census {
-	unsigned int count;
 	unsigned long first, last;	/* inodes of those that stay */
 	unsigned char *times;
 };
@@ -428,7 +480,6 @@ static void count_kept(void *arg, const struct entry *e)
 
 	if (e->msg.sdm_ino >= c->first && e->msg.sdm_ino <= c->last)
 		c->times[e->msg.sdm_ino - c->first]++;
-	c->count++;
 }
 
 static void renew(int *fd)
@@ -469,8 +520,7 @@ static void many_are_listed_once(void)
 	ask(diag, &a);
 	while (!read_part(diag, count_kept, &c))
 		churn(pass, passing, rounds++);
-	CHECK(rounds > 2);
-	CHECK(c.count >= kept);
+	CHECK(rounds > 1);
 	for (i = 0; i < kept; i++)
 		CHECK_EQ(c.times[inode_of(stay[i]) - c.first], 1);
 }
@@ -490,21 +540,21 @@ static int module_users(void)
 /* The module cannot go while somebody has fetched a part only. */
 static void half_a_dump_holds_the_module(void)
 {
+	int before = module_users();
 	unsigned int count = 300, i;
 	struct ask a = ask_for(ALL, ALL);
 	int fds[300], diag = diag_socket();
 	struct search nobody = { .ino = ~0UL };
 
-	WAIT_FOR(module_users() == 0);
 	for (i = 0; i < count; i++)
 		fds[i] = new_socket(0);
 	ask(diag, &a);
 	for (i = 0; i < count; i++)
 		CHECK_OK(close(fds[i]));
-	WAIT_FOR(module_users() == 1);
+	WAIT_FOR(module_users() == before + 1);
 	while (!read_part(diag, compare_inode, &nobody))
 		;
-	CHECK_EQ(module_users(), 0);
+	WAIT_FOR(module_users() == before);
 	/* Nor is it held for ever by somebody who fetches nothing more. */
 	for (i = 0; i < count; i++)
 		fds[i] = new_socket(0);
@@ -512,7 +562,7 @@ static void half_a_dump_holds_the_module(void)
 	for (i = 0; i < count; i++)
 		CHECK_OK(close(fds[i]));
 	CHECK_OK(close(diag));
-	WAIT_FOR(module_users() == 0);
+	WAIT_FOR(module_users() == before);
 }
 
 /* ---- requests that make no sense ---- */
@@ -581,6 +631,7 @@ static const struct sdp_case cases[] = {
 	CASE(unread_and_unsent, CASE_SDP_ONLY),
 	CASE(head_of_listener, CASE_SDP_ONLY | CASE_IPV6),
 	CASE(attributes_of_connection, CASE_SDP_ONLY),
+	CASE(attributes_of_zero_copy, CASE_SDP_ONLY),
 	CASE(memory_and_timeouts, CASE_SDP_ONLY),
 	CASE(only_what_is_asked_for, CASE_SDP_ONLY),
 	CASE(only_these_states, CASE_SDP_ONLY),

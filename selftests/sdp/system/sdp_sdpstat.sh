@@ -17,6 +17,8 @@ begin_idle() {
 	start_server waiting idle "$server" --port 4795
 	start_server server idle "$server"
 	start_client client idle "$server"
+	# The server has taken the connection, and closed its listener.
+	wait_moving server
 	wait_moving client
 }
 
@@ -25,11 +27,11 @@ count() { listed "$@" | wc -l; }
 
 # expect_count NUMBER OPTION...
 expect_count() {
-	local want=$1 got
-	shift
-	got=$(count "$@")
-	[ "$got" = "$want" ] || fail "sdpstat $* lists $got sockets instead of $want: $(< "$work/listed")"
+	wait_for "$BOUND" counts "$@" || fail "sdpstat ${*:2} does not list $1 sockets: $(< "$work/listed")"
 }
+
+# Those of who has just ended take a moment to go.
+counts() { [ "$(count "${@:2}")" = "$1" ]; }
 
 same_as_the_table() {
 	"$tool" --all "$@" > "$work/netlink" || fail "sdpstat $*: status $?"
@@ -63,17 +65,28 @@ lists_what_is_asked_for() {
 	expect_count 3 --all --process sdp_peer --address "$server"
 }
 
+as_nobody() {
+	setpriv --reuid 65534 --clear-groups "$tool" "$@" > "$work/nobody" || fail "nobody may not: status $?"
+}
+
+same_for_nobody() {
+	as_nobody "$@"
+	"$tool" "$@" > "$work/root"
+	cmp -s "$work/root" "$work/nobody"
+}
+
 anybody_may_ask() {
 	begin_idle
-	"$tool" --all --extended > "$work/root"
-	setpriv --reuid 65534 --clear-groups "$tool" --all --extended > "$work/nobody" || fail "nobody may not"
-	cmp "$work/root" "$work/nobody" || fail "nobody sees: $(< "$work/nobody")"
+	wait_for "$BOUND" same_for_nobody --all --extended || fail "nobody sees: $(< "$work/nobody")"
 	listed --memory | grep -q ' r[0-9]*,rb[1-9][0-9]*,t' || fail "no memory: $(< "$work/listed")"
-	! setpriv --reuid 65534 --clear-groups "$tool" --memory | grep ',rb' || fail "nobody sees memory"
+	as_nobody --memory
+	grep -q ESTABLISHED "$work/nobody" || fail "nobody sees: $(< "$work/nobody")"
+	! grep ',rb' "$work/nobody" || fail "nobody sees memory"
 }
 
 counts_sockets() {
 	begin_idle
+	expect_count 3 --all
 	"$tool" --all --summary > "$work/summary"
 	grep -q '^ESTABLISHED  *2$' "$work/summary" || fail "summary: $(< "$work/summary")"
 	grep -q '^LISTEN  *1$' "$work/summary" || fail "summary: $(< "$work/summary")"
@@ -96,6 +109,7 @@ shows_how_fast() {
 # A line that is no comment has a name with a type, labels that end, and a number.
 writes_for_prometheus() {
 	begin_idle
+	expect_count 3 --all
 	"$tool" --prometheus > "$work/figures" || fail "status $?"
 	grep -qx 'sdp_sockets_by_state{state="ESTABLISHED"} 2' "$work/figures" || fail "$(< "$work/figures")"
 	grep -qx 'sdp_sockets_by_state{state="LISTEN"} 1' "$work/figures" || fail "$(< "$work/figures")"
