@@ -96,29 +96,23 @@ costs_count() {
 	for name in "${!cost[@]}"; do set_cost "$name" 0; done
 	set_cost dma_ns 20000000
 	busy=$(< "${devices[0]}/engine_busy_ns")
-	rping -s -a 10.0.0.2 -C 5 > /dev/null 2>&1 &
-	wait_for "$BOUND" listening 7174 || fail "the server does not listen"
-	rping -c -a 10.0.0.2 -I 10.0.0.1 -C 5 > /dev/null 2>&1 || fail "the client fails"
+	both 7174 rping -s -a 10.0.0.2 -C 5 -- rping -c -a 10.0.0.2 -I 10.0.0.1 -C 5
 	busy=$(($(< "${devices[0]}/engine_busy_ns") - busy))
 	((busy >= 10 * 20000000 && busy % 20000000 == 0)) || fail "busy for $busy ns"
 	((${EPOCHREALTIME/./} - ${began/./} >= busy / 1000 - 40000)) || fail "it was faster than its cost"
 }
 
-interval=/sys/module/iwarp/parameters/marker_interval
-
-restore_interval() { echo 512 > $interval; }
-
 intervals() {
-	local value
-	trap restore_interval EXIT
+	local value interval=$iwarp_parameters/marker_interval
+	ask_iwarp marker_interval 512
 	for value in 512 4096 32768; do
-		echo $value > $interval || fail "$value is refused"
-		[ "$(< $interval)" = $value ] || fail "$value is not what it is"
+		echo $value > "$interval" || fail "$value is refused"
+		[ "$(< "$interval")" = $value ] || fail "$value is not what it is"
 	done
 	for value in 0 1 256 511 513 65536 4294967808 often; do
-		! echo $value 2> /dev/null > $interval || fail "$value is accepted"
+		! echo $value 2> /dev/null > "$interval" || fail "$value is accepted"
 	done
-	[ "$(< $interval)" = 32768 ] || fail "what is refused is set"
+	[ "$(< "$interval")" = 32768 ] || fail "what is refused is set"
 }
 
 has_queue_pairs() { rdma resource show qp link iwarp0/1 2> /dev/null | grep -q "link iwarp0"; }

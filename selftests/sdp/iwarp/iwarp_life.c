@@ -568,33 +568,31 @@ static void ended_while_it_is_tried(void)
 
 #define NOBODY	65534
 
-static void connect_from_child(struct scene *s, struct ibv_qp *qp, uid_t user, int err)
-{
-	struct iwarp_end other = { 0 };
-	pid_t pid = fork_child();
-
-	if (!pid) {
-		CHECK_OK(setuid(user));
-		iwarp_channel(&other);
-		iwarp_resolve(&other, 0, &s->address);
-		CHECK_EQ(connect_number(&other, qp->qp_num), err);
-		_exit(0);
-	}
-	join_child(pid);
-	if (err)
-		CHECK_EQ(connect_number(&s->client, qp->qp_num), 0);
-	CHECK_OK(rdma_destroy_id(iwarp_wait_event(&s->server,
-						  RDMA_CM_EVENT_CONNECT_REQUEST)));
-}
-
 static void number_known(uid_t user, int err)
 {
-	struct scene s;
+	struct iwarp_end other = { 0 };
 	struct ibv_qp *qp;
+	struct scene s;
+	pid_t pid;
 
 	scene_open(&s);
 	qp = new_qp(&s);
-	connect_from_child(&s, qp, user, err);
+	pid = fork_child();
+	if (!pid) {
+		CHECK_OK(setuid(user));
+		iwarp_channel(&other);
+		iwarp_resolve(&other, 0, &s.address);
+		CHECK_EQ(connect_number(&other, qp->qp_num), err);
+		_exit(0);
+	}
+	if (err) {
+		join_child(pid);
+		CHECK_EQ(connect_number(&s.client, qp->qp_num), 0);
+	}
+	CHECK_OK(rdma_destroy_id(iwarp_wait_event(&s.server,
+						  RDMA_CM_EVENT_CONNECT_REQUEST)));
+	if (!err)
+		join_child(pid);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	scene_close(&s);
 }

@@ -46,13 +46,15 @@ has_all() { [ "$(tshark -r "$work/capture" -Y tcp.flags.fin==1 2> /dev/null | wc
 
 begin_capture() {
 	ask_iwarp local N
+	rm -f "$work/capture" "$work/dumpcap.out"
 	dumpcap -i v0 -f tcp -w "$work/capture" > "$work/dumpcap.out" 2>&1 &
 	dumpcap=$!
 	wait_for "$BOUND" captures || fail "dumpcap does not begin"
 }
 
+# end_capture CONDITION...: when all that counts is written
 end_capture() {
-	wait_for "$BOUND" has_all || fail "the capture has no end"
+	wait_for "$BOUND" "$@" || fail "the capture has no end"
 	kill "$dumpcap"
 	wait "$dumpcap" || true
 }
@@ -64,7 +66,7 @@ capture_with() {
 	ask_iwarp markers "$1"
 	begin_capture
 	rping_ipv4
-	end_capture
+	end_capture has_all
 	tshark -r "$work/capture" -Y iwarp_mpa.fpdu -O iwarp_mpa > "$work/text" 2> /dev/null
 	grep 'CRC check: ' "$work/text" > "$work/sums" || fail "there are no FPDUs"
 	! grep -v '(Good CRC32' "$work/sums" > "$work/wrong.out" || fail "checksums are wrong"
@@ -86,16 +88,18 @@ packets_from_client() {
 	tshark -r "$work/capture" -Y "tcp.dstport == 18515 && tcp.len > 64${1:+ && ip.dsfield == $1}" 2> /dev/null | wc -l
 }
 
+packets_have() { (($(packets_from_client "$1"))); }
+has_ten() { (($(packets_from_client "$1") >= 10)); }
+
 # It is the consumer's, and no connection's that does not ask for it.
 type_of_service() {
 	begin_capture
 	perftest ib_send_lat -n 10 -s 64 --tos=72
-	end_capture
-	(($(packets_from_client 72) >= 10)) || fail "$(packets_from_client 72) of $(packets_from_client) packets have it"
+	end_capture has_ten 72
 	begin_capture
 	perftest ib_send_lat -n 10 -s 64
-	end_capture
-	(($(packets_from_client 0) >= 10)) || fail "$(packets_from_client 0) of $(packets_from_client) packets have none"
+	end_capture has_ten 0
+	! packets_have 72 || fail "nobody has asked for it"
 }
 
 other_netdev() {
@@ -126,7 +130,7 @@ name_is_taken() {
 	trap remove_other EXIT
 	ip link add sdp-iw0 type veth peer name sdp-iw1
 	! rdma link add iwarp1 type iwarp netdev sdp-iw0 2> /dev/null || fail "there are two iwarp1"
-	[ "$(rdma link show iwarp1/1 | grep -o 'netdev .*')" != "netdev sdp-iw0" ] || fail "iwarp1 is another"
+	[ -z "$(rdma_of sdp-iw0)" ] || fail "iwarp1 is another"
 	rdma link add iwarp-other type iwarp netdev sdp-iw0 || fail "no other name is left"
 }
 

@@ -62,13 +62,15 @@ wait_for() {
 exists() { [ -e "$1" ]; }
 gone() { ! kill -0 "$1" 2> /dev/null; }
 
+end_job() {
+	# timeout(1) would leave what it has started.
+	pkill -KILL -P "$1" 2> /dev/null || true
+	kill -KILL "$1" 2> /dev/null || true
+}
+
 end_children() {
 	local job
-	for job in $(jobs -p); do
-		# timeout(1) would leave what it has started.
-		pkill -KILL -P "$job" 2> /dev/null || true
-		kill -KILL "$job" 2> /dev/null || true
-	done
+	for job in $(jobs -p); do end_job "$job"; done
 	wait 2> /dev/null || true
 }
 
@@ -375,7 +377,8 @@ run_both() {
 	wait_for "$BOUND" listening "$port" || fail "the server does not listen"
 	wait_for "$BOUND" waits_for_clients $server_pid || fail "the server does not wait"
 	timeout "$BOUND" "$@" > "$work/client.out" 2>&1 || failed="$1: status $?"
-	[ -n "$failed" ] || wait $server_pid || failed="the server's status is $?"
+	[ -z "$failed" ] || end_job $server_pid
+	wait $server_pid || failed=${failed:-"status $? of the server"}
 }
 
 # both PORT SERVER-COMMAND... -- CLIENT-COMMAND...
@@ -394,8 +397,9 @@ perftest_between() {
 		run_both 18515 "$4" -d "$1" -R -F "${@:5}" -- "$4" -d "$2" -R -F "${@:5}" "$3"
 		[ -n "$failed" ] || return 0
 		grep -qE 'EVENT_REJECTED; error: -111|Connection refused' "$work/client.out" || break
+		# What they had told each other went by the first connection.
+		(($(iwarp_fpdus) > before)) || break
 		diag "attempt $attempt came between two listeners"
-		end_children
 	done
 	fail "$failed"
 }
