@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "resources.h"
 
+#include "../common/number.h"
+#include "../sdpstat/table.h"
 #include "fabric.h"
 
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -24,20 +25,13 @@ std::string setting(const Places &places, const std::string &name)
 	return first_line(places.proc / "sys/net/sdp" / name);
 }
 
-std::uint64_t number_in(const std::string &text)
-{
-	std::uint64_t number = 0;
-
-	std::from_chars(text.data(), text.data() + text.size(), number);
-	return number;
-}
-
 // Only what is sent and read without a copy counts against the limit, while it is on
 // its way.
 Check check_memlock(const Places &places, MemLock memlock)
 {
 	const std::string zcopy = setting(places, "zcopy");
-	const std::uint64_t threshold = number_in(setting(places, "zcopy_threshold"));
+	const auto threshold =
+		sdp::parse_number<std::uint64_t>(setting(places, "zcopy_threshold")).value_or(0);
 	const std::string limit =
 		memlock.unlimited ? std::string("this user may lock all memory")
 				  : fmt::format("this user may lock {} KiB", memlock.bytes / 1024);
@@ -50,25 +44,23 @@ Check check_memlock(const Places &places, MemLock memlock)
 		"raise it: ulimit -l, limits.conf(5), or LimitMEMLOCK= of the service"};
 }
 
-std::uint64_t statistic(const Places &places, const std::string &wanted)
+std::int64_t statistic(const Places &places, const std::string &wanted)
 {
 	std::ifstream input(places.proc / "net/sdpstats");
-	std::string name;
-	std::uint64_t value = 0;
 
-	while (input >> name >> value)
-		if (name == wanted)
-			return value;
+	for (const sdpstat::Counter &counter : sdpstat::parse_counters(input))
+		if (counter.name == wanted)
+			return counter.value;
 	return 0;
 }
 
 Check check_memory(const Places &places)
 {
 	std::istringstream words(setting(places, "mem"));
-	const std::uint64_t used = statistic(places, "MemPages");
-	std::uint64_t low = 0;
-	std::uint64_t pressure = 0;
-	std::uint64_t high = 0;
+	const std::int64_t used = statistic(places, "MemPages");
+	std::int64_t low = 0;
+	std::int64_t pressure = 0;
+	std::int64_t high = 0;
 	const char *advice = "raise net.sdp.mem";
 
 	if (!(words >> low >> pressure >> high))
@@ -115,7 +107,7 @@ Check check_fallbacks(const Places &places)
 
 	for (const char *name : {"FallbackNoDevice", "FallbackUnreachable", "FallbackRefused",
 				 "FallbackTimeout", "FallbackResources"})
-		if (const std::uint64_t count = statistic(places, name); count != 0)
+		if (const std::int64_t count = statistic(places, name); count != 0)
 			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
 	return {"fallbacks", Status::ok,
 		text.empty() ? "no connection has fallen back to TCP" : "so far: " + text, ""};
@@ -129,12 +121,10 @@ bool has_cap_ipc_lock()
 	std::string mask;
 
 	while (input >> word)
-		if (word == "CapEff:" && input >> mask) {
-			std::uint64_t bits = 0;
-
-			std::from_chars(mask.data(), mask.data() + mask.size(), bits, 16);
-			return ((bits >> cap_ipc_lock) & 1) != 0;
-		}
+		if (word == "CapEff:" && input >> mask)
+			return ((sdp::parse_number<std::uint64_t>(mask, 16).value_or(0) >>
+				 cap_ipc_lock) &
+				1) != 0;
 	return false;
 }
 

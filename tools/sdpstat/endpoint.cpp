@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "endpoint.h"
-#include "number.h"
+
+#include "../common/number.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,7 +31,8 @@ AddressBytes mapped_base()
 bool parse_words(std::string_view digits, std::uint8_t *destination)
 {
 	for (; !digits.empty(); digits.remove_prefix(word_digits), destination += word_bytes) {
-		const auto word = parse_number<std::uint32_t>(digits.substr(0, word_digits), 16);
+		const auto word =
+			sdp::parse_number<std::uint32_t>(digits.substr(0, word_digits), 16);
 
 		if (!word)
 			return false;
@@ -69,7 +71,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view text)
 		return std::nullopt;
 
 	const bool inet = colon == word_digits;
-	const auto port = parse_number<std::uint16_t>(text.substr(colon + 1), 16);
+	const auto port = sdp::parse_number<std::uint16_t>(text.substr(colon + 1), 16);
 	Endpoint endpoint{.family = inet ? Family::inet : Family::inet6,
 			  .address = inet ? mapped_base() : AddressBytes{},
 			  .port = port.value_or(0)};
@@ -103,7 +105,7 @@ std::optional<Prefix> parse_prefix(std::string_view text)
 	if (slash == std::string_view::npos)
 		return prefix;
 
-	const auto bits = parse_number<unsigned int>(text.substr(slash + 1));
+	const auto bits = sdp::parse_number<unsigned int>(text.substr(slash + 1));
 
 	if (!bits || *bits > prefix.length - offset)
 		return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "processes.h"
-#include "number.h"
+
+#include "../common/number.h"
 
 #include <fstream>
 #include <optional>
@@ -21,7 +22,7 @@ template <typename Visit> void for_each_number(const fs::path &directory, Visit 
 
 	for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
 	     entry.increment(error)) {
-		const auto number = parse_number<int>(entry->path().filename().native());
+		const auto number = sdp::parse_number<int>(entry->path().filename().native());
 
 		if (number)
 			visit(*number, entry->path());
@@ -37,7 +38,7 @@ std::optional<std::uint64_t> socket_inode(const fs::path &link)
 
 	if (error || !target.starts_with(prefix) || !target.ends_with(']'))
 		return std::nullopt;
-	return parse_number<std::uint64_t>(
+	return sdp::parse_number<std::uint64_t>(
 		std::string_view(target).substr(prefix.size(), target.size() - prefix.size() - 1));
 }
 

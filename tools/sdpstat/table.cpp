@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "table.h"
-#include "number.h"
+
+#include "../common/number.h"
 
 #include <algorithm>
 #include <array>
@@ -65,7 +66,7 @@ public:
 	template <typename Number> Number number(std::string_view column)
 	{
 		const std::string_view word = next();
-		const auto value = parse_number<Number>(word);
+		const auto value = sdp::parse_number<Number>(word);
 
 		if (!value)
 			reject(column, "a number", word);
@@ -77,8 +78,8 @@ public:
 	{
 		const std::string_view word = next();
 		const std::size_t colon = std::min(word.find(':'), word.size());
-		const auto first = parse_number<std::uint32_t>(word.substr(0, colon), base);
-		const auto second = parse_number<std::uint32_t>(
+		const auto first = sdp::parse_number<std::uint32_t>(word.substr(0, colon), base);
+		const auto second = sdp::parse_number<std::uint32_t>(
 			word.substr(std::min(colon + 1, word.size())), base);
 
 		if (!first || !second)
@@ -97,7 +98,7 @@ public:
 
 		for (std::uint64_t &value : values) {
 			const std::size_t colon = std::min(rest.find(':'), rest.size());
-			const auto number = parse_number<std::uint64_t>(rest.substr(0, colon));
+			const auto number = sdp::parse_number<std::uint64_t>(rest.substr(0, colon));
 
 			if (!number)
 				reject(column, fmt::format("{} numbers as A:B", N), word);
@@ -120,7 +121,7 @@ public:
 	State state()
 	{
 		const std::string_view word = next();
-		const auto value = parse_number<std::uint8_t>(word, 16);
+		const auto value = sdp::parse_number<std::uint8_t>(word, 16);
 
 		if (!value || *value == 0)
 			reject("state", "the hexadecimal number of a state", word);

@@ -3,15 +3,15 @@
  * @file
  * Numbers in text.
  */
-#ifndef SDPSTAT_NUMBER_H
-#define SDPSTAT_NUMBER_H
+#ifndef SDP_COMMON_NUMBER_H
+#define SDP_COMMON_NUMBER_H
 
 #include <charconv>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
-namespace sdpstat
+namespace sdp
 {
 
 /** @return nothing unless the whole text is one number that fits. */
@@ -27,6 +27,6 @@ template <typename Number>
 	return value;
 }
 
-} // namespace sdpstat
+} // namespace sdp
 
-#endif // SDPSTAT_NUMBER_H
+#endif // SDP_COMMON_NUMBER_H
