@@ -16,6 +16,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -56,7 +57,16 @@ protected:
 		file("sys/class/net/eth0/address", "02:00:00:00:00:01");
 		file("sys/class/net/eth0/mtu", "1500");
 		file("proc/net/sdpstats", "MemPages 10\nMemPressure 0\nFallbackRefused 3");
-		file("proc/net/sdp_devices", "device transport interface\nrxe0 roce verbs");
+		devices_of_sdp({"rxe0 roce verbs"});
+	}
+
+	void devices_of_sdp(const std::vector<std::string> &rows) const
+	{
+		std::string table = "device transport interface flags segment tx_full tx_wake";
+
+		for (const std::string &row : rows)
+			table += "\n" + row + " - 0 0 0";
+		file("proc/net/sdp_devices", table);
 	}
 
 	void gid(unsigned index, const std::string &text) const
@@ -79,7 +89,7 @@ protected:
 		return devices_with({{"eth0", *libsdp::parse_address(address)}});
 	}
 
-	[[nodiscard]] Report devices_with(const std::vector<sdpctl::OwnAddress> &addresses) const
+	[[nodiscard]] Report devices_with(const std::vector<libsdp::OwnAddress> &addresses) const
 	{
 		return sdpctl::check_devices(
 			places(), libsdp::read_ports(places().sys / "class/infiniband"), addresses);
@@ -120,8 +130,10 @@ TEST_F(Doctor, FindsWhatIsWrongWithADevice)
 		  "warning: no IP address of this host leads to the device");
 	file("sys/class/net/eth0/mtu", "300");
 	EXPECT_EQ(said(devices(), "mtu rxe0/1"), "wrong: 300 of eth0 is too small for RoCE");
-	file("proc/net/sdp_devices", "device transport interface");
+	devices_of_sdp({});
 	EXPECT_EQ(said(devices(), "devices"), "wrong: SDP does not use rxe0");
+	file("proc/net/sdp_devices", "device transport\nrxe0 roce");
+	EXPECT_EQ(said(devices(), "devices"), "unknown: cannot read /proc/net/sdp_devices");
 }
 
 // The GID of a device of iWARP is the interface's address, and names no interface.
@@ -134,9 +146,40 @@ TEST_F(Doctor, FindsTheAddressOfIwarp)
 	file(port + "gids/0", "0200:0000:0001:0000:0000:0000:0000:0000");
 	file("sys/class/net/eth0/address", "02:00:00:00:00:01");
 	file("sys/class/net/eth0/mtu", "9000");
-	file("proc/net/sdp_devices", "device transport interface\niwarp0 iwarp provider");
+	devices_of_sdp({"iwarp0 iwarp provider"});
 	EXPECT_EQ(said(devices(), "gid iwarp0/1"), "ok: 10.0.0.1 on eth0 (GID 0)");
 	EXPECT_EQ(said(devices(), "mtu iwarp0/1"), "ok: 9000 of eth0");
+}
+
+// A device of RoCE and one of iWARP on one interface: which of them the kernel takes no file
+// tells, and each has what it needs.
+TEST_F(Doctor, AsksEachPortByItself)
+{
+	device("4: ACTIVE");
+	file("sys/class/infiniband/iwarp0/ports/1/link_layer", "Ethernet");
+	file("sys/class/infiniband/iwarp0/ports/1/gids/0",
+	     "0200:0000:0001:0000:0000:0000:0000:0000");
+	devices_of_sdp({"iwarp0 iwarp provider", "rxe0 roce verbs"});
+	EXPECT_EQ(said(devices(), "gid iwarp0/1"), "ok: 10.0.0.1 on eth0 (GID 0)");
+	EXPECT_EQ(said(devices(), "gid rxe0/1"), "ok: 10.0.0.1 on eth0 (GID 1)");
+	EXPECT_EQ(said(devices("10.0.0.9"), "gid rxe0/1"),
+		  "wrong: the device has no GID of 10.0.0.9 on eth0");
+
+	const auto ports = libsdp::read_ports(places().sys / "class/infiniband");
+	const auto carriers = [&](const char *address) {
+		std::vector<std::string> names;
+		libsdp::Route route;
+
+		route.netdev = "eth0";
+		route.source = *libsdp::parse_address(address);
+		for (const auto &carrier :
+		     libsdp::find_carriers(ports, route, places().sys / "class/net"))
+			names.push_back(carrier.port->device);
+		return names;
+	};
+
+	EXPECT_EQ(carriers("10.0.0.1"), (std::vector<std::string>{"iwarp0", "rxe0"}));
+	EXPECT_EQ(carriers("10.0.0.9"), std::vector<std::string>{"iwarp0"});
 }
 
 TEST_F(Doctor, ComparesVersions)

@@ -2,11 +2,11 @@
 #include "fabric.h"
 
 #include "../common/descriptor.h"
+#include "../common/number.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -29,14 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr const char *zero_gid = "0000:0000:0000:0000:0000:0000:0000:0000";
 
-unsigned number_of(std::string_view text)
-{
-	unsigned number = 0;
-
-	std::from_chars(text.data(), text.data() + text.size(), number);
-	return number;
-}
-
 // "4: ACTIVE", "5: LinkUp"
 std::string behind_colon(const std::string &text)
 {
@@ -54,7 +46,7 @@ std::vector<Gid> read_gids(const fs::path &port)
 
 		if (text.empty() || text == zero_gid)
 			continue;
-		gids.push_back({.index = number_of(index),
+		gids.push_back({.index = sdp::parse_number<unsigned>(index).value_or(0),
 				.text = std::move(text),
 				.netdev = first_line(port / "gid_attrs/ndevs" / index),
 				.type = first_line(port / "gid_attrs/types" / index)});
@@ -102,22 +94,9 @@ SocketAddress socket_address(const Address &address)
 // The interface that has an address; empty if this host has it not.
 std::string netdev_with(const Address &address)
 {
-	ifaddrs *list = nullptr;
-
-	if (getifaddrs(&list) != 0)
-		return {};
-	const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
-
-	for (const ifaddrs *entry = list; entry != nullptr; entry = entry->ifa_next) {
-		if (entry->ifa_addr == nullptr)
-			continue;
-		const bool v4 = entry->ifa_addr->sa_family == AF_INET;
-		const auto own = endpoint_of(entry->ifa_addr,
-					     v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-
-		if (own && own->address.bytes == address.bytes)
-			return entry->ifa_name;
-	}
+	for (const OwnAddress &own : own_addresses())
+		if (own.address.bytes == address.bytes)
+			return own.netdev;
 	return {};
 }
 
@@ -138,13 +117,10 @@ std::string gid_of_hardware_address(const std::string &text)
 	std::vector<std::uint8_t> address;
 	std::array<std::uint8_t, 16> gid{};
 
-	for (std::size_t at = 0; at < text.size(); at += 3) {
-		unsigned byte = 0;
-
-		std::from_chars(text.data() + at, text.data() + std::min(at + 2, text.size()), byte,
-				16);
-		address.push_back(static_cast<std::uint8_t>(byte));
-	}
+	for (std::size_t at = 0; at < text.size(); at += 3)
+		address.push_back(
+			sdp::parse_number<std::uint8_t>(std::string_view(text).substr(at, 2), 16)
+				.value_or(0));
 	const std::size_t skip = address.size() == length_infiniband ? 4 : 0;
 	const std::size_t length =
 		std::min(address.size() - std::min(skip, address.size()), gid.size());
@@ -202,13 +178,35 @@ std::vector<Port> read_ports(const fs::path &sys)
 
 			ports.push_back(
 				{.device = device,
-				 .number = number_of(number),
+				 .number = sdp::parse_number<unsigned>(number).value_or(0),
 				 .state = behind_colon(first_line(port / "state")),
 				 .phys_state = behind_colon(first_line(port / "phys_state")),
 				 .link_layer = first_line(port / "link_layer"),
 				 .gids = read_gids(port)});
 		}
 	return ports;
+}
+
+std::vector<OwnAddress> own_addresses()
+{
+	std::vector<OwnAddress> addresses;
+	ifaddrs *list = nullptr;
+
+	if (getifaddrs(&list) != 0)
+		return addresses;
+	const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
+
+	for (const ifaddrs *entry = list; entry != nullptr; entry = entry->ifa_next) {
+		if (entry->ifa_addr == nullptr)
+			continue;
+		const bool v4 = entry->ifa_addr->sa_family == AF_INET;
+		const auto own = endpoint_of(entry->ifa_addr,
+					     v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+
+		if (own)
+			addresses.push_back({entry->ifa_name, own->address});
+	}
+	return addresses;
 }
 
 // connect() of a datagram socket sends nothing, and chooses route and address.
@@ -240,25 +238,35 @@ bool is_unspecified(const Address &address)
 			   address.bytes.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
-std::optional<Carrier> find_carrier(const std::vector<Port> &ports, const Route &route,
-				    const fs::path &sys_net)
+std::optional<Carrier> carrier_by(const Port &port, const Route &route, const fs::path &sys_net)
 {
 	const std::string by_address = gid_text(route.source.bytes);
 	const std::string by_hardware =
 		gid_of_hardware_address(first_line(sys_net / route.netdev / "address"));
 	std::optional<Carrier> without_gid;
 
-	for (const Port &port : ports)
-		for (const Gid &gid : port.gids) {
-			if (!belongs(gid, route.netdev))
-				continue;
-			if (gid.text == by_address || gid.text == by_hardware ||
-			    (by_hardware == zero_gid && is_of_lo(gid.text)))
-				return Carrier{.port = &port, .gid = &gid};
-			if (!gid.netdev.empty() && !without_gid)
-				without_gid = Carrier{.port = &port};
-		}
+	for (const Gid &gid : port.gids) {
+		if (!belongs(gid, route.netdev))
+			continue;
+		if (gid.text == by_address || gid.text == by_hardware ||
+		    (by_hardware == zero_gid && is_of_lo(gid.text)))
+			return Carrier{.port = &port, .gid = &gid};
+		if (!gid.netdev.empty())
+			without_gid = Carrier{.port = &port};
+	}
 	return without_gid;
+}
+
+std::vector<Carrier> find_carriers(const std::vector<Port> &ports, const Route &route,
+				   const fs::path &sys_net)
+{
+	std::vector<Carrier> with_gid;
+	std::vector<Carrier> without_gid;
+
+	for (const Port &port : ports)
+		if (const auto carrier = carrier_by(port, route, sys_net))
+			(carrier->gid != nullptr ? with_gid : without_gid).push_back(*carrier);
+	return with_gid.empty() ? without_gid : with_gid;
 }
 
 std::string text_of(const Address &address)

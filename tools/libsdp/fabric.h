@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * What this host's RDMA devices are, and which of them leads to an address: as the
- * connection manager chooses, by the route's interface and its address.
+ * What this host's RDMA devices are, and which of them lead to an address: as the
+ * connection manager chooses, by the route's interface and its address. Of several the
+ * kernel takes the one that was registered first, which no file tells.
  */
 #ifndef LIBSDP_FABRIC_H
 #define LIBSDP_FABRIC_H
@@ -17,6 +18,7 @@
 namespace libsdp
 {
 
+/** An entry of a port's table of addresses. */
 struct Gid {
 	unsigned index = 0;
 	std::string text;   ///< as the kernel writes it, "fe80:0000:..."
@@ -45,7 +47,17 @@ struct Route {
 	bool local = false; ///< the address is this host's own
 };
 
+/** Ask the kernel for the route; nothing is sent. */
 [[nodiscard]] Route route_to(const Address &address);
+
+/** An address of an interface of this host. */
+struct OwnAddress {
+	std::string netdev;
+	Address address;
+};
+
+/** All of them; none if the kernel does not tell. */
+[[nodiscard]] std::vector<OwnAddress> own_addresses();
 
 /** Whether it is 0.0.0.0 or ::. */
 [[nodiscard]] bool is_unspecified(const Address &address);
@@ -57,13 +69,17 @@ struct Carrier {
 };
 
 /**
- * The port that carries what leaves from an interface by an address.
+ * Whether a port carries what leaves from an interface by an address.
  *
  * @param sys_net /sys/class/net, or what stands for it.
+ * @return nothing if the port is not the interface's.
  */
-[[nodiscard]] std::optional<Carrier> find_carrier(const std::vector<Port> &ports,
-						  const Route &route,
-						  const std::filesystem::path &sys_net);
+[[nodiscard]] std::optional<Carrier> carrier_by(const Port &port, const Route &route,
+						const std::filesystem::path &sys_net);
+
+/** All ports that do; if none has the address, those of the interface without it. */
+[[nodiscard]] std::vector<Carrier> find_carriers(const std::vector<Port> &ports, const Route &route,
+						 const std::filesystem::path &sys_net);
 
 /** "192.0.2.1", "2001:db8::1". */
 [[nodiscard]] std::string text_of(const Address &address);

@@ -7,8 +7,9 @@
 
 #include "../common/printable.h"
 
+#include <algorithm>
 #include <cstring>
-#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ struct Case {
 	Role role = Role::client;
 	Endpoint endpoint;
 	Route route;
-	std::optional<Carrier> carrier;
+	std::vector<Carrier> carriers;
 	Choice choice;
 };
 
@@ -71,13 +72,25 @@ std::string carrier_text(const Carrier &carrier)
 	return text;
 }
 
+std::string carriers_text(const std::vector<Carrier> &carriers)
+{
+	std::string text;
+
+	for (const Carrier &carrier : carriers)
+		text += (text.empty() ? "" : ", or ") + carrier_text(carrier);
+	if (carriers.size() > 1)
+		text += ", whichever was registered first";
+	return text;
+}
+
 Outcome without_carrier(const Case &item, bool fallback)
 {
 	const std::string address = text_of(item.route.source);
-	const std::string what =
-		item.carrier ? fmt::format("{} on {} has no GID of {}", item.carrier->port->device,
-					   item.route.netdev, address)
-			     : fmt::format("no RDMA device is on {}", item.route.netdev);
+	const std::string what = item.carriers.empty()
+					 ? fmt::format("no RDMA device is on {}", item.route.netdev)
+					 : fmt::format("{} on {} has no GID of {}",
+						       item.carriers.front().port->device,
+						       item.route.netdev, address);
 
 	if (fallback)
 		return {"tcp", what};
@@ -88,9 +101,11 @@ Outcome without_carrier(const Case &item, bool fallback)
 
 Outcome with_carrier(const Case &item, bool fallback)
 {
-	const std::string on = "on " + carrier_text(*item.carrier);
-	const std::string down =
-		item.carrier->port->state == "ACTIVE" ? "" : ", a port through which nothing comes";
+	const std::string on = "on " + carriers_text(item.carriers);
+	const bool is_down = std::none_of(
+		item.carriers.begin(), item.carriers.end(),
+		[](const Carrier &carrier) { return carrier.port->state == "ACTIVE"; });
+	const std::string down = is_down ? ", a port through which nothing comes" : "";
 
 	if (!fallback)
 		return {"sdp", on + down};
@@ -124,7 +139,7 @@ Outcome outcome_of(const Host &host, const Case &item)
 	if (item.route.error != 0)
 		return {"error",
 			fmt::format("there is no route: {}", std::strerror(item.route.error))};
-	if (!item.carrier || item.carrier->gid == nullptr)
+	if (item.carriers.empty() || item.carriers.front().gid == nullptr)
 		return without_carrier(item, fallback);
 	return with_carrier(item, fallback);
 }
@@ -136,15 +151,18 @@ json route_json(const Case &item)
 	if (item.route.error != 0)
 		return {{"error", std::strerror(item.route.error)}};
 	result["device"] = result["port"] = result["state"] = result["gid"] = nullptr;
-	if (item.carrier) {
-		result["device"] = item.carrier->port->device;
-		result["port"] = item.carrier->port->number;
-		result["state"] = item.carrier->port->state;
-	}
-	if (item.carrier && item.carrier->gid != nullptr)
-		result["gid"] = {{"index", item.carrier->gid->index},
-				 {"gid", item.carrier->gid->text},
-				 {"type", item.carrier->gid->type}};
+	// Which of several it is no file tells.
+	if (item.carriers.size() != 1)
+		return result;
+	const Carrier &carrier = item.carriers.front();
+
+	result["device"] = carrier.port->device;
+	result["port"] = carrier.port->number;
+	result["state"] = carrier.port->state;
+	if (carrier.gid != nullptr)
+		result["gid"] = {{"index", carrier.gid->index},
+				 {"gid", carrier.gid->text},
+				 {"type", carrier.gid->type}};
 	return result;
 }
 
@@ -192,7 +210,7 @@ json endpoint_json(const Host &host, const WhyQuestion &question, const Endpoint
 		item.role = role;
 		item.endpoint = endpoint;
 		item.route = route;
-		item.carrier = find_carrier(host.ports, route, sys_net);
+		item.carriers = find_carriers(host.ports, route, sys_net);
 		item.choice = choose(question.text, question.program, endpoint, role);
 		result["decisions"].push_back(case_json(host, item));
 	}

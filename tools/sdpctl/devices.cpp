@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "devices.h"
 
+#include "../common/number.h"
+#include "../sdpstat/table.h"
 #include "module.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
-#include <memory>
+#include <iterator>
+#include <optional>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 
 namespace sdpctl
 {
 namespace
 {
 
-using libsdp::Carrier;
 using libsdp::first_line;
+using libsdp::OwnAddress;
 using libsdp::Port;
 
 std::string name_of_port(const Port &port)
@@ -29,21 +27,16 @@ std::string name_of_port(const Port &port)
 	return fmt::format("{}/{}", port.device, port.number);
 }
 
-// The second column of the device's line in /proc/net/sdp_devices; empty if it has none.
-std::string transport_in_table(const Places &places, const std::string &device)
+// Nothing if the module's table is not as these tools know it.
+std::optional<std::vector<sdpstat::Device>> devices_of_sdp(const Places &places)
 {
 	std::ifstream table(places.proc / "net/sdp_devices");
-	std::string line;
 
-	while (std::getline(table, line)) {
-		std::istringstream words(line);
-		std::string name;
-		std::string transport;
-
-		if (words >> name >> transport && name == device)
-			return transport;
+	try {
+		return table ? sdpstat::parse_devices(table) : std::vector<sdpstat::Device>();
+	} catch (const sdpstat::FormatError &) {
+		return std::nullopt;
 	}
-	return {};
 }
 
 /** A port, what it has of this host's addresses, and what it lacks. */
@@ -54,8 +47,7 @@ struct Reach {
 	std::vector<std::string> without_gid;
 };
 
-Reach reach_of(const Places &places, const std::vector<Port> &ports, const Port &port,
-	       const std::vector<OwnAddress> &addresses)
+Reach reach_of(const Places &places, const Port &port, const std::vector<OwnAddress> &addresses)
 {
 	Reach reach;
 
@@ -65,9 +57,9 @@ Reach reach_of(const Places &places, const std::vector<Port> &ports, const Port 
 
 		route.netdev = own.netdev;
 		route.source = own.address;
-		const auto carrier = libsdp::find_carrier(ports, route, places.sys / "class/net");
+		const auto carrier = libsdp::carrier_by(port, route, places.sys / "class/net");
 
-		if (!carrier || carrier->port != &port)
+		if (!carrier)
 			continue;
 		reach.netdevs.insert(own.netdev);
 		if (carrier->gid != nullptr)
@@ -89,6 +81,7 @@ std::string joined(const std::vector<std::string> &items)
 Check check_presence(const Places &places, const std::vector<Port> &ports)
 {
 	std::set<std::string> names;
+	std::set<std::string> used;
 	std::vector<std::string> unused;
 
 	for (const Port &port : ports)
@@ -98,9 +91,15 @@ Check check_presence(const Places &places, const std::vector<Port> &ports)
 			"load the adapter's driver; without an adapter: modprobe rdma_rxe; rdma "
 			"link "
 			"add rxe0 type rxe netdev eth0"};
-	std::copy_if(
-		names.begin(), names.end(), std::back_inserter(unused),
-		[&](const std::string &name) { return transport_in_table(places, name).empty(); });
+	const auto table = devices_of_sdp(places);
+
+	if (!table)
+		return {"devices", Status::unknown, "cannot read /proc/net/sdp_devices",
+			"install the same version of module and tools"};
+	for (const sdpstat::Device &device : *table)
+		used.insert(device.name);
+	std::set_difference(names.begin(), names.end(), used.begin(), used.end(),
+			    std::back_inserter(unused));
 	if (is_loaded(places) && !unused.empty())
 		return {"devices", Status::wrong, "SDP does not use " + joined(unused),
 			"the kernel's log says why"};
@@ -143,9 +142,8 @@ Check check_mtu(const Places &places, const Reach &reach, const std::string &net
 	const std::string name = "mtu " + name_of_port(*reach.port);
 	const std::string text = first_line(places.sys / "class/net" / netdev / "mtu");
 	const char *advice = "ip link set mtu 4200, on all hosts and switches, makes 4096 of it";
-	unsigned mtu = 0;
+	const auto mtu = sdp::parse_number<unsigned>(text).value_or(0);
 
-	std::from_chars(text.data(), text.data() + text.size(), mtu);
 	if (mtu == 0)
 		return {name, Status::unknown, "cannot see the MTU of " + netdev, ""};
 	if (fabric_of(places, *reach.port) != Fabric::roce)
@@ -163,36 +161,15 @@ Check check_mtu(const Places &places, const Reach &reach, const std::string &net
 
 } // namespace
 
-std::vector<OwnAddress> own_addresses()
-{
-	std::vector<OwnAddress> addresses;
-	ifaddrs *list = nullptr;
-
-	if (getifaddrs(&list) != 0)
-		return addresses;
-	const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
-
-	for (const ifaddrs *entry = list; entry != nullptr; entry = entry->ifa_next) {
-		if (entry->ifa_addr == nullptr)
-			continue;
-		const bool v4 = entry->ifa_addr->sa_family == AF_INET;
-		const auto own = libsdp::endpoint_of(entry->ifa_addr, v4 ? sizeof(sockaddr_in)
-									 : sizeof(sockaddr_in6));
-
-		if (own)
-			addresses.push_back({entry->ifa_name, own->address});
-	}
-	return addresses;
-}
-
 Fabric fabric_of(const Places &places, const Port &port)
 {
-	const std::string said = transport_in_table(places, port.device);
+	const auto table = devices_of_sdp(places).value_or(std::vector<sdpstat::Device>());
 
 	if (port.link_layer == "InfiniBand")
 		return Fabric::infiniband;
-	if (!said.empty())
-		return said == "iwarp" ? Fabric::iwarp : Fabric::roce;
+	for (const sdpstat::Device &device : table)
+		if (device.name == port.device)
+			return device.transport == "iwarp" ? Fabric::iwarp : Fabric::roce;
 	return std::any_of(port.gids.begin(), port.gids.end(),
 			   [](const libsdp::Gid &gid) { return gid.type.find("RoCE") == 0; })
 		       ? Fabric::roce
@@ -219,7 +196,7 @@ Report check_devices(const Places &places, const std::vector<Port> &ports,
 	Report report = {check_presence(places, ports)};
 
 	for (const Port &port : ports) {
-		const Reach reach = reach_of(places, ports, port, addresses);
+		const Reach reach = reach_of(places, port, addresses);
 
 		report.push_back(check_port(port, reach, any_active));
 		report.push_back(check_gids(reach));

@@ -9,32 +9,25 @@
 #include "check.h"
 #include "fabric.h"
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 namespace sdpctl
 {
 
-/** An address of an interface of this host. */
-struct OwnAddress {
-	std::string netdev;
-	libsdp::Address address;
-};
-
-[[nodiscard]] std::vector<OwnAddress> own_addresses();
-
-/** What devices are there for. */
+/** How a port sends. */
 enum class Fabric : std::uint8_t {
 	infiniband,
 	roce,
 	iwarp
 };
 
+/** By what SDP says of the device; if it does not, by the types of its GIDs. */
 [[nodiscard]] Fabric fabric_of(const Places &places, const libsdp::Port &port);
 
 /** "devices", and for each port "port NAME/N", "gid NAME/N" and "mtu NAME/N". */
 [[nodiscard]] Report check_devices(const Places &places, const std::vector<libsdp::Port> &ports,
-				   const std::vector<OwnAddress> &addresses);
+				   const std::vector<libsdp::OwnAddress> &addresses);
 
 /** The bytes that a message of RoCE has at most; 0: none fits. */
 [[nodiscard]] unsigned roce_mtu(unsigned netdev_mtu);

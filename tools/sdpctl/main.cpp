@@ -45,7 +45,7 @@ Report diagnose(const std::optional<sdpctl::Peer> &peer)
 	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
 	Report report = sdpctl::check_module(places);
 
-	sdpctl::append(report, sdpctl::check_devices(places, ports, sdpctl::own_addresses()));
+	sdpctl::append(report, sdpctl::check_devices(places, ports, libsdp::own_addresses()));
 	if (sdpctl::is_loaded(places))
 		sdpctl::append(report, sdpctl::check_resources(places, sdpctl::own_memlock()));
 	sdpctl::append(report, sdpctl::check_firewall(places, ports));

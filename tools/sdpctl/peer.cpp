@@ -27,6 +27,16 @@ namespace
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
+std::string carriers_text(const std::vector<libsdp::Carrier> &carriers)
+{
+	std::string text;
+
+	for (const libsdp::Carrier &carrier : carriers)
+		text += fmt::format("{}{} port {}, GID {}", text.empty() ? "" : ", or ",
+				    carrier.port->device, carrier.port->number, carrier.gid->index);
+	return carriers.size() == 1 ? text : text + ", whichever was registered first";
+}
+
 // Longer than any answer takes, and than neighbours are asked for (failures.rst).
 constexpr auto patience = std::chrono::seconds(20);
 
@@ -110,19 +120,16 @@ Check check_route(const Places &places, const std::vector<libsdp::Port> &ports,
 			fmt::format("there is no route to the peer: {}",
 				    std::strerror(route.error)),
 			"ip route get"};
-	const auto carrier = libsdp::find_carrier(ports, route, places.sys / "class/net");
+	const auto carriers = libsdp::find_carriers(ports, route, places.sys / "class/net");
 	const std::string from =
 		fmt::format("{}, from {}", route.netdev, libsdp::text_of(route.source));
 
-	if (!carrier || carrier->gid == nullptr)
+	if (carriers.empty() || carriers.front().gid == nullptr)
 		return {"route", Status::wrong,
 			fmt::format("the peer is reached by {}, for which no RDMA device has a GID",
 				    from),
 			"use an address of the peer that is in the network of an RDMA device"};
-	return {"route", Status::ok,
-		fmt::format("by {}: {} port {}, GID {}", from, carrier->port->device,
-			    carrier->port->number, carrier->gid->index),
-		""};
+	return {"route", Status::ok, fmt::format("by {}: {}", from, carriers_text(carriers)), ""};
 }
 
 std::string advice_for(const Attempt &sdp, const Attempt &tcp)
