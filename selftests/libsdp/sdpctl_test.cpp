@@ -14,6 +14,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -81,7 +82,9 @@ protected:
 
 	[[nodiscard]] sdpctl::Places places() const
 	{
-		return {.proc = directory_.path() / "proc", .sys = directory_.path() / "sys"};
+		return {.proc = directory_.path() / "proc",
+			.sys = directory_.path() / "sys",
+			.modules = directory_.path() / "modules"};
 	}
 
 	[[nodiscard]] Report devices(const std::string &address = "10.0.0.1") const
@@ -237,6 +240,7 @@ TEST(DoctorMtu, IsTheLargestThatFits)
 
 constexpr sdpctl::Wanted roce = {.roce = true};
 constexpr sdpctl::Wanted iwarp = {.iwarp = true};
+constexpr sdpctl::Wanted both = {.roce = true, .iwarp = true};
 
 // A chain of nft, and rules of which each is its expressions.
 std::string nft(const std::string &policy, const std::vector<std::string> &rules)
@@ -288,7 +292,11 @@ TEST(DoctorFirewall, FindsWhatDropsRoce)
 	EXPECT_EQ(drops(port_rule("4791", "accept")), 0U);
 	EXPECT_EQ(drops(others), 0U);
 	EXPECT_EQ(sdpctl::judge_nft(nft("accept", {others, port_rule("4791", "drop")}), roce).drops,
-		  std::vector<std::string>{"inet t in, rule 3"});
+		  std::set<std::string>{"inet t in, rule 3"});
+	EXPECT_EQ(drops(R"([{"match":{"op":"!=","left":{"meta":{"key":"l4proto"}},"right":"tcp"}},
+		{"drop":null}])"),
+		  0U);
+	EXPECT_EQ(drops(port_rule(R"("@ports")", "drop")), 0U);
 }
 
 TEST(DoctorFirewall, AsksRulesInTheirOrder)
@@ -304,17 +312,91 @@ TEST(DoctorFirewall, AsksRulesInTheirOrder)
 	EXPECT_ANY_THROW(sdpctl::judge_nft("no JSON", roce));
 }
 
-TEST(DoctorFirewall, ReadsIptables)
-{
-	const auto judged =
-		sdpctl::judge_iptables("*filter\n:INPUT DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n"
-				       "-A INPUT -p udp -m udp --dport 4791 -j DROP\n"
-				       "-A INPUT -p udp -m udp --dport 47910 -j DROP\n"
-				       "COMMIT\n",
-				       roce);
+const std::string established =
+	R"([{"match":{"op":"in","left":{"ct":{"key":"state"}},"right":["established","related"]}},
+	    {"accept":null}])";
+const std::string jump = R"([{"jump":{"target":"filter_INPUT_ZONES"}}])";
+const std::string reject = R"([{"reject":{"type":"icmpx","expr":"admin-prohibited"}}])";
+const std::string trusted =
+	R"([{"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},
+	              "right":{"prefix":{"addr":"10.0.0.0","len":24}}}},
+	    {"match":{"op":"==","left":{"payload":{"protocol":"udp","field":"dport"}},"right":4791}},
+	    {"accept":null}])";
 
-	EXPECT_EQ(judged.drops.size(), 1U);
-	EXPECT_EQ(judged.closed, std::vector<std::string>{"iptables INPUT"});
+// firewalld's chain; hosts that are trusted; a set with a name.
+TEST(DoctorFirewall, IsNotCertainBehindWhatMayAccept)
+{
+	const std::set<std::string> chain = {"inet t in"};
+
+	for (const std::vector<std::string> &rules : {std::vector{established, jump, reject},
+						      {established, reject},
+						      {jump, reject},
+						      {trusted, all},
+						      {port_rule(R"("@ports")", "accept"), all}}) {
+		const auto judged = sdpctl::judge_nft(nft("accept", rules), roce);
+
+		EXPECT_TRUE(judged.drops.empty()) << rules.front();
+		EXPECT_EQ(judged.closed, chain) << rules.front();
+	}
+	EXPECT_EQ(sdpctl::judge_nft(nft("accept", {port_rule("53", "accept"), all}), roce).drops,
+		  std::set<std::string>{"inet t in, rule 3"});
+	EXPECT_TRUE(sdpctl::judge_nft(nft("accept", {established, jump}), roce).closed.empty());
+}
+
+TEST(DoctorFirewall, JudgesEachKindOfDeviceByItself)
+{
+	const std::string accept_tcp =
+		R"([{"match":{"op":"==","left":{"meta":{"key":"l4proto"}},"right":"tcp"}},
+		    {"accept":null}])";
+	const std::vector<std::string> roce_only = {port_rule("4791", "accept"), all};
+	const std::vector<std::string> iwarp_only = {accept_tcp, all};
+	const std::set<std::string> rule = {"inet t in, rule 3"};
+
+	EXPECT_TRUE(sdpctl::judge_nft(nft("accept", roce_only), roce).drops.empty());
+	EXPECT_EQ(sdpctl::judge_nft(nft("accept", roce_only), both).drops, rule);
+	EXPECT_TRUE(sdpctl::judge_nft(nft("accept", iwarp_only), iwarp).drops.empty());
+	EXPECT_EQ(sdpctl::judge_nft(nft("accept", iwarp_only), both).drops, rule);
+	EXPECT_EQ(sdpctl::judge_nft(nft("drop", {accept_tcp}), both).closed.size(), 1U);
+}
+
+TEST(DoctorFirewall, SaysWhatItHasNotSeen)
+{
+	const auto said_of = [](int status, const std::string &output) {
+		return said({sdpctl::check_of({.status = status, .output = output}, roce)},
+			    "firewall");
+	};
+	const std::string unseen =
+		"unknown: cannot see the rules of packet filters: nft is not there, or fails";
+
+	EXPECT_EQ(said_of(-1, ""), unseen);
+	EXPECT_EQ(said_of(1, nft("accept", {})), unseen);
+	EXPECT_TRUE(said_of(0, "no JSON").starts_with("unknown: cannot read what nft says: "));
+	EXPECT_EQ(said_of(0, nft("accept", {})),
+		  "ok: no rule of nft says that it drops UDP to port 4791 (RoCE)");
+	EXPECT_EQ(said_of(0, nft("accept", {all})),
+		  "wrong: UDP to port 4791 (RoCE) is dropped by: inet t in, rule 2");
+	EXPECT_EQ(said_of(0, nft("accept", {trusted, all})),
+		  "warning: what they do not accept is dropped by: inet t in; no rule of theirs "
+		  "accepts UDP to port 4791 (RoCE) for certain");
+}
+
+TEST_F(Doctor, KnowsWhetherThereMayBeFilters)
+{
+	const std::string builtin = "modules/6.1/modules.builtin";
+
+	device("4: ACTIVE");
+	EXPECT_TRUE(sdpctl::may_have_nft(places()));
+	file("proc/sys/kernel/osrelease", "6.1");
+	file(builtin, "kernel/net/netfilter/nf_tables.ko");
+	EXPECT_TRUE(sdpctl::may_have_nft(places()));
+	file(builtin, "kernel/net/ipv4/tcp_cubic.ko");
+	EXPECT_FALSE(sdpctl::may_have_nft(places()));
+	EXPECT_EQ(said(sdpctl::check_firewall(
+			       places(), libsdp::read_ports(places().sys / "class/infiniband")),
+		       "firewall"),
+		  "ok: the kernel has no nf_tables loaded");
+	file("sys/module/nf_tables/refcnt", "0");
+	EXPECT_TRUE(sdpctl::may_have_nft(places()));
 }
 
 TEST(DoctorPeer, IsAHostAndAPort)

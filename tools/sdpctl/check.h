@@ -14,6 +14,7 @@
 namespace sdpctl
 {
 
+/** How bad it is. */
 enum class Status : std::uint8_t {
 	ok,
 	warning, ///< it may be meant so
@@ -21,6 +22,7 @@ enum class Status : std::uint8_t {
 	unknown, ///< it cannot be seen from here
 };
 
+/** One line of the report. */
 struct Check {
 	std::string name; ///< programs know it by this
 	Status status = Status::ok;
@@ -28,14 +30,17 @@ struct Check {
 	std::string advice; ///< what to do; empty if nothing
 };
 
+/** All checks, in the order in which they were made. */
 using Report = std::vector<Check>;
 
 /** Where the kernel's files are; tests have others. */
 struct Places {
 	std::filesystem::path proc = "/proc";
 	std::filesystem::path sys = "/sys";
+	std::filesystem::path modules = "/lib/modules";
 };
 
+/** "ok", "warning", "wrong" or "unknown". */
 [[nodiscard]] const char *name_of(Status status);
 
 /** A line for each check, and one for its advice. */

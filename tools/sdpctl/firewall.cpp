@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "firewall.h"
 
-#include "command.h"
 #include "devices.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <fstream>
-#include <set>
-#include <sstream>
-#include <utility>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,11 +18,12 @@ namespace sdpctl
 namespace
 {
 
+using libsdp::first_line;
 using nlohmann::json;
 
 constexpr unsigned roce_port = 4791;
 
-/** What a rule of nft is about. */
+/** What a rule of nft is about, and what it does. */
 struct Rule {
 	std::string protocol; ///< "udp", "tcp", empty: any
 	bool has_port = false;
@@ -32,20 +31,30 @@ struct Rule {
 	bool has_more = false; ///< conditions that are not looked into
 	bool drops = false;
 	bool accepts = false;
+	bool has_else = false; ///< a jump, or anything else that may let packets through
 };
 
-// A number, a range, or a set of these.
-bool contains_port(const json &right, unsigned port)
+// A number, a range, or a set of these; nothing where that is not all.
+std::optional<bool> contains_port(const json &right, unsigned port)
 {
 	if (right.is_number_unsigned())
 		return right.get<unsigned>() == port;
-	if (right.is_object() && right.contains("range"))
+	if (right.is_object() && right.contains("range") && right["range"][0].is_number() &&
+	    right["range"][1].is_number())
 		return right["range"][0].get<unsigned>() <= port &&
 		       port <= right["range"][1].get<unsigned>();
-	if (right.is_object() && right.contains("set"))
-		return std::any_of(right["set"].begin(), right["set"].end(),
-				   [port](const json &item) { return contains_port(item, port); });
-	return false;
+	if (!right.is_object() || !right.contains("set") || !right["set"].is_array())
+		return std::nullopt;
+	bool found = false;
+
+	for (const json &item : right["set"]) {
+		const auto contained = contains_port(item, port);
+
+		if (!contained)
+			return std::nullopt;
+		found = found || *contained;
+	}
+	return found;
 }
 
 bool names_protocol(const json &left)
@@ -60,15 +69,20 @@ void read_match(const json &match, Rule &rule)
 {
 	const json &left = match.at("left");
 	const json &right = match.at("right");
-	const bool equal = match.value("op", "==") == "==" || match.value("op", "") == "in";
+	const std::string op = match.value("op", "==");
+	const bool equal = op == "==" || op == "in";
+	const bool is_port =
+		equal && left.contains("payload") && left["payload"].value("field", "") == "dport";
+	const auto has_roce_port = is_port ? contains_port(right, roce_port) : std::nullopt;
 
+	// "th" is whatever protocol there is.
+	if (is_port && left["payload"].value("protocol", "") != "th")
+		rule.protocol = left["payload"].value("protocol", "");
 	if (equal && names_protocol(left) && right.is_string()) {
 		rule.protocol = right;
-	} else if (equal && left.contains("payload") &&
-		   left["payload"].value("field", "") == "dport") {
-		rule.protocol = left["payload"].value("protocol", "");
+	} else if (has_roce_port) {
 		rule.has_port = true;
-		rule.has_roce_port = contains_port(right, roce_port);
+		rule.has_roce_port = *has_roce_port;
 	} else {
 		rule.has_more = true;
 	}
@@ -86,20 +100,30 @@ Rule read_rule(const json &expressions)
 		else if (expression.contains("accept"))
 			rule.accepts = true;
 		else if (!expression.contains("counter") && !expression.contains("log"))
-			rule.has_more = true;
+			rule.has_else = true;
 	}
 	return rule;
 }
 
-// Whether it is about all that a device of that kind sends, as far as it says.
-bool is_about(const Rule &rule, Wanted wanted)
-{
-	const bool any = rule.protocol.empty() && !rule.has_port;
+/** How much a rule is about of what devices of a kind send. */
+enum class About : std::uint8_t {
+	nothing,
+	some, ///< or all of it: it cannot be told
+	all
+};
 
-	if (wanted.roce &&
-	    (any || (rule.protocol == "udp" && (!rule.has_port || rule.has_roce_port))))
-		return true;
-	return wanted.iwarp && (any || (rule.protocol == "tcp" && !rule.has_port));
+About about(const Rule &rule, Fabric fabric)
+{
+	const bool roce = fabric == Fabric::roce;
+
+	if (!rule.protocol.empty() && rule.protocol != (roce ? "udp" : "tcp"))
+		return About::nothing;
+	if (roce && rule.has_port && !rule.has_roce_port)
+		return About::nothing;
+	// Programs choose the ports of iWARP.
+	if (rule.has_more || (!roce && rule.has_port))
+		return About::some;
+	return About::all;
 }
 
 std::string name_of_chain(const json &item)
@@ -114,6 +138,52 @@ bool is_on_the_way(const json &chain)
 
 	return hook == "input" || hook == "output" || hook == "prerouting" ||
 	       hook == "postrouting" || hook == "ingress" || hook == "egress";
+}
+
+/** What a chain has said by its rules so far. */
+struct Passage {
+	bool decided = false;	 ///< no later rule is asked
+	bool may_be_let = false; ///< an earlier rule may have let packets through
+};
+
+void ask_rule(const json &item, Fabric fabric, Passage &passage, Verdict &verdict)
+{
+	const Rule rule = read_rule(item.at("expr"));
+	const About what = about(rule, fabric);
+	const std::string chain = name_of_chain(item);
+
+	if (passage.decided || what == About::nothing)
+		return;
+	if (!rule.drops)
+		passage.may_be_let = passage.may_be_let || rule.accepts || rule.has_else;
+	if (what == About::some || rule.has_else || !(rule.drops || rule.accepts))
+		return;
+	passage.decided = true;
+	if (rule.drops && passage.may_be_let)
+		verdict.closed.insert(chain);
+	else if (rule.drops)
+		verdict.drops.insert(fmt::format("{}, rule {}", chain, item.value("handle", 0)));
+}
+
+void judge_for(const json &items, Fabric fabric, Verdict &verdict)
+{
+	std::map<std::string, Passage> chains;
+
+	for (const json &item : items)
+		if (item.contains("chain") && is_on_the_way(item["chain"]))
+			chains[name_of_chain(item["chain"])] = {};
+	for (const json &item : items) {
+		const auto chain = item.contains("rule") ? chains.find(name_of_chain(item["rule"]))
+							 : chains.end();
+
+		if (chain != chains.end())
+			ask_rule(item["rule"], fabric, chain->second, verdict);
+	}
+	for (const json &item : items)
+		if (item.contains("chain") && item["chain"].value("policy", "") == "drop" &&
+		    chains.contains(name_of_chain(item["chain"])) &&
+		    !chains[name_of_chain(item["chain"])].decided)
+			verdict.closed.insert(name_of_chain(item["chain"]));
 }
 
 std::string name_of_traffic(Wanted wanted)
@@ -149,17 +219,6 @@ Wanted wanted_by_devices(const Places &places, const std::vector<libsdp::Port> &
 	return wanted;
 }
 
-// Of modules that are part of the kernel nothing is in /proc/modules.
-bool has_filters(const Places &places)
-{
-	std::error_code ignored;
-
-	for (const char *module : {"nf_tables", "ip_tables", "ip6_tables"})
-		if (std::filesystem::exists(places.sys / "module" / module, ignored))
-			return true;
-	return false;
-}
-
 Check as_check(const Verdict &verdict, Wanted wanted)
 {
 	const std::string traffic = name_of_traffic(wanted);
@@ -171,95 +230,56 @@ Check as_check(const Verdict &verdict, Wanted wanted)
 			"accept it from hosts that are trusted, before that rule"};
 	if (!verdict.closed.empty())
 		return {"firewall", Status::warning,
-			fmt::format(
-				"what they do not accept is dropped by: {}; no rule of theirs is "
-				"about {} alone",
-				fmt::join(verdict.closed, "; "), traffic),
-			"see whether another rule accepts it; if not, accept it from hosts that "
-			"are "
-			"trusted"};
-	return {"firewall", Status::ok, "no rule says that it drops " + traffic, ""};
-}
-
-Check judge_tools(Wanted wanted)
-{
-	const CommandOutcome nft = run_command({"nft", "--json", "list", "ruleset"});
-	Verdict verdict;
-	bool seen = false;
-
-	if (nft.status == 0) {
-		verdict = judge_nft(nft.output, wanted);
-		seen = true;
-	}
-	for (const char *program : {"iptables-legacy-save", "ip6tables-legacy-save"}) {
-		const CommandOutcome saved = run_command({program});
-		const Verdict more = judge_iptables(saved.output, wanted);
-
-		seen = seen || saved.status == 0;
-		verdict.drops.insert(verdict.drops.end(), more.drops.begin(), more.drops.end());
-		verdict.closed.insert(verdict.closed.end(), more.closed.begin(), more.closed.end());
-	}
-	if (!seen)
-		return {"firewall", Status::unknown,
-			"cannot see the rules of packet filters: there is neither nft nor iptables",
-			"install nftables"};
-	return as_check(verdict, wanted);
+			fmt::format("what they do not accept is dropped by: {}; no rule of theirs "
+				    "accepts {} for certain",
+				    fmt::join(verdict.closed, "; "), traffic),
+			"see whether a rule accepts it from the hosts that are meant to send it"};
+	return {"firewall", Status::ok, "no rule of nft says that it drops " + traffic, ""};
 }
 
 } // namespace
 
+// A module says so itself; of what is part of the kernel only its list knows. To ask nft would
+// load the module.
+bool may_have_nft(const Places &places)
+{
+	const std::string release = first_line(places.proc / "sys/kernel/osrelease");
+	std::ifstream builtin(places.modules / release / "modules.builtin");
+	std::error_code ignored;
+	std::string line;
+
+	if (std::filesystem::exists(places.sys / "module/nf_tables", ignored) || !builtin)
+		return true;
+	while (std::getline(builtin, line))
+		if (line.ends_with("/nf_tables.ko"))
+			return true;
+	return false;
+}
+
 Verdict judge_nft(const std::string &text, Wanted wanted)
 {
 	const json items = json::parse(text).at("nftables");
-	std::set<std::string> based;
-	std::set<std::string> open;
 	Verdict verdict;
 
-	for (const json &item : items)
-		if (item.contains("chain") && is_on_the_way(item["chain"]))
-			based.insert(name_of_chain(item["chain"]));
-	for (const json &item : items) {
-		if (!item.contains("rule") || !based.contains(name_of_chain(item["rule"])))
-			continue;
-		const Rule rule = read_rule(item["rule"].at("expr"));
-
-		if (!is_about(rule, wanted) || rule.has_more)
-			continue;
-		// What stands behind an acceptance is not asked.
-		if (rule.accepts)
-			open.insert(name_of_chain(item["rule"]));
-		if (rule.drops && !open.contains(name_of_chain(item["rule"])))
-			verdict.drops.push_back(fmt::format("{}, rule {}",
-							    name_of_chain(item["rule"]),
-							    item["rule"].value("handle", 0)));
-	}
-	for (const json &item : items)
-		if (item.contains("chain") && is_on_the_way(item["chain"]) &&
-		    item["chain"].value("policy", "") == "drop" &&
-		    !open.contains(name_of_chain(item["chain"])))
-			verdict.closed.push_back(name_of_chain(item["chain"]));
+	if (wanted.roce)
+		judge_for(items, Fabric::roce, verdict);
+	if (wanted.iwarp)
+		judge_for(items, Fabric::iwarp, verdict);
 	return verdict;
 }
 
-Verdict judge_iptables(const std::string &text, Wanted wanted)
+Check check_of(const CommandOutcome &nft, Wanted wanted)
 {
-	std::istringstream lines(text);
-	std::string line;
-	Verdict verdict;
-	const auto says = [&line](const char *what) {
-		return line.find(what) != std::string::npos;
-	};
-
-	while (std::getline(lines, line)) {
-		const bool ours = line.starts_with("-A INPUT ") || line.starts_with("-A OUTPUT ");
-
-		if (line.starts_with(":INPUT DROP") || line.starts_with(":OUTPUT DROP"))
-			verdict.closed.push_back("iptables " + line.substr(1, line.find(' ') - 1));
-		if (ours && wanted.roce && says("-p udp") && says("--dport 4791 ") &&
-		    (says("-j DROP") || says("-j REJECT")))
-			verdict.drops.push_back("iptables " + line);
+	if (nft.status != 0)
+		return {"firewall", Status::unknown,
+			"cannot see the rules of packet filters: nft is not there, or fails",
+			"install nftables"};
+	try {
+		return as_check(judge_nft(nft.output, wanted), wanted);
+	} catch (const std::exception &error) {
+		return {"firewall", Status::unknown,
+			fmt::format("cannot read what nft says: {}", error.what()), ""};
 	}
-	return verdict;
 }
 
 Report check_firewall(const Places &places, const std::vector<libsdp::Port> &ports)
@@ -269,21 +289,15 @@ Report check_firewall(const Places &places, const std::vector<libsdp::Port> &por
 	if (!wanted.roce && !wanted.iwarp)
 		return {{"firewall", Status::ok,
 			 "there is no RDMA device in software, and what adapters send no filter of "
-			 "this "
-			 "host sees",
+			 "this host sees",
 			 ""}};
-	if (!has_filters(places))
-		return {{"firewall", Status::ok, "the kernel has no packet filter loaded", ""}};
+	if (!may_have_nft(places))
+		return {{"firewall", Status::ok, "the kernel has no nf_tables loaded", ""}};
 	if (geteuid() != 0)
 		return {{"firewall", Status::unknown,
 			 "cannot see the rules of packet filters: only root may",
 			 "run it as root"}};
-	try {
-		return {judge_tools(wanted)};
-	} catch (const std::exception &error) {
-		return {{"firewall", Status::unknown,
-			 fmt::format("cannot read what nft says: {}", error.what()), ""}};
-	}
+	return {check_of(run_command({"nft", "--json", "list", "ruleset"}), wanted)};
 }
 
 } // namespace sdpctl

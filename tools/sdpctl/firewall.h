@@ -7,8 +7,10 @@
 #define SDPCTL_FIREWALL_H
 
 #include "check.h"
+#include "command.h"
 #include "fabric.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,19 +25,22 @@ struct Wanted {
 
 /** What a set of rules does to it. */
 struct Verdict {
-	std::vector<std::string> drops;	 ///< rules that drop it, for people
-	std::vector<std::string> closed; ///< chains that drop what they do not accept
+	std::set<std::string> drops;  ///< rules that drop it, for people
+	std::set<std::string> closed; ///< chains that drop what they do not accept
 };
 
 /**
- * Judge what "nft --json list ruleset" has written.
+ * Judge what "nft --json list ruleset" has written: for each kind of device by itself.
  *
- * @throws std::runtime_error if it is not that.
+ * @throws std::exception if it is not that.
  */
 [[nodiscard]] Verdict judge_nft(const std::string &text, Wanted wanted);
 
-/** Judge what iptables-save(8) has written. */
-[[nodiscard]] Verdict judge_iptables(const std::string &text, Wanted wanted);
+/** The same as a check; "unknown" if that could not be run. */
+[[nodiscard]] Check check_of(const CommandOutcome &nft, Wanted wanted);
+
+/** Whether the kernel may have rules of nft: not if nf_tables is a module, and not loaded. */
+[[nodiscard]] bool may_have_nft(const Places &places);
 
 /** "firewall" */
 [[nodiscard]] Report check_firewall(const Places &places, const std::vector<libsdp::Port> &ports);

@@ -185,7 +185,7 @@ filter() {
 	nft add chain "${chain[@]}" '{ type filter hook input priority 0; policy accept; }'
 	nft add rule "${chain[@]}" udp dport 4792 drop
 	doctor 0
-	expect firewall 'ok: no rule says that it drops UDP to port 4791'
+	expect firewall 'ok: no rule of nft says that it drops UDP to port 4791'
 	nft add rule "${chain[@]}" udp dport 4790-4791 counter drop
 	doctor 1
 	expect firewall 'wrong: UDP to port 4791 \(RoCE\) is dropped by: inet sdp_test in, rule '
