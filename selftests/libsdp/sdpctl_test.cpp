@@ -4,6 +4,7 @@
  * sdpctl: its checks, on files that stand for the kernel's, and on what other programs
  * write.
  */
+#include "../../tools/common/descriptor.h"
 #include "check.h"
 #include "child.h"
 #include "devices.h"
@@ -20,7 +21,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
 
 namespace
 {
@@ -405,6 +408,69 @@ TEST(DoctorPeer, IsAHostAndAPort)
 	EXPECT_EQ(sdpctl::Peer("host:80").port, "80");
 	for (const char *text : {"host", ":80", "host:", ""})
 		EXPECT_THROW(sdpctl::Peer{text}, std::runtime_error) << text;
+}
+
+/** A TCP socket of this host's: nobody connects to its port unless it listens. */
+class OwnPort
+{
+public:
+	explicit OwnPort(bool listens) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+	{
+		socklen_t length = sizeof(address_);
+
+		address_.sin_family = AF_INET;
+		address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		EXPECT_EQ(bind(fd_.get(), get(), length), 0);
+		EXPECT_EQ(getsockname(fd_.get(), get(), &length), 0);
+		EXPECT_EQ(listens ? listen(fd_.get(), 4) : 0, 0);
+		found_.ai_family = AF_INET;
+		found_.ai_addr = get();
+		found_.ai_addrlen = length;
+	}
+
+	addrinfo &found()
+	{
+		return found_;
+	}
+
+	[[nodiscard]] std::string text() const
+	{
+		return "ok: 127.0.0.1:" + std::to_string(ntohs(address_.sin_port));
+	}
+
+private:
+	sockaddr *get()
+	{
+		return reinterpret_cast<sockaddr *>(&address_);
+	}
+
+	sdp::Descriptor fd_;
+	sockaddr_in address_{};
+	addrinfo found_{};
+};
+
+TEST(DoctorPeer, TriesAllAddresses)
+{
+	OwnPort first(false);
+	OwnPort second(true);
+	OwnPort last(false);
+
+	first.found().ai_next = &second.found();
+	second.found().ai_next = &last.found();
+	const Report report = sdpctl::check_addresses({}, {}, first.found());
+
+	EXPECT_EQ(said(report, "peer"), second.text());
+	EXPECT_TRUE(said(report, "tcp").starts_with("ok: connected in ")) << said(report, "tcp");
+	first.found().ai_next = &last.found();
+	EXPECT_EQ(said(sdpctl::check_addresses({}, {}, first.found()), "peer"), last.text());
+}
+
+TEST(DoctorPeer, LeavesOpenWhichDeviceIsLinkLocal)
+{
+	const Report report = sdpctl::check_peer({}, {}, sdpctl::Peer("[fe80::1%lo]:9"));
+
+	EXPECT_EQ(said(report, "route"),
+		  "unknown: which device leads to a link-local address is not looked into");
 }
 
 TEST(DoctorReport, HasAStableForm)

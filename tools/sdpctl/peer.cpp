@@ -27,6 +27,12 @@ namespace
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
+// Which way to a link-local address leads its interface decides, and an Address has none.
+bool is_link_local(const libsdp::Address &address)
+{
+	return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
 std::string carriers_text(const std::vector<libsdp::Carrier> &carriers)
 {
 	std::string text;
@@ -113,6 +119,9 @@ Attempt try_to_connect(const addrinfo &to, int protocol, int fallback)
 Check check_route(const Places &places, const std::vector<libsdp::Port> &ports,
 		  const libsdp::Endpoint &endpoint)
 {
+	if (is_link_local(endpoint.address))
+		return {"route", Status::unknown,
+			"which device leads to a link-local address is not looked into", ""};
 	const libsdp::Route route = libsdp::route_to(endpoint.address);
 
 	if (route.error != 0)
@@ -215,18 +224,24 @@ Check fallback_check(const Attempt &attempt)
 		""};
 }
 
-Report connect_to(const Places &places, const std::vector<libsdp::Port> &ports, const addrinfo &to)
-{
-	const auto endpoint = libsdp::endpoint_of(to.ai_addr, to.ai_addrlen);
-	Report report = {{"peer", Status::ok, libsdp::text_of(*endpoint).get(), ""}};
-	const Attempt sdp = try_to_connect(to, IPPROTO_SDP, SDP_FALLBACK_OFF);
-	const Attempt tcp = try_to_connect(to, IPPROTO_TCP, 0);
+/** An address, and what became of it. */
+struct Trial {
+	const addrinfo *to = nullptr;
+	Attempt sdp;
+	Attempt tcp;
+};
 
-	report.push_back(check_route(places, ports, *endpoint));
-	report.push_back(sdp_check(sdp, tcp));
-	report.push_back(tcp_check(sdp, tcp));
-	if (sdp.error != 0 && !sdp.no_socket && tcp.error == 0)
-		report.push_back(fallback_check(try_to_connect(to, IPPROTO_SDP, SDP_FALLBACK_ON)));
+Report report_of(const Places &places, const std::vector<libsdp::Port> &ports, const Trial &trial)
+{
+	const auto endpoint = libsdp::endpoint_of(trial.to->ai_addr, trial.to->ai_addrlen);
+	Report report = {{"peer", Status::ok, libsdp::text_of(*endpoint).get(), ""},
+			 check_route(places, ports, *endpoint),
+			 sdp_check(trial.sdp, trial.tcp),
+			 tcp_check(trial.sdp, trial.tcp)};
+
+	if (trial.sdp.error != 0 && !trial.sdp.no_socket && trial.tcp.error == 0)
+		report.push_back(
+			fallback_check(try_to_connect(*trial.to, IPPROTO_SDP, SDP_FALLBACK_ON)));
 	return report;
 }
 
@@ -267,6 +282,25 @@ std::string meaning_of(int error)
 	}
 }
 
+// Programs go on to the next address until one connects; one by SDP says the most.
+Report check_addresses(const Places &places, const std::vector<libsdp::Port> &ports,
+		       const addrinfo &first)
+{
+	Trial best;
+
+	for (const addrinfo *to = &first; to != nullptr; to = to->ai_next) {
+		const Trial trial = {.to = to,
+				     .sdp = try_to_connect(*to, IPPROTO_SDP, SDP_FALLBACK_OFF),
+				     .tcp = try_to_connect(*to, IPPROTO_TCP, 0)};
+
+		if (best.to == nullptr || best.tcp.error != 0 || trial.sdp.error == 0)
+			best = trial;
+		if (best.sdp.error == 0)
+			break;
+	}
+	return report_of(places, ports, best);
+}
+
 Report check_peer(const Places &places, const std::vector<libsdp::Port> &ports, const Peer &peer)
 {
 	std::string problem;
@@ -276,7 +310,7 @@ Report check_peer(const Places &places, const std::vector<libsdp::Port> &ports, 
 		return {{"peer", Status::wrong,
 			 fmt::format("{}:{}: {}", peer.host, peer.port, problem),
 			 "give an address, and the number of a port"}};
-	return connect_to(places, ports, *list);
+	return check_addresses(places, ports, *list);
 }
 
 } // namespace sdpctl

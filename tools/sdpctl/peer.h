@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <netdb.h>
+
 namespace sdpctl
 {
 
@@ -26,6 +28,13 @@ struct Peer {
 /** "peer", "route", "sdp", "tcp", and if only TCP connects "fallback". */
 [[nodiscard]] Report check_peer(const Places &places, const std::vector<libsdp::Port> &ports,
 				const Peer &peer);
+
+/**
+ * The same of addresses that getaddrinfo(3) has found: of the first that connects by SDP, else
+ * by TCP, else of the last.
+ */
+[[nodiscard]] Report check_addresses(const Places &places, const std::vector<libsdp::Port> &ports,
+				     const addrinfo &first);
 
 /** What a failed connect() by SDP means; empty if strerror(3) says all. */
 [[nodiscard]] std::string meaning_of(int error);
