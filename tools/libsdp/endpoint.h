@@ -49,6 +49,7 @@ struct EndpointText {
 /** Read an address in its usual notation; no host names, no brackets. */
 [[nodiscard]] std::optional<Address> parse_address(std::string_view text) noexcept;
 
+/** The usual notation, an address of IPv6 in brackets. */
 [[nodiscard]] EndpointText text_of(const Endpoint &endpoint) noexcept;
 
 /** The addresses of one IP version whose first bits are the same. */

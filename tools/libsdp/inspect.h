@@ -43,6 +43,7 @@ struct Choice {
 	bool kernel_decides = false; ///< there are no rules at all
 };
 
+/** What the rules decide for the program's socket. */
 [[nodiscard]] Choice choose(const std::string &text, const std::string &program,
 			    const Endpoint &endpoint, Role role);
 
@@ -53,6 +54,7 @@ struct Summary {
 	bool only_tcp = false;	  ///< the program's sockets use TCP, whatever they are for
 };
 
+/** Whether there is an error, and what the rules leave to the program. */
 [[nodiscard]] Summary summary_of(const std::string &text, const std::string &program);
 
 /** Print which rule decides for the program and the endpoint. */

@@ -63,7 +63,9 @@ struct Decision {
 /** The transport that decide() gives for every role and endpoint, if there is one. */
 [[nodiscard]] std::optional<Transport> always(std::span<const Rule> rules) noexcept;
 
+/** As libsdp.conf has it. */
 [[nodiscard]] const char *name_of(Transport transport) noexcept;
+/** "server" or "client". */
 [[nodiscard]] const char *name_of(Role role) noexcept;
 
 } // namespace libsdp

@@ -12,12 +12,16 @@
 namespace sdpctl
 {
 
+/** What has come of a program. */
 struct CommandOutcome {
 	int status = -1; ///< exit status; -1: it could not be run, or was killed
 	std::string output;
 };
 
-/** Run a program, looked for in PATH and where only root's PATH leads; not its errors. */
+/**
+ * Run a program of the system: one in /usr/sbin, /sbin, /usr/bin or /bin, whatever PATH is.
+ * Its errors are not shown.
+ */
 [[nodiscard]] CommandOutcome run_command(const std::vector<std::string> &command);
 
 } // namespace sdpctl

@@ -11,6 +11,7 @@
 namespace sdpctl
 {
 
+/** Whether the module is in the kernel. */
 [[nodiscard]] bool is_loaded(const Places &places);
 
 /** "module", "version", and where it is not loaded "module-file", "signature". */

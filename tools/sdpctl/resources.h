@@ -19,6 +19,7 @@ struct MemLock {
 	bool unlimited = false;
 };
 
+/** Those of this process. */
 [[nodiscard]] MemLock own_memlock();
 
 /** "memlock", "memory", "settings" and "fallbacks"; they need the module. */

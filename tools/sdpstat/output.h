@@ -27,6 +27,7 @@ struct Columns {
 	bool rates = false;
 };
 
+/** A row for each socket, below the names of the columns. */
 [[nodiscard]] std::string sockets_as_text(const std::vector<Socket> &sockets,
 					  const Holders &holders, Columns columns);
 
@@ -43,6 +44,7 @@ struct Columns {
 /** {"summary": {...}} with the same. */
 [[nodiscard]] std::string summary_as_json(const std::vector<Socket> &sockets);
 
+/** The same with a row for each counter. */
 [[nodiscard]] std::string counters_as_text(const std::vector<Counter> &counters);
 
 /** {"statistics": {"Name": value, ...}} in the kernel's order. */

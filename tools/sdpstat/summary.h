@@ -25,6 +25,7 @@ struct Summary {
 	std::uint64_t unsent = 0; ///< bytes that the peer has not acknowledged
 };
 
+/** Count the sockets. */
 [[nodiscard]] Summary summarize(const std::vector<Socket> &sockets);
 
 } // namespace sdpstat
