@@ -74,7 +74,7 @@ TEST(SocketsAsText, AddsWhatIsAskedForAndNoControlCharacters)
 		  "   UID  Inode  Process\n"
 		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
 		  "credit  rxe0  "
-		  "  1000   4712  nginx(pid=10,fd=3),evil?[2J\xff(pid=11,fd=4)\n");
+		  "  1000   4712  nginx(pid=10,fd=3),evil?[2J?(pid=11,fd=4)\n");
 }
 
 TEST(SocketsAsText, AddsFlowControlBeforeTheOwner)
