@@ -100,6 +100,7 @@ int become(const std::vector<std::string> &command, std::string &message)
 {
 	std::vector<char *> argv;
 
+	argv.reserve(command.size() + 1);
 	for (const std::string &argument : command)
 		argv.push_back(const_cast<char *>(argument.c_str()));
 	argv.push_back(nullptr);

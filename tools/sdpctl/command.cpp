@@ -88,6 +88,7 @@ CommandOutcome run_command(const std::vector<std::string> &command)
 	sdp::Descriptor output(ends[1]);
 	const FileActions actions(output.get());
 
+	argv.reserve(command.size() + 1);
 	for (const std::string &argument : command)
 		argv.push_back(const_cast<char *>(argument.c_str()));
 	argv.push_back(nullptr);
