@@ -10,6 +10,8 @@
 #include "program.h"
 #include "why.h"
 
+#include "../common/print.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -191,8 +193,7 @@ int why(const Options &options)
 	}
 	const std::string text = libsdp::why(question, options.json);
 
-	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-		throw std::system_error(errno, std::generic_category(), "standard output");
+	sdp::print(text);
 	return EXIT_SUCCESS;
 }
 

@@ -7,8 +7,9 @@
 #include "converter.h"
 #include "runner.h"
 
+#include "../common/print.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,7 +17,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -123,8 +123,7 @@ void status(const Options &options)
 	const auto groups = sdpbpf::pinned_groups();
 	const std::string text = options.json ? as_json(groups) : as_text(groups);
 
-	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-		throw std::system_error(errno, std::generic_category(), "standard output");
+	sdp::print(text);
 }
 
 CLI::App *describe_run(CLI::App &app)

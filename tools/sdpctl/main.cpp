@@ -10,14 +10,14 @@
 #include "module.h"
 #include "peer.h"
 
+#include "../common/print.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -65,8 +65,7 @@ int doctor(const Options &options)
 	const Report report = diagnose(peer);
 	const std::string text = options.json ? sdpctl::as_json(report) : sdpctl::as_text(report);
 
-	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-		throw std::system_error(errno, std::generic_category(), "standard output");
+	sdp::print(text);
 	if (!had_module)
 		return exit_no_module;
 	return std::any_of(report.begin(), report.end(),

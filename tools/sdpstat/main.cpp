@@ -10,13 +10,13 @@
 #include "source.h"
 #include "watch.h"
 
-#include <cerrno>
+#include "../common/print.h"
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -111,12 +111,6 @@ std::string chosen_report(const Options &options)
 	return options.devices ? devices_report(options) : sockets_report(options);
 }
 
-void print(const std::string &text)
-{
-	if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-		throw std::system_error(errno, std::generic_category(), "standard output");
-}
-
 // A terminal shows the newest look alone, a file all of them.
 [[noreturn]] void watch_sockets(const Options &options)
 {
@@ -127,9 +121,9 @@ void print(const std::string &text)
 	for (;;) {
 		const std::string text = sockets_report(options, &watch);
 
-		print(before);
-		print(text);
-		print(after);
+		sdp::print(before);
+		sdp::print(text);
+		sdp::print(after);
 		std::this_thread::sleep_for(std::chrono::duration<double>(options.watch.value()));
 	}
 }
@@ -138,7 +132,7 @@ void report(const Options &options)
 {
 	if (options.watch)
 		watch_sockets(options);
-	print(chosen_report(options));
+	sdp::print(chosen_report(options));
 }
 
 int run(int argc, char **argv)
