@@ -22,8 +22,6 @@ asked_in_vain() { echo $(($(counter FallbackTimeout) + $(counter FallbackRefused
 
 # ---- node b ----
 
-unload() { ! grep -q '^sdp ' /proc/modules || rmmod sdp 2> /dev/null; }
-
 address_is_gid() {
 	local parts
 	IFS=. read -ra parts <<< "$self"
@@ -101,7 +99,7 @@ server_without_module() {
 		use_fallback
 		return
 	fi
-	wait_for "$BOUND" unload || fail "the module is in use"
+	unload_sdp
 	trap 'end_children; load_module' EXIT
 	serve_over_tcp
 }

@@ -236,6 +236,12 @@ insert_module() {
 	fi
 }
 
+is_loaded() { grep -q "^$1 " /proc/modules; }
+remove_module() { ! is_loaded "$1" || rmmod "$1" 2> "$work/rmmod"; }
+
+# Sockets of who has just ended may hold it for a moment.
+unload_sdp() { wait_for "$BOUND" remove_module sdp || fail "sdp is in use: $(< "$work/rmmod")"; }
+
 # The module, and the wire that these tests are about even where both ends are here.
 # load_module [PARAMETER...]
 load_module() {

@@ -249,11 +249,9 @@ why_names_rule_and_device() {
 		"$server:81" curl
 }
 
-unload() { ! grep -q '^sdp ' /proc/modules || rmmod sdp 2> /dev/null; }
-
 module_absent() {
 	[ -n "${SDP_MODULE:-}" ] || skip "SDP_MODULE does not name the module"
-	wait_for "$BOUND" unload || fail "the module is in use"
+	unload_sdp
 	trap 'end_children; load_module' EXIT
 	listen_by_tcp 4802
 	doctor 3 "$server:4802"

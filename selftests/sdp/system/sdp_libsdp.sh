@@ -269,11 +269,9 @@ device_absent() {
 	! grep 'libsdp:' "$work/cases.out" | grep -qv 'no SDP sockets here' || fail "a word in the log"
 }
 
-unload() { ! grep -q '^sdp ' /proc/modules || rmmod sdp 2> /dev/null; }
-
 module_absent() {
 	[ -n "${SDP_MODULE:-}" ] || skip "SDP_MODULE does not name the module"
-	wait_for "$BOUND" unload || fail "the module is in use"
+	unload_sdp
 	trap 'end_children; load_module' EXIT
 	rules 'log min-level 8' 'use both * * *:*'
 	SDP_EXPECT=plain SDP_TEST_FAMILY=tcp "$run" "$program" > "$work/cases.out" 2>&1 ||

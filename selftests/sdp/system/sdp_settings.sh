@@ -124,11 +124,6 @@ has_default() {
 	[ "$value" = "$says" ] || fail "$2 is $value, documented is '$says'"
 }
 
-loaded() { grep -q "^$1 " /proc/modules; }
-unload() { ! loaded "$1" || rmmod "$1" 2> "$work/rmmod"; }
-
-unload_sdp() { wait_for "$BOUND" unload sdp || fail "sdp is in use: $(< "$work/rmmod")"; }
-
 load_again() {
 	end_children
 	unload_sdp
@@ -262,9 +257,9 @@ iwarp_file() { echo "${SDP_IWARP:-iwarp}"; }
 
 # have_iwarp: its parameters are there for the time of the case
 have_iwarp() {
-	loaded iwarp && return
+	is_loaded iwarp && return
 	modinfo "$(iwarp_file)" > /dev/null 2>&1 || skip "there is no iwarp.ko"
-	trap 'unload iwarp' EXIT
+	trap 'remove_module iwarp' EXIT
 	if [ -n "${SDP_IWARP:-}" ]; then
 		modinfo -F depends "$SDP_IWARP" | tr , '\n' | xargs -r modprobe -a
 		insmod "$SDP_IWARP"
