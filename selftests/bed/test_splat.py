@@ -54,7 +54,16 @@ class Find(unittest.TestCase):
         self.assertIsNone(splat.find(told, []))
         self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
         self.assertIsNotNone(splat.find(told.replace("-12", "-2"), []))
-        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 9), []))
+        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 15), []))
+
+    def test_no_memory_to_count_allocations_with(self):
+        """The kernel warns of that; other warnings, and what follows, are splats."""
+        told = ("[ 1.0] WARNING: CPU: 0 PID: 396 at mm/slub.c:2127 alloc_tagging_slab_alloc_hook+0x1cb/0x1d0\n"
+                "[ 1.0] Stack:\n[ 1.0] Call Trace:\n[ 1.0]  kmem_cache_alloc_lru_noprof+0x231/0x430\n")
+        self.assertIsNone(splat.find(told, []))
+        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+        self.assertIsNotNone(splat.find(told.replace("mm/slub.c:2127 alloc_tagging_slab_alloc_hook",
+                                                     "mm/slub.c:2126 other_hook"), []))
 
     def test_excerpt_shows_what_came_before_and_after(self):
         log = "\n".join(["one", "two", SPLATS[0], "four"])

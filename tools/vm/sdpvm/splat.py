@@ -25,10 +25,11 @@ _HARMLESS = re.compile(r"KernelAddressSanitizer initialized|KCSAN: (enabled|stri
 # No kernel has a breakpoint of its own but while it changes an instruction.
 _STALE = re.compile(r"(\bOops: )?\bint3: 0000 \[#1\]")
 
-# Who is refused a cache for want of memory is shown with his stack, some lines below. The
-# kernel also says EINVAL then.
-_NO_CACHE = re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$")
-_NO_CACHE_LINES = 6
+# Who is refused memory for a cache, or to count what is allocated, is shown with his stack, some
+# lines below. The kernel also says EINVAL of a cache.
+_NO_MEMORY = re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$|"
+                        r"WARNING: .* at mm/slub\.c:\d+ alloc_tagging_slab_alloc_hook\+")
+_NO_MEMORY_LINES = 12
 
 _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
@@ -50,8 +51,9 @@ def find(text, allow=None):
     lines, explained = text.splitlines(), -1
     for number, line in enumerate(lines):
         message = _STAMP.sub("", line)
-        if _NO_CACHE.search(message):
-            explained = number + _NO_CACHE_LINES
+        if _NO_MEMORY.search(message):
+            explained = number + _NO_MEMORY_LINES
+            continue
         if number <= explained and "Call Trace:" in message:
             explained = -1
             continue
