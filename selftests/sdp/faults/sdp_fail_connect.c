@@ -11,6 +11,7 @@
 
 #include "sdp_fallback.h"
 #include "sdp_inject.h"
+#include "sdp_memory.h"
 #include "sdp_transfer.h"
 
 /* ---- sockets ---- */
@@ -354,9 +355,8 @@ static void close_one(void)
 	static const struct op idle = { scene_pair, call_close, after_close };
 	static const struct op written = { scene_written, call_close, after_close_written };
 
-	/* What is allocated is for those who check what is freed. */
-	CHECK(inject_each(&idle) || !kernel_has_checkers());
-	CHECK(inject_each(&written) || !kernel_has_checkers());
+	CHECK(inject_each(&idle) || !kernel_keeps_freed());
+	CHECK(inject_each(&written) || !kernel_keeps_freed());
 }
 
 static const struct sdp_case cases[] = {

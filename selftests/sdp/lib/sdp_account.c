@@ -39,6 +39,28 @@ size_t mem_sent(int fd)
 	return mem_info(fd, SK_MEMINFO_WMEM_QUEUED);
 }
 
+bool kernel_has(const char *function)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	char line[512], name[256];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%*s %*s %255s", name) == 1 && !strcmp(name, function);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+bool kernel_keeps_freed(void)
+{
+	static int keeps = -1;
+
+	if (keeps < 0)
+		keeps = kernel_has("kasan_quarantine_put");
+	return keeps;
+}
+
 bool file_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -33,6 +33,14 @@ bool file_write(const char *path, const char *text);
 void file_read(const char *path, char *buf, size_t size);
 /* Whether it can be read and has that in it. */
 bool file_has(const char *path, const char *text);
+/* Whether the kernel, or a module, has a function of this name, as root may see. */
+bool kernel_has(const char *function);
+/*
+ * What is freed KASAN keeps in its quarantine, up to 1/32 of the memory, to see who uses it
+ * afterwards: slab memory grows with whatever is done, and what is freed needs memory. There
+ * kmemleak looks for what is lost.
+ */
+bool kernel_keeps_freed(void);
 /* A disk of 1 MiB in the kernel's memory; skips without one. */
 const char *ram_disk(void);
 /* Threads of the kernel that are in a function, as root may see. */

@@ -81,32 +81,6 @@ static long count_tasks(void)
 	return n;
 }
 
-static bool kernel_has(const char *function)
-{
-	FILE *file = fopen("/proc/kallsyms", "r");
-	char line[512], name[256];
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%*s %*s %255s", name) == 1 && !strcmp(name, function);
-	if (file)
-		fclose(file);
-	return found;
-}
-
-/*
- * What is freed KASAN keeps in its quarantine, up to 1/32 of the memory, to see who uses it
- * afterwards: slab memory grows with whatever is done. There kmemleak looks for what is lost.
- */
-static bool keeps_freed(void)
-{
-	static int keeps = -1;
-
-	if (keeps < 0)
-		keeps = kernel_has("kasan_quarantine_put");
-	return keeps;
-}
-
 static long kernel_kib(void)
 {
 	static const char * const names[] = {
@@ -118,7 +92,7 @@ static long kernel_kib(void)
 
 	file_read("/proc/meminfo", buf, sizeof(buf));
 	/* The first is slab memory. */
-	for (i = keeps_freed(); i < ARRAY_SIZE(names); i++) {
+	for (i = kernel_keeps_freed(); i < ARRAY_SIZE(names); i++) {
 		at = strstr(buf, names[i]);
 		if (at)
 			sum += atol(at + strlen(names[i]));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdp_test.h"
+#include "sdp_memory.h"
 
 #define SEED	71
 #define ROUNDS	200
@@ -17,15 +17,7 @@
 /* Soft-RoCE since Linux 6.4, and siw, work in threads. */
 static void need_softirqs(void)
 {
-	FILE *symbols = fopen("/proc/kallsyms", "r");
-	bool found = false;
-	char line[512];
-
-	CHECK(symbols);
-	while (!found && fgets(line, sizeof(line), symbols))
-		found = strstr(line, " rxe_do_task");
-	fclose(symbols);
-	if (!found)
+	if (!kernel_has("rxe_do_task"))
 		sdp_skip("the device works in threads");
 }
 
