@@ -194,6 +194,27 @@ static void connect_interrupted(void)
 	recv_pattern(server, 4, 0, 100, 100);
 }
 
+/* send() waits for the connection, too: nothing of it is sent. */
+static void send_interrupted_before_connection(void)
+{
+	int filler, listener = full_listener(&filler);
+	int client = new_client(SOCK_NONBLOCK), server;
+	struct blocked b;
+
+	target = local_addr(listener);
+	CHECK_ERR(op_connect(client), EINPROGRESS);
+	set_nonblock(client, false);
+	install(SIGUSR1, 0);
+	block_start(&b, op_send, client);
+	interrupt(&b);
+	CHECK_ERR(block_join(&b), EINTR);
+	CHECK_OK(accept(listener, NULL, NULL));
+	finish_connect(client);
+	server = CHECK_OK(accept(listener, NULL, NULL));
+	send_pattern(client, 4, 0, 100, 100);
+	recv_pattern(server, 4, 0, 100, 100);
+}
+
 static void connect_restarted(void)
 {
 	int filler, listener = full_listener(&filler);
@@ -268,6 +289,7 @@ static const struct sdp_case cases[] = {
 	CASE(poll_interrupted, 0),
 	CASE(connect_interrupted, CASE_LONG),
 	CASE(connect_restarted, CASE_LONG),
+	CASE(send_interrupted_before_connection, CASE_LONG),
 	CASE(sigpipe_on_send, 0),
 	CASE(sigpipe_kills, 0),
 	CASE(sigio_on_data, 0),
