@@ -111,6 +111,23 @@ class Choice(unittest.TestCase):
         self.assertEqual(choose.stages(lock, False), ("uml",))
         self.assertIn("kcsan", choose.stages(lock, True))
 
+    def test_one_by_its_name(self):
+        """With the number of its line, and without: then of all that are so named."""
+        change = choose.sample(self.root, 1, seed=1)[0]
+        self.assertEqual(choose.named(self.root, str(change)), [change])
+        same = choose.named(self.root, verdicts.lasting(str(change)))
+        self.assertIn(change, same)
+        self.assertEqual(len(same), 5)
+        self.assertEqual(choose.named(self.root, "no such change"), [])
+
+    def test_programs_by_their_names(self):
+        """On the kernel and with the devices that are said."""
+        programs = choose.Named("uml-iwarp:iwarp_data,sdp_api")
+        self.assertEqual(programs.kernels(None, True), ("uml",))
+        self.assertEqual(programs.that_run(None, "uml", 1), [("-iwarp", ["iwarp_data", "sdp_api"])])
+        for wrong in ("uml", "uml:", "5.10:sdp_api", "iwarp_data"):
+            self.assertRaises(ValueError, choose.Named, wrong)
+
     def test_programs_that_run_it(self):
         """The quickest first, those of the devices that most have, none that cannot be used."""
         path = self.root / "programs.json"

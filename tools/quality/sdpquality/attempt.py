@@ -167,7 +167,7 @@ def _attempts(tree, mutation, programs, baseline, options):
     if choose.is_pure(mutation.file):
         baseline.unit(tree, mutation.file)
         found.append((functools.partial(tree.unit_tests, mutation.file), ["unit"]))
-    for kernel in choose.stages(mutation, options.again) if programs else ():
+    for kernel in programs.kernels(mutation, options.again) if programs else ():
         lanes = programs.that_run(mutation, kernel, options.seconds / _SLOWER[kernel])
         for lane, names in lanes if options.again else lanes[:1]:
             found.append((functools.partial(node_passes, tree, baseline, kernel, lane, names), [kernel + lane, *names]))

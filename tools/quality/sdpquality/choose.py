@@ -7,7 +7,7 @@ import pathlib
 import random
 import re
 
-from . import operators
+from . import operators, verdicts
 
 _PURE = re.compile(r"^net/sdp/(wire/|flow/(credit|rdma|nic|auto)|stream/(ring|rcvbuf)\.|zcopy/(state|sinkavail)\.)"
                    r"|^net/iwarp/wire/")
@@ -68,11 +68,39 @@ def sample(root, count, seed, pure=False):
     return chosen[:count]
 
 
+def named(root, text):
+    """Return the changes that TEXT names, with the number of a line or without."""
+    return [mutation for mutation in _all(root) if text in (str(mutation), verdicts.lasting(str(mutation)))]
+
+
+class Named:
+    """Programs that somebody chose, as "LANE:PROGRAM,PROGRAM", whatever lines they run."""
+
+    def __init__(self, text):
+        lane, _, names = text.partition(":")
+        kernel = re.match(rf"({'|'.join(map(re.escape, sorted({*_ALL, *_RACES})))})(-\w+)?$", lane)
+        if not kernel or not names:
+            raise ValueError(text)
+        self._kernel, self._lane, self._names = kernel[1], kernel[2] or "", names.split(",")
+
+    def kernels(self, _mutation, _again):
+        """The one."""
+        return (self._kernel,)
+
+    def that_run(self, _mutation, _kernel, _seconds):
+        """All of them."""
+        return [(self._lane, self._names)]
+
+
 class Programs:
     """What the coverage of each test program says of it."""
 
     def __init__(self, path):
         self._programs = json.loads(path.read_text(encoding="utf-8"))
+
+    def kernels(self, mutation, again):
+        """Return those whose tests are to notice."""
+        return stages(mutation, again)
 
     def _running(self, file, numbers, kernel):
         return [(p["seconds"], p["lane"], _name(p["name"])) for p in self._programs

@@ -4,6 +4,8 @@
 import collections
 import re
 
+ALL = ("caught", "survived", "not run", "not built", "undecided")
+
 
 def lasting(change):
     """Return the name of a change without the number of its line, which others move."""
