@@ -17,6 +17,7 @@ static int take(struct thing *t, int len)
 		goto out;
 	smp_mb();
 	thing_wake(t);
+	smp_mb__after_atomic();
 	trace_thing(t);
 	thing_put(t);
 out:
@@ -63,7 +64,7 @@ class Operators(unittest.TestCase):
         self._expect("truth", ("return true;", "return false;"))
 
     def test_nothing_else(self):
-        """No comment, nothing outside of functions, nothing that only tells of something."""
+        """No comment, nothing outside of functions, nothing that is no instruction here."""
         self.assertEqual(len(_changes(_CODE)), 7)
 
     def test_another_file(self):
