@@ -49,6 +49,15 @@ void sdp_alive_persist(struct sdp_conn *conn)
 	sdp_timer_arm(&conn->sk, SDP_TIMER_PERSIST, SDP_PERSIST_PERIOD);
 }
 
+/* Ends a connection that has waited for so long; returns whether it has. */
+static bool sdp_alive_expire(struct sdp_conn *conn, unsigned long waited, unsigned long limit)
+{
+	if (waited < limit)
+		return false;
+	sdp_link_end(&conn->link, -ETIMEDOUT);
+	return true;
+}
+
 /**
  * sdp_alive_user_timeout() - give up data that is not acknowledged
  * @conn: connection of a locked socket
@@ -66,10 +75,8 @@ void sdp_alive_user_timeout(struct sdp_conn *conn)
 	    !sdp_tx_outstanding(&conn->stream))
 		return;
 	sdp_link_poll(&conn->link);
-	if (waited >= limit) {
-		sdp_link_end(&conn->link, -ETIMEDOUT);
+	if (sdp_alive_expire(conn, waited, limit))
 		return;
-	}
 	if (waited >= limit / 2)
 		sdp_tx_probe(&conn->stream);
 	else
@@ -101,10 +108,8 @@ static unsigned long sdp_alive_keep_probe(struct sdp_conn *conn)
 	if (!tx->probing)
 		return SDP_PROBE_RETRY;
 	waited = jiffies - tx->probe_at;
-	if (waited >= limit) {
-		sdp_link_end(&conn->link, -ETIMEDOUT);
+	if (sdp_alive_expire(conn, waited, limit))
 		return intvl;
-	}
 	return min(intvl, limit - waited);
 }
 
