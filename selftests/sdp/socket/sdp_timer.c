@@ -213,6 +213,16 @@ static void keepalive_time_can_be_shortened(void)
 	WAIT_FOR(sdp_info(p.client).sdpi_probes > 0);
 }
 
+/* Without it only a writer that waits has its peer asked. */
+static void full_pipe_is_probed(void)
+{
+	struct pair p = new_pair();
+	uint64_t sent = fill_pipe(p.client, 15);
+
+	WAIT_FOR(sdp_info(p.client).sdpi_probes > 0);
+	recv_pattern(p.server, 15, 0, sent, 64 * KIB);
+}
+
 /* ---- user timeout ---- */
 
 static void user_timeout_if_nobody_reads(void)
@@ -478,6 +488,7 @@ static const struct sdp_case cases[] = {
 	CASE(keepalive_is_silent_on_a_busy_connection, CASE_SDP_ONLY),
 	CASE(keepalive_of_children_and_clients, CASE_SDP_ONLY),
 	CASE(keepalive_time_can_be_shortened, CASE_SDP_ONLY),
+	CASE(full_pipe_is_probed, CASE_SDP_ONLY),
 	CASE(user_timeout_if_nobody_reads, 0),
 	CASE(user_timeout_spares_slow_readers, CASE_LONG),
 	CASE(user_timeout_spares_the_idle, 0),
