@@ -312,6 +312,35 @@ static void tcp_listens_first(void)
 	check_listener(fd, ON);
 }
 
+static bool tcp_has(struct addr a)
+{
+	int fd = tcp_socket();
+	bool taken = bind(fd, &a.sa, a.len);
+
+	CHECK(!taken || errno == EADDRINUSE);
+	CHECK_OK(close(fd));
+	return taken;
+}
+
+/* What bind() has reserved is kept as long as TCP may be used, and no longer. */
+static void port_of_tcp_is_given_back(void)
+{
+	int fd = chosen_socket(ON);
+	struct addr a = server_addr(0);
+
+	if (over_iwarp())
+		sdp_skip("with iWARP it is a port of TCP from the beginning");
+	CHECK_OK(bind(fd, &a.sa, a.len));
+	a = local_addr(fd);
+	CHECK(tcp_has(a));
+	choose(fd, ON);
+	CHECK(tcp_has(a));
+	choose(fd, ONLY);
+	CHECK(tcp_has(a));
+	choose(fd, OFF);
+	CHECK(!tcp_has(a));
+}
+
 /* An address of IPv4 is of no use for a peer of IPv6. */
 static void bound_to_the_other_family(void)
 {
@@ -375,6 +404,7 @@ static const struct sdp_case cases[] = {
 	CASE(listener_after_failure, 0),
 	CASE(listener_wants_a_port_of_tcp, CASE_IPV6),
 	CASE(tcp_listens_first, CASE_IPV6),
+	CASE(port_of_tcp_is_given_back, CASE_IPV6),
 	CASE(bound_to_the_other_family, CASE_FAMILY),
 	CASE(change_after_late_failure, 0),
 	CASE(too_late, 0),
