@@ -114,6 +114,38 @@ static void sysctl_changes_while_connecting(void)
 	run_and_undo(connect_while_it_changes, want_as_before);
 }
 
+static void *read_wanted(void *unused)
+{
+	char now[64];
+
+	while (!__atomic_load_n(&changes_over, __ATOMIC_RELAXED))
+		read_sysctl(SYSCTL_FLOW, now, sizeof(now));
+	return unused;
+}
+
+static void write_while_it_is_read(void)
+{
+	static const char * const names[] = { "nic", "credit" };
+	unsigned int i, count = scaled_count(5000);
+	pthread_t thread;
+	char now[64];
+
+	thread_start(&thread, read_wanted, NULL);
+	for (i = 0; i < count; i++) {
+		CHECK_EQ(write_sysctl(SYSCTL_FLOW, names[i % 2]), 0);
+		read_sysctl(SYSCTL_FLOW, now, sizeof(now));
+		CHECK(!strcmp(now, names[i % 2]));
+	}
+	__atomic_store_n(&changes_over, true, __ATOMIC_RELAXED);
+	thread_join(thread);
+}
+
+static void sysctl_is_not_changed_by_a_look(void)
+{
+	read_sysctl(SYSCTL_FLOW, wanted_before, sizeof(wanted_before));
+	run_and_undo(write_while_it_is_read, want_as_before);
+}
+
 /* ---- agreement ---- */
 
 static void expect_agreement(const char *client, const char *server,
@@ -173,6 +205,7 @@ static const struct sdp_case cases[] = {
 	CASE(strongest_common_engine_with_nic, CASE_SDP_ONLY),
 	CASE(device_without_nic, CASE_SDP_ONLY),
 	CASE(sysctl_changes_while_connecting, CASE_SDP_ONLY),
+	CASE(sysctl_is_not_changed_by_a_look, CASE_SDP_ONLY),
 };
 
 int main(int argc, char **argv)
