@@ -72,6 +72,36 @@ static void unread_data_after_the_end(void)
 	CHECK_EQ(mem_received(p.server), 0);
 }
 
+/* Bytes of this machine's memory that programs may have. */
+static size_t available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[128];
+	size_t kib = 0;
+
+	CHECK(f);
+	while (!kib && fgets(line, sizeof(line), f))
+		sscanf(line, "MemAvailable: %zu kB", &kib);
+	fclose(f);
+	CHECK(kib);
+	return kib * KIB;
+}
+
+/* Neither an account nor the kernel's checkers know of whole pages. */
+static void pages_of_rings_come_back(void)
+{
+	unsigned int i, count = scaled_count(30);
+	size_t before = available();
+	struct flow_pair f;
+
+	for (i = 0; i < count; i++) {
+		f = flow_open("rdma", MIB);
+		close_pair(f.p);
+	}
+	/* Two rings each: others may use less than half of that meanwhile. */
+	WAIT_FOR(available() + count * MIB > before);
+}
+
 /* ---- growth ---- */
 
 static void grow(struct pair p)
@@ -338,6 +368,7 @@ static const struct sdp_case cases[] = {
 	CASE(idle_connection_is_cheap, CASE_SDP_ONLY),
 	CASE(all_memory_comes_back, CASE_SDP_ONLY),
 	CASE(unread_data_after_the_end, CASE_SDP_ONLY),
+	CASE(pages_of_rings_come_back, CASE_SDP_ONLY),
 	CASE(both_directions_grow_at_once, CASE_SDP_ONLY),
 	CASE(only_the_receiver_of_much_grows, CASE_SDP_ONLY),
 	CASE(parts_of_more_grow, CASE_SDP_ONLY),
