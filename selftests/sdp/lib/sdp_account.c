@@ -133,6 +133,14 @@ bool group_write(const char *file, const char *text)
 	return file_write(path, text);
 }
 
+bool group_has(const char *file, const char *text)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	return file_has(path, text);
+}
+
 void group_enter(void)
 {
 	CHECK(group_write("cgroup.procs", "0"));

@@ -59,6 +59,8 @@ void group_remove(void);
 /* This process is in it from now on. */
 void group_enter(void);
 bool group_write(const char *file, const char *text);
+/* Whether one of its files has that in it. */
+bool group_has(const char *file, const char *text);
 /* Bytes that the group is charged, a line of its memory.stat. */
 size_t group_stat(const char *name);
 
