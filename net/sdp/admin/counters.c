@@ -133,17 +133,6 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_SENTINEL
 };
 
-/* Exact, while what the limits are compared with lags behind on each CPU. */
-static long sdp_mem_pages(void)
-{
-	long pages = atomic_long_read(&sdp_memory_allocated);
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		pages += per_cpu(sdp_memory_fw_alloc, cpu);
-	return pages;
-}
-
 static void sdp_mem_show(struct seq_file *seq)
 {
 	seq_printf(seq, "Sockets %d\n",

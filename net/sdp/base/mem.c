@@ -169,6 +169,23 @@ void sdp_mem_uncharge(struct sock *sk, u32 bytes)
 }
 
 /**
+ * sdp_mem_pages() - memory that all sockets are charged
+ *
+ * Exact, while what the limits are compared with lags behind on each CPU.
+ *
+ * Return: pages.
+ */
+long sdp_mem_pages(void)
+{
+	long pages = atomic_long_read(&sdp_memory_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += per_cpu(sdp_memory_fw_alloc, cpu);
+	return pages;
+}
+
+/**
  * sdp_mem_account_begin() - charge descriptions to a socket's control group
  * @sk: socket
  *
@@ -238,6 +255,7 @@ int __init sdp_mem_init_module(void)
  */
 void sdp_mem_exit_module(void)
 {
+	WARN_ON_ONCE(sdp_mem_pages());
 	unregister_net_sysctl_table(sdp_mem_header);
 	percpu_counter_destroy(&sdp_sockets_allocated);
 }

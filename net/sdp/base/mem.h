@@ -43,6 +43,7 @@ void sdp_mem_enter_pressure(struct sock *sk);
 bool sdp_mem_charge(struct sock *sk, u32 bytes);
 void sdp_mem_uncharge(struct sock *sk, u32 bytes);
 void sdp_mem_settle(struct sock *sk);
+long sdp_mem_pages(void);
 struct mem_cgroup *sdp_mem_account_begin(const struct sock *sk);
 void sdp_mem_account_end(struct mem_cgroup *old);
 
