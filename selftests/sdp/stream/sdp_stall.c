@@ -90,6 +90,9 @@ static void others_get_on(unsigned int ms)
 
 /* ---- cases ---- */
 
+/* Bytes of the first receive buffers, and a piece of the send ring. */
+#define BEGINS_WITH	((8 * 4 + 16) * KIB)
+
 /* A neighbour's address changes: packets still pass, and the connection stays. */
 static void a_neighbour_moves(void)
 {
@@ -127,6 +130,26 @@ static void while_a_neighbour_moves(void)
 		CHECK_OK(close(fd[i]));
 	}
 	CHECK_OK(close(listener));
+}
+
+/*
+ * The account of a socket is the lock's: what it is charged meanwhile is no more than a
+ * connection begins with.
+ */
+static void while_it_would_grow(void)
+{
+	struct pair p = new_pair();
+	struct gap g;
+	int i;
+
+	lock_socket(&g, p.server);
+	for (i = 0; i < 10; i++)
+		exchange(p.client, p.server, 256 * KIB);
+	CHECK(mem_received(p.server) <= 2 * BEGINS_WITH);
+	unlock_socket(&g);
+	WAIT_FOR((exchange(p.client, p.server, 256 * KIB),
+		  mem_received(p.server) > 2 * BEGINS_WITH));
+	close_pair(p);
 }
 
 /* The connection manager finds the way for a socket that is locked. */
@@ -229,6 +252,7 @@ static void while_its_handshake_ends(void)
 static const struct sdp_case cases[] = {
 	CASE(a_neighbour_moves, 0),
 	CASE(while_a_neighbour_moves, CASE_SDP_ONLY),
+	CASE(while_it_would_grow, CASE_SDP_ONLY),
 	CASE(while_it_connects, 0),
 	CASE(while_it_is_refused, 0),
 	CASE(while_its_peer_leaves, CASE_IPV6),
