@@ -2,7 +2,7 @@
 /*
  * Options of AF_SDP that say which way a connection takes and what its packets
  * look like: SO_BINDTODEVICE, IP_TOS, IPV6_TCLASS. Both ends of the wire are
- * in this machine, so that its packets can be looked at.
+ * in this machine, so that its packets can be looked at, and its routes changed.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,9 +14,11 @@
 #include <netinet/ip6.h>
 #include <netinet/udp.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/time.h>
 
-#include "sdp_test.h"
+#include "sdp_memory.h"
 
 #define ROCE_PORT 4791
 
@@ -120,6 +122,43 @@ static void listen_on_other_device(void)
 	bind_to_device(listener, "lo");
 	CHECK_ERR(connect(fd, &a.sa, a.len), ECONNREFUSED);
 	CHECK_EQ(poll_now(listener), 0);
+}
+
+/* ---- routes ---- */
+
+#define NOBODY	"fd00:0:0:9::1"
+
+static int change_route(const char *how)
+{
+	char command[128], name[IF_NAMESIZE];
+
+	find_interface(client_addr(0), name);
+	snprintf(command, sizeof(command), "ip -6 route %s " NOBODY " dev %s 2> /dev/null", how,
+		 name);
+	return system(command);
+}
+
+/* Who looks for its own address there does not keep the route: what leaks is found at the end. */
+static void take_route_away(void)
+{
+	struct addr a = make_addr(NOBODY, 7777);
+	int fd = new_socket(SOCK_NONBLOCK);
+
+	CHECK_EQ(change_route("add"), 0);
+	CHECK_ERR(connect(fd, &a.sa, a.len), EINPROGRESS);
+	CHECK_EQ(change_route("del"), 0);
+	CHECK_OK(close(fd));
+}
+
+static void no_route(void)
+{
+	change_route("del");
+}
+
+static void route_goes_away(void)
+{
+	opts.ipv6 = true;
+	run_and_undo(take_route_away, no_route);
 }
 
 /* ---- type of service ---- */
@@ -228,6 +267,7 @@ static const struct sdp_case cases[] = {
 	CASE(connect_from_loopback, CASE_SDP_ONLY | CASE_IPV6),
 	CASE(listen_on_device, CASE_SDP_ONLY | CASE_IPV6),
 	CASE(listen_on_other_device, CASE_SDP_ONLY | CASE_IPV6),
+	CASE(route_goes_away, CASE_SDP_ONLY),
 	CASE(packets_have_tos, CASE_SDP_ONLY | CASE_IPV6),
 	CASE(packets_have_no_tos_by_default, CASE_SDP_ONLY | CASE_IPV6),
 };
