@@ -58,7 +58,8 @@ static void iwp_dealloc_driver(struct ib_device *ibdev)
 	struct iwp_device *dev = iwp_device(ibdev);
 
 	iwp_requests_abort(dev);
-	WARN_ON(!xa_empty(&dev->qps) || !xa_empty(&dev->mrs));
+	WARN_ON(!xa_empty(&dev->qps));
+	WARN_ON(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
@@ -153,20 +154,26 @@ static struct rdma_link_ops iwp_link_ops = {
 	.newlink = iwp_newlink,
 };
 
+static struct iwp_device *iwp_device_find_locked(const struct net_device *netdev)
+{
+	struct iwp_device *dev;
+
+	lockdep_assert_held(&iwp_devices_lock);
+	list_for_each_entry(dev, &iwp_devices, node)
+		if (dev->netdev == netdev && ib_device_try_get(&dev->ibdev))
+			return dev;
+	return NULL;
+}
+
 /* Returns the device with a reference for ib_device_put(). */
 static struct iwp_device *iwp_device_find(const struct net_device *netdev)
 {
-	struct iwp_device *dev, *found = NULL;
+	struct iwp_device *dev;
 
 	spin_lock(&iwp_devices_lock);
-	list_for_each_entry(dev, &iwp_devices, node) {
-		if (dev->netdev == netdev && ib_device_try_get(&dev->ibdev)) {
-			found = dev;
-			break;
-		}
-	}
+	dev = iwp_device_find_locked(netdev);
 	spin_unlock(&iwp_devices_lock);
-	return found;
+	return dev;
 }
 
 static void iwp_port_event(struct iwp_device *dev, enum ib_event_type type)

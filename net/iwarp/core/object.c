@@ -98,6 +98,15 @@ void iwp_ep_signal(struct iwp_ep *ep, enum iwp_ep_event event)
 		iwp_ep_put(ep);
 }
 
+/* iwp_ep_drop_qp() drops the reference of @ep after it has cleared that under the lock. */
+static struct iwp_ep *iwp_qp_ep_locked(const struct iwp_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	if (qp->ep)
+		iwp_ep_get(qp->ep);
+	return qp->ep;
+}
+
 /**
  * iwp_qp_ep() - get the endpoint of a queue pair
  * @qp: queue pair
@@ -111,9 +120,7 @@ struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp)
 	struct iwp_ep *ep;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	ep = qp->ep;
-	if (ep)
-		iwp_ep_get(ep);
+	ep = iwp_qp_ep_locked(qp);
 	spin_unlock_irqrestore(&qp->lock, flags);
 	return ep;
 }
@@ -136,7 +143,27 @@ void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event)
 }
 
 /**
- * iwp_qp_change_state() - change the state
+ * iwp_qp_change_state_locked() - change the state
+ * @qp: queue pair
+ * @from: mask of allowed current states
+ * @to: enum iwp_qp_state
+ *
+ * Context: any; the queue pair's lock held, and the socket lock while there is a
+ * connection.
+ * Return: whether the state was changed.
+ */
+bool iwp_qp_change_state_locked(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to)
+{
+	bool may = BIT(qp->state) & from;
+
+	lockdep_assert_held(&qp->lock);
+	if (may)
+		WRITE_ONCE(qp->state, to);
+	return may;
+}
+
+/**
+ * iwp_qp_change_state() - the same, with the lock taken
  * @qp: queue pair
  * @from: mask of allowed current states
  * @to: enum iwp_qp_state
@@ -150,9 +177,7 @@ bool iwp_qp_change_state(struct iwp_qp *qp, unsigned long from, enum iwp_qp_stat
 	bool may;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	may = BIT(qp->state) & from;
-	if (may)
-		WRITE_ONCE(qp->state, to);
+	may = iwp_qp_change_state_locked(qp, from, to);
 	spin_unlock_irqrestore(&qp->lock, flags);
 	return may;
 }

@@ -268,6 +268,7 @@ void iwp_qp_put(struct iwp_qp *qp);
 struct iwp_qp *iwp_qp_find(struct ib_device *ibdev, u32 qpn);
 struct iwp_ep *iwp_qp_ep(struct iwp_qp *qp);
 void iwp_qp_signal(struct iwp_qp *qp, enum iwp_ep_event event);
+bool iwp_qp_change_state_locked(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to);
 bool iwp_qp_change_state(struct iwp_qp *qp, unsigned long from, enum iwp_qp_state to);
 void iwp_qp_abort(struct iwp_qp *qp);
 void iwp_qp_fail(struct iwp_qp *qp, enum iwarp_error error);

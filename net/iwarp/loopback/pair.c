@@ -90,24 +90,32 @@ static bool iwp_ends_match(const struct sock *sk, const struct sock *peer)
 	       iwp_addr_same(sk, peer) && iwp_addr_same(peer, sk);
 }
 
-/* Returns the endpoint of the offer, with a reference, or NULL. */
-static struct iwp_ep *iwp_offer_take(const struct sock *sk)
+static struct iwp_ep *iwp_offer_find(const struct sock *sk)
 {
 	u32 key = iwp_offer_key(inet_sk(sk)->inet_sport,
 				inet_sk(sk)->inet_dport);
-	struct iwp_ep *ep, *found = NULL;
+	struct iwp_ep *ep;
+
+	lockdep_assert_held(&iwp_offers_lock);
+	hash_for_each_possible(iwp_offers, ep, offer_node, key)
+		if (iwp_ends_match(sk, ep->sock->sk))
+			return ep;
+	return NULL;
+}
+
+/* Returns the endpoint of the offer, with a reference, or NULL. */
+static struct iwp_ep *iwp_offer_take(const struct sock *sk)
+{
+	struct iwp_ep *ep;
 
 	spin_lock(&iwp_offers_lock);
-	hash_for_each_possible(iwp_offers, ep, offer_node, key) {
-		if (iwp_ends_match(sk, ep->sock->sk)) {
-			hash_del(&ep->offer_node);
-			iwp_ep_get(ep);
-			found = ep;
-			break;
-		}
+	ep = iwp_offer_find(sk);
+	if (ep) {
+		hash_del(&ep->offer_node);
+		iwp_ep_get(ep);
 	}
 	spin_unlock(&iwp_offers_lock);
-	return found;
+	return ep;
 }
 
 /*

@@ -206,6 +206,16 @@ enum iwp_mem_err iwp_sgl_check(const struct iwp_sgl *sgl, u32 len)
 	return iwp_sgl_walk(sgl, 0, len, NULL, NULL);
 }
 
+/**
+ * iwp_mr_end() - a region is not valid any more
+ * @mr: region, whose lock is held for writing: nothing of it is being accessed
+ */
+void iwp_mr_end(struct iwp_mr *mr)
+{
+	lockdep_assert_held_write(&mr->lock);
+	mr->valid = false;
+}
+
 static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
 					  u32 stag, bool remote)
 {
@@ -222,7 +232,7 @@ static enum iwp_mem_err iwp_mr_invalidate(struct iwp_mr *mr, struct ib_pd *pd,
 					    IB_ACCESS_REMOTE_WRITE))))
 		err = IWP_MEM_ACCESS;
 	else
-		mr->valid = false;
+		iwp_mr_end(mr);
 	write_unlock_bh(&mr->lock);
 	return err;
 }

@@ -95,6 +95,7 @@ u64 iwp_mem_generation(struct ib_pd *pd, u32 stag);
 enum iwp_mem_err iwp_sgl_walk(const struct iwp_sgl *sgl, u32 at,
 			      u32 len, iwp_span_fn fn, void *ctx);
 enum iwp_mem_err iwp_sgl_check(const struct iwp_sgl *sgl, u32 len);
+void iwp_mr_end(struct iwp_mr *mr);
 enum iwp_mem_err iwp_mem_invalidate(struct ib_pd *pd, u32 stag, bool remote);
 enum iwp_mem_err iwp_mem_register(struct ib_pd *pd, struct iwp_mr *mr, u32 key,
 				  int access);

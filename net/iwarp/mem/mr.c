@@ -176,7 +176,7 @@ static void iwp_mr_unpublish(struct iwp_mr *mr)
 {
 	xa_erase(&iwp_device(mr->ibmr.device)->mrs, mr->stag >> 8);
 	write_lock_bh(&mr->lock);
-	mr->valid = false;
+	iwp_mr_end(mr);
 	write_unlock_bh(&mr->lock);
 }
 

@@ -97,10 +97,8 @@ static bool iwp_qp_error_unconnected(struct iwp_qp *qp)
 
 	spin_lock_irqsave(&qp->lock, flags);
 	alone = !qp->ep;
-	if (alone) {
-		begins = qp->state != IWP_QP_ERROR;
-		WRITE_ONCE(qp->state, IWP_QP_ERROR);
-	}
+	if (alone)
+		begins = iwp_qp_change_state_locked(qp, BIT(IWP_QP_ERROR) - 1, IWP_QP_ERROR);
 	spin_unlock_irqrestore(&qp->lock, flags);
 	if (begins)
 		iwp_qp_flush(qp);

@@ -162,6 +162,7 @@ static void iwp_sq_flush_all(struct iwp_qp *qp)
 	struct iwp_sq *sq = &qp->sq;
 	u32 left = sq->shared.mem ? sq->size : 0;
 
+	WARN_ON_ONCE(!test_bit(0, &sq->flushing));
 	for (;;) {
 		struct iwp_send *send;
 
@@ -286,6 +287,7 @@ static void iwp_rq_flush_all(struct iwp_qp *qp)
 	u32 left = qp->rq.size;
 	struct siw_rqe rqe;
 
+	WARN_ON_ONCE(!test_bit(0, &qp->rq.flushing));
 	for (; left && iwp_rq_take_own(&qp->rq, &rqe); left--) {
 		struct iwp_completion done = {
 			.id = rqe.id,
