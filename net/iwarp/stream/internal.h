@@ -119,7 +119,7 @@ void iwp_tx_submit(struct iwp_qp *qp, u32 len, u32 segs);
 void iwp_tx_retry(struct iwp_qp *qp);
 
 /* tx_msg.c */
-bool iwp_tx_next_msg(struct iwp_qp *qp);
+void iwp_tx_next_msg(struct iwp_qp *qp);
 void iwp_tx_msg_sent(struct iwp_qp *qp);
 void iwp_tx_send_failed(struct iwp_qp *qp, struct iwp_send *send,
 			enum siw_wc_status status);

@@ -137,8 +137,9 @@ static int iwp_tx_fill(struct iwp_qp *qp)
 	while (tx->pos - from < iwp_tx_batch(qp) && tx->nr_vecs <= room) {
 		int err;
 
-		tx->more = tx->msg.source != IWP_MSG_NONE ||
-			   iwp_tx_next_msg(qp);
+		if (tx->msg.source == IWP_MSG_NONE)
+			iwp_tx_next_msg(qp);
+		tx->more = tx->msg.source != IWP_MSG_NONE;
 		if (!tx->more)
 			break;
 		err = iwp_tx_segment(qp);

@@ -96,7 +96,8 @@ static int iwp_tx_build(struct iwp_qp *qp, struct iov_iter *from)
 	u32 segs = tx->segs;
 	int err = 0;
 
-	if (!iwp_tx_next_msg(qp))
+	iwp_tx_next_msg(qp);
+	if (tx->msg.source == IWP_MSG_NONE)
 		return -EAGAIN;
 	tx->msg.from = from;
 	while (!err && tx->msg.source != IWP_MSG_NONE) {

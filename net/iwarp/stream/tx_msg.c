@@ -150,8 +150,7 @@ static bool iwp_send_complete_local(struct iwp_qp *qp, struct iwp_send *send)
 	return true;
 }
 
-/* Returns whether a message was started. */
-static bool iwp_send_read(struct iwp_qp *qp, struct iwp_send *send)
+static void iwp_send_read(struct iwp_qp *qp, struct iwp_send *send)
 {
 	struct iwp_tx *tx = &qp->tx;
 	u32 index = qp->sq.next;
@@ -160,28 +159,28 @@ static bool iwp_send_read(struct iwp_qp *qp, struct iwp_send *send)
 		qp->sq.next++;
 		iwp_tx_send_failed(qp, send, tx->stream.ord.max ?
 				   SIW_WC_LOC_PROT_ERR : SIW_WC_LOC_QP_OP_ERR);
-		return false;
+		return;
 	}
 	if (!iwarp_ord_take(&tx->stream))
-		return false;
+		return;
 	qp->sq.next++;
 	send->state = IWP_SEND_ACTIVE;
 	iwp_msg_read(tx, send, index);
-	return true;
 }
 
-static bool iwp_send_begin(struct iwp_qp *qp, struct iwp_send *send)
+static void iwp_send_begin(struct iwp_qp *qp, struct iwp_send *send)
 {
-	if (iwp_send_reads(send))
-		return iwp_send_read(qp, send);
+	if (iwp_send_reads(send)) {
+		iwp_send_read(qp, send);
+		return;
+	}
 	qp->sq.next++;
 	if (send->status) {
 		iwp_tx_send_failed(qp, send, send->status);
-		return false;
+		return;
 	}
 	send->state = IWP_SEND_ACTIVE;
 	iwp_msg_data(&qp->tx, send);
-	return true;
 }
 
 static bool iwp_send_fenced(const struct iwp_qp *qp,
@@ -190,42 +189,41 @@ static bool iwp_send_fenced(const struct iwp_qp *qp,
 	return send->flags & SIW_WQE_READ_FENCE && qp->tx.stream.ord.used;
 }
 
-static bool iwp_tx_next_send(struct iwp_qp *qp)
+static void iwp_tx_next_send(struct iwp_qp *qp)
 {
 	struct iwp_send *send;
 
 	while ((send = iwp_sq_next(qp)) && !iwp_send_fenced(qp, send)) {
-		if (!iwp_send_is_local(send))
-			return iwp_send_begin(qp, send);
+		if (!iwp_send_is_local(send)) {
+			iwp_send_begin(qp, send);
+			return;
+		}
 		if (!iwp_send_complete_local(qp, send))
-			return false;
+			return;
 	}
-	return false;
 }
 
 /**
  * iwp_tx_next_msg() - choose the message that is sent next
- * @qp: queue pair that sends none
+ * @qp: queue pair that sends none; it still does if there is none, or none may be sent now
  *
  * Context: socket lock held.
- * Return: false if there is none, or none may be sent now.
  */
-bool iwp_tx_next_msg(struct iwp_qp *qp)
+void iwp_tx_next_msg(struct iwp_qp *qp)
 {
 	struct iwp_tx *tx = &qp->tx;
 
 	lockdep_assert(lockdep_sock_is_held(qp->tx.sk));
 	if (tx->send_rtr) {
 		iwp_msg_rtr(tx);
-		return true;
+		return;
 	}
 	if (tx->wait_first)
-		return false;
-	if (tx->reads_get != tx->reads_put) {
+		return;
+	if (tx->reads_get != tx->reads_put)
 		iwp_msg_response(tx);
-		return true;
-	}
-	return iwp_tx_next_send(qp);
+	else
+		iwp_tx_next_send(qp);
 }
 
 static void iwp_msg_immediate(struct iwp_tx *tx)
