@@ -59,12 +59,11 @@ struct net *iwp_consumer_net(const struct iw_cm_id *id)
 bool iwp_consumer_resolves(const struct iw_cm_id *listener,
 			   const struct sockaddr *local)
 {
-	const struct rdma_cm_id *rdma = iwp_consumer(listener);
+	/* A listener's device does not change. */
+	const struct rdma_cm_id *rdma = listener->context;
 	struct rdma_dev_addr found = { 0 };
 	int netdev;
 
-	if (!rdma)
-		return false;
 	/* A listener bound to an address was resolved by that address. */
 	netdev = rdma->route.addr.dev_addr.bound_dev_if;
 	if (!netdev)

@@ -99,7 +99,7 @@ static enum iwarp_error iwp_iter_split(struct iwp_qp *qp, const struct iwarp_hdr
 	if (before)
 		error = iwp_rx_place_send(qp, hdr, copy->src, copy->off, before, at);
 	copy->off += before;
-	if (!error && before < len && pos + before == start)
+	if (!error && pos + before == start)
 		done = iwp_iter_take(iter, copy, len - before);
 	iter->sent += done;
 	done += before;
