@@ -3,7 +3,7 @@
 # Our own software iWARP. The runner does not start these by itself.
 
 # Both ends of an iWARP connection in one process.
-WITH_ENDS := iwarp_data iwarp_early iwarp_gone iwarp_hold iwarp_integrated \
+WITH_ENDS := iwarp_data iwarp_early iwarp_foreign iwarp_gone iwarp_hold iwarp_integrated \
 	iwarp_integrated_rx iwarp_life iwarp_limits iwarp_listen iwarp_local iwarp_memory \
 	iwarp_removed iwarp_res iwarp_srq iwarp_srq_rogue iwarp_tcp
 # And a shared receive queue at one of them.
@@ -15,7 +15,7 @@ IWARP_SCRIPTS := iwarp_paths.sh iwarp_net.sh iwarp_tools.sh iwarp_siw.sh \
 	iwarp_nvme.sh iwarp_segments.sh iwarp_loopback.sh
 WITH_URING += iwarp_integrated
 WITH_INJECT += iwarp_memory
-WITH_VERBS += iwarp_foreign
+WITH_VERBS += iwarp_foreign iwarp_local
 WITH_MPA += iwarp_foreign
-IWARP_PROGRAMS := $(WITH_ENDS) iwarp_foreign iwarp_zcopy
+IWARP_PROGRAMS := $(WITH_ENDS) iwarp_zcopy
 TEST_GEN_FILES += $(IWARP_PROGRAMS) $(IWARP_SCRIPTS)

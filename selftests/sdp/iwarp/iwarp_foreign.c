@@ -4,8 +4,11 @@
  * segments as they are. Needs our own devices, and the module of AF_SDP.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <unistd.h>
 
+#include "iwarp_end.h"
+#include "sdp_bytes.h"
 #include "sdp_mpa.h"
 
 /* Of TCP's segments, some of which a message takes. */
@@ -72,10 +75,73 @@ static void segments_with_checksums(void)
 	ask(MPA_LONG_FPDUS | MPA_CRC, true, false);
 }
 
+/* Who has connected says that an empty RDMA Write comes first, and each depth is 1 (RFC 6581). */
+static void ask_peer_to_peer(struct mpa_end *m, const struct addr *to)
+{
+	static const unsigned char request[] = "MPA ID Req Frame\x10\2\0\4\x80\1\x80\1";
+	struct addr from = client_addr(0);
+
+	memset(m, 0, sizeof(*m));
+	m->fd = CHECK_OK(socket(AF_INET, SOCK_STREAM, IPPROTO_TCP));
+	CHECK_OK(bind(m->fd, &from.sa, from.len));
+	CHECK_OK(connect(m->fd, &to->sa, to->len));
+	CHECK_EQ(send(m->fd, request, sizeof(request) - 1, 0), sizeof(request) - 1);
+}
+
+static void take_reply(struct mpa_end *m)
+{
+	unsigned char frame[20], rest[512];
+
+	mpa_get(m, frame, sizeof(frame));
+	CHECK(!memcmp(frame, "MPA ID Rep Frame\x10\2", 18));
+	CHECK(get16(frame + 18) <= sizeof(rest));
+	mpa_get(m, rest, get16(frame + 18));
+}
+
+static void say_first(struct mpa_end *m)
+{
+	/* Its length, DDP's and RDMAP's header, STag 1; the rest are zeros. */
+	static const unsigned char fpdu[20] = { 0, 14, 0xc1, 0x40, 0, 0, 0, 1 };
+
+	CHECK_EQ(send(m->fd, fpdu, sizeof(fpdu), 0), sizeof(fpdu));
+}
+
+/* Before it has come, nothing is sent to who may not be ready yet. */
+static void first_message_awaited(void)
+{
+	struct iwarp_end server = {};
+	struct rdma_cm_id *listener;
+	unsigned char message[1];
+	struct mpa_end m;
+	struct pollfd p = { .events = POLLIN };
+	struct addr addr;
+	bool last;
+
+	iwarp_read_depth(1);
+	iwarp_channel(&server);
+	listener = iwarp_listen(&server, &addr, 0);
+	ask_peer_to_peer(&m, &addr);
+	iwarp_accept(&server);
+	take_reply(&m);
+	iwarp_wait_event(&server, RDMA_CM_EVENT_ESTABLISHED);
+	server.mem[0] = SEED;
+	CHECK_EQ(iwarp_send(&server, 0, 1, 1), 0);
+	p.fd = m.fd;
+	CHECK_EQ(poll(&p, 1, quiet_ms()), 0);
+	say_first(&m);
+	CHECK_EQ(mpa_receive(&m, message, sizeof(message), &last), 1);
+	CHECK(last && message[0] == SEED);
+	iwarp_expect(server.scq, IBV_WC_SUCCESS);
+	CHECK_OK(rdma_destroy_id(listener));
+	iwarp_end_close(&server);
+	mpa_close(&m);
+}
+
 static const struct sdp_case cases[] = {
 	CASE(segments_long, 0),
 	CASE(segments_short, 0),
 	CASE(segments_with_checksums, 0),
+	CASE(first_message_awaited, 0),
 };
 
 int main(int argc, char **argv)

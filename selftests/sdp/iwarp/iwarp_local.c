@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "iwarp_end.h"
+#include "sdp_bytes.h"
 #include "sdp_engine.h"
 #include "sdp_memory.h"
+#include "sdp_verbs.h"
 
 #define FROM	0		/* where data is in the sender's memory */
 #define TO	MIB		/* where it goes in the receiver's */
@@ -358,6 +360,67 @@ static void held_requests_wait(void)
 	iwarp_pair_close(&p);
 }
 
+/* ---- a peer of AF_SDP ---- */
+
+#define SHORT	16
+
+/* A message of SDP in its place, without regard to what the peer has room for. */
+static void prepare_message(struct verbs_end *v, unsigned int i, struct ibv_sge *sge,
+			    struct ibv_send_wr *wr)
+{
+	unsigned char *msg = v->out[i];
+
+	memset(msg, 0, BSDH_LEN);
+	msg[0] = MID_DATA;
+	put16(msg + 2, v->bufs);
+	put32(msg + 4, BSDH_LEN + SHORT);
+	put32(msg + 8, ++v->mseq);
+	put32(msg + 12, v->mseq_ack);
+	pattern_fill(msg + BSDH_LEN, SHORT, 5, i * SHORT);
+	*sge = (struct ibv_sge){ (uintptr_t)msg, BSDH_LEN + SHORT, v->mr->lkey };
+	*wr = (struct ibv_send_wr){
+		.next = wr + 1,
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+	};
+}
+
+/* All of it comes, or the socket says that the peer had no credit for so much. */
+static void read_all_or_refuse(int fd, size_t len)
+{
+	unsigned char buf[VERBS_PAYLOAD];
+	size_t got = 0;
+	long n;
+
+	while (got < len && (n = recv(fd, buf, sizeof(buf), 0)) > 0) {
+		pattern_verify(buf, n, 5, got);
+		got += n;
+	}
+	CHECK(got == len || (n < 0 && errno == EPROTO));
+}
+
+/*
+ * Posted at once, they come to a receiver that posts buffers only when it has seen some:
+ * those for which there was none wait for that, and the receiver not for them.
+ */
+static void more_than_credits(void)
+{
+	struct verbs_offer offer = { FEAT_ALL, 1 };
+	struct ibv_send_wr *bad, wrs[VERBS_SLOTS / 2];
+	struct ibv_sge sges[ARRAY_SIZE(wrs)];
+	unsigned int i;
+	struct rogue r;
+
+	r = rogue_accepted(engine_listener("nic", 16 * KIB), 8, 8, offer);
+	for (i = 0; i < ARRAY_SIZE(wrs); i++)
+		prepare_message(&r.peer, i, &sges[i], &wrs[i]);
+	wrs[i - 1].next = NULL;
+	CHECK_EQ(ibv_post_send(r.peer.id->qp, wrs, &bad), 0);
+	read_all_or_refuse(r.fd, ARRAY_SIZE(wrs) * SHORT);
+	rogue_close(&r);
+}
+
 /* ---- what ends under it ---- */
 
 static void killed_in_mid_transfer(void)
@@ -456,6 +519,7 @@ static const struct sdp_case cases[] = {
 	CASE(wire_carries_nothing, CASE_IPV6),
 	CASE(refused_alike, 0),
 	CASE(both_directions, 0),
+	CASE(more_than_credits, 0),
 	CASE(held_requests_wait, 0),
 	CASE(killed_in_mid_transfer, 0),
 	CASE(region_ends_under_writes, 0),
