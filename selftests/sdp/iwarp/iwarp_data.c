@@ -229,7 +229,7 @@ static void overrun_with(bool joined)
 
 	iwarp_join(joined);
 	iwarp_pair_open(&p);
-	for (i = 0; i < END_WRS + 1; i++) {
+	for (i = 0; i < END_CQES + 1; i++) {
 		CHECK_EQ(iwarp_recv(&p.server, TO, 1, 1), 0);
 		CHECK_EQ(iwarp_send(&p.client, FROM, 1, 1), 0);
 		iwarp_expect(p.server.rcq, IBV_WC_SUCCESS);
@@ -237,7 +237,7 @@ static void overrun_with(bool joined)
 	wait_cq_error(&p.client);
 	iwarp_wait_disconnected(&p.client);
 	iwarp_wait_disconnected(&p.server);
-	for (i = 0; i < END_WRS; i++)
+	for (i = 0; i < END_CQES; i++)
 		iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
 	iwarp_pair_close(&p);
 }

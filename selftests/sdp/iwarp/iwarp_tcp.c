@@ -17,6 +17,8 @@
 
 /* How long the wire is each way. */
 #define WIRE_MS		100
+/* Of a request, so that TCP takes many at once. */
+#define PIECE		100
 
 static void wire_good(void)
 {
@@ -58,6 +60,47 @@ static void completed_when_acknowledged(void)
 {
 	wire_find();
 	run_and_undo(complete_late, wire_good);
+}
+
+/*
+ * As many requests as the queue has are under way, and as many again are in the memory that
+ * the process shares with the kernel, which takes them when it has room.
+ */
+static void post_all_that_fit(void)
+{
+	struct iwarp_pair p;
+	size_t i, len;
+
+	iwarp_join(false);
+	wire_is("delay 100ms");
+	/* TCP has room for all of them. */
+	iwarp_set("hold", true);
+	iwarp_pair_open(&p);
+	iwarp_set("hold", false);
+	/* From then on the kernel takes requests as they are posted. */
+	CHECK_EQ(iwarp_write(&p.client, 0, 1, p.server.mr->rkey, iwarp_address(&p.server, 0)), 0);
+	iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
+	pattern_fill(p.client.mem + FROM, END_CQES * PIECE, 3, 0);
+	for (len = 0; len < END_CQES * PIECE; len += PIECE)
+		if (iwarp_write(&p.client, FROM + len, PIECE, p.server.mr->rkey,
+				iwarp_address(&p.server, TO + len)))
+			break;
+	ktap_diag("%zu requests", len / PIECE);
+	CHECK(len > END_WRS * PIECE);
+	for (i = 0; i < len; i += PIECE)
+		iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
+	/* What is sent behind the data arrives behind it. */
+	CHECK_EQ(iwarp_recv(&p.server, 0, 1, 1), 0);
+	CHECK_EQ(iwarp_send(&p.client, 0, 1, 1), 0);
+	iwarp_expect(p.server.rcq, IBV_WC_SUCCESS);
+	pattern_verify(p.server.mem + TO, len, 3, 0);
+	iwarp_pair_close(&p);
+}
+
+static void more_than_under_way(void)
+{
+	wire_find();
+	run_and_undo(post_all_that_fit, wire_good);
 }
 
 /* ---- a device that sends from one piece of memory at a time ---- */
@@ -167,6 +210,7 @@ static void from_a_port_in_use(void)
 
 static const struct sdp_case cases[] = {
 	CASE(completed_when_acknowledged, 0),
+	CASE(more_than_under_way, 0),
 	CASE(beside_another_stream, 0),
 	CASE(from_a_port_in_use, CASE_IPV6),
 };

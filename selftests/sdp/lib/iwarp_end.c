@@ -151,7 +151,7 @@ static void end_open(struct iwarp_end *e, struct ibv_srq *srq)
 	CHECK(e->mem);
 	e->pd = ibv_alloc_pd(e->id->verbs);
 	CHECK(e->pd);
-	e->scq = ibv_create_cq(e->id->verbs, END_WRS, NULL, NULL, 0);
+	e->scq = ibv_create_cq(e->id->verbs, END_CQES, NULL, NULL, 0);
 	e->rcq = ibv_create_cq(e->id->verbs, END_WRS, NULL, NULL, 0);
 	CHECK(e->scq && e->rcq);
 	attr.send_cq = e->scq;

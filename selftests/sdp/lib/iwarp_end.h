@@ -11,6 +11,8 @@
 /* Memory of an end: from the middle of it messages go, and there they come. */
 #define END_MEM		(3 * MIB)
 #define END_WRS		64
+/* How many completions of requests to send there is room for. */
+#define END_CQES	(2 * END_WRS)
 #define END_SGES	4
 
 struct iwarp_end {
