@@ -76,15 +76,24 @@ static void load(void)
 	run_and_undo(run_load, load_again);
 }
 
-/* It makes a device, and goes with it. */
+/* It makes a device, has all that this needs, and goes with it. */
+static void use_and_unload_driver(void)
+{
+	char code[64];
+
+	CHECK_EQ(system("rdma link add faulty type iwarp netdev lo"), 0);
+	file_read("/sys/class/infiniband/faulty/checksum", code, sizeof(code));
+	CHECK(!strncmp(code, "crc32c (", strlen("crc32c (")));
+	unload();
+}
+
 static void after_load_driver(struct scene *s, long ret)
 {
 	if (ret >= 0)
-		unload();
+		use_and_unload_driver();
 	CHECK_OK(call_load(s));
 	close(s->fd);
-	CHECK_EQ(system("rdma link add faulty type iwarp netdev lo"), 0);
-	unload();
+	use_and_unload_driver();
 }
 
 static void load_driver(void)
