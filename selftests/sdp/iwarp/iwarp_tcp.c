@@ -190,6 +190,34 @@ static void beside_another_stream(void)
 	run_and_undo(send_beside_another, with_sg);
 }
 
+/* ---- the pages of what was sent ---- */
+
+#define SENT		(64 * MIB)
+
+static size_t free_memory(void)
+{
+	return sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+/* Nobody accounts for them, but there are fewer if they are kept. */
+static void pages_come_back(void)
+{
+	struct iwarp_pair p;
+	size_t i, before;
+
+	iwarp_join(false);
+	iwarp_pair_open(&p);
+	send_one(&p.client, &p.server, 0);
+	receive_one(&p.client, &p.server, 0);
+	before = free_memory();
+	for (i = 0; i < SENT / LEN; i++) {
+		send_one(&p.client, &p.server, i);
+		receive_one(&p.client, &p.server, i);
+	}
+	CHECK(free_memory() + SENT / 2 > before);
+	iwarp_pair_close(&p);
+}
+
 /* ---- TCP's ports ---- */
 
 /* The connection manager's ports are not TCP's, which has given this one to somebody. */
@@ -212,6 +240,7 @@ static const struct sdp_case cases[] = {
 	CASE(completed_when_acknowledged, 0),
 	CASE(more_than_under_way, 0),
 	CASE(beside_another_stream, 0),
+	CASE(pages_come_back, 0),
 	CASE(from_a_port_in_use, CASE_IPV6),
 };
 
