@@ -177,6 +177,26 @@ shared_queues() {
 	all_sizes
 }
 
+# load_host [PARAMETER...]
+load_host() {
+	modprobe -r nvme_rdma || fail "the host's driver cannot be unloaded"
+	modprobe nvme_rdma "$@" || fail "the host's driver cannot be loaded"
+}
+
+registers_again() {
+	all_down
+	load_host
+}
+
+# The target has a key to all of the host's memory, where a request is in one piece.
+one_key_for_all() {
+	ask_iwarp local N
+	load_host register_always=N
+	both_up
+	trap registers_again EXIT
+	all_sizes
+}
+
 # A file system is many requests of many sizes.
 file_system() {
 	local i
@@ -256,7 +276,7 @@ modprobe brd rd_nr=1 rd_size=$((megabytes * 1024)) 2> /dev/null || skip_without 
 [ -d $nvmet ] || mount -t configfs configfs $config
 
 run_cases plain plain_ipv6 with_crc with_markers with_markers_and_crc joined shared_queues \
-	file_system reset_under_load device_goes
+	one_key_for_all file_system reset_under_load device_goes
 
 host_down
 modprobe -r nvme_rdma nvmet_rdma || fail "the modules cannot be unloaded"
