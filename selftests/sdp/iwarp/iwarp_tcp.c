@@ -218,6 +218,51 @@ static void pages_come_back(void)
 	iwarp_pair_close(&p);
 }
 
+/* ---- an engine that takes its time ---- */
+
+#define TRANSFER_MS	200
+
+/* What a transfer costs by default, or so long. */
+static void transfers_take(const char *ns)
+{
+	CHECK(file_write("/sys/class/infiniband/iwarp0/engine_dma_ns", ns));
+	CHECK(file_write("/sys/class/infiniband/iwarp1/engine_dma_ns", ns));
+}
+
+static void transfers_as_before(void)
+{
+	transfers_take("500");
+}
+
+static void send_one_slowly(void)
+{
+	struct stopwatch watch;
+	struct iwarp_pair p;
+
+	iwarp_join(false);
+	iwarp_pair_open(&p);
+	send_one(&p.client, &p.server, 1);
+	receive_one(&p.client, &p.server, 1);
+	transfers_take("200000000");
+	CHECK_EQ(iwarp_recv(&p.server, TO, 1, 1), 0);
+	watch = start_watch();
+	CHECK_EQ(iwarp_send(&p.client, FROM, 1, 1), 0);
+	iwarp_expect(p.server.rcq, IBV_WC_SUCCESS);
+	CHECK(watch_ms(watch) + TICK_MS >= TRANSFER_MS);
+	iwarp_expect(p.client.scq, IBV_WC_SUCCESS);
+	iwarp_pair_close(&p);
+}
+
+static void over_an_engine(void)
+{
+	iwarp_run_over("offloaded", false, false, send_one_slowly);
+}
+
+static void engine_takes_its_time(void)
+{
+	run_and_undo(over_an_engine, transfers_as_before);
+}
+
 /* ---- TCP's ports ---- */
 
 /* The connection manager's ports are not TCP's, which has given this one to somebody. */
@@ -241,6 +286,7 @@ static const struct sdp_case cases[] = {
 	CASE(more_than_under_way, 0),
 	CASE(beside_another_stream, 0),
 	CASE(pages_come_back, 0),
+	CASE(engine_takes_its_time, 0),
 	CASE(from_a_port_in_use, CASE_IPV6),
 };
 
