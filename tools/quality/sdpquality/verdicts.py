@@ -12,6 +12,21 @@ def lasting(change):
     return re.sub(r":\d+:", ":", change, count=1)
 
 
+def moved(results, every):
+    """Return those of EVERY change that can be made now, which others may have moved to another line."""
+    now = collections.defaultdict(set)
+    for change in every:
+        now[lasting(change)].add(change)
+    found = []
+    for result in results:
+        names = now[lasting(result["change"])]
+        if result["change"] in names:
+            found.append(result)
+        elif len(names) == 1:
+            found.append(result | {"change": min(names)})
+    return found
+
+
 def equivalent(path):
     """Return {lasting name: reason} of those that change nothing that matters, as a file names them."""
     text = path.read_text(encoding="utf-8")
