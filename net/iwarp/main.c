@@ -270,17 +270,21 @@ static int __init iwp_init(void)
 {
 	int err;
 
+	iwp_fault_init_module();
 	err = iwp_work_init();
 	if (err)
-		return err;
+		goto out_fault;
 	err = register_netdevice_notifier(&iwp_netdev_notifier);
-	if (err) {
-		iwp_work_exit();
-		return err;
-	}
-	iwp_fault_init_module();
+	if (err)
+		goto out_work;
 	rdma_link_register(&iwp_link_ops);
 	return 0;
+
+out_work:
+	iwp_work_exit();
+out_fault:
+	iwp_fault_exit_module();
+	return err;
 }
 
 static void __exit iwp_exit(void)
@@ -288,8 +292,8 @@ static void __exit iwp_exit(void)
 	rdma_link_unregister(&iwp_link_ops);
 	unregister_netdevice_notifier(&iwp_netdev_notifier);
 	iwp_devices_remove();
-	iwp_fault_exit_module();
 	iwp_work_exit();
+	iwp_fault_exit_module();
 	/* Socket callbacks and the release of memory regions may still run. */
 	rcu_barrier();
 	synchronize_net();
