@@ -12,7 +12,7 @@ import threading
 from . import choose
 
 # Warnings of what is unused now are no news.
-_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_ULP": "0", "SDP_RUN_LIMIT": "400"}
+_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_RUN_LIMIT": "400"}
 # How long a case may take, in seconds: what hangs is to be known soon.
 _DEADLINE = {"uml": "30", "6.1": "30", "debug": "90", "kcsan": "90"}
 # How much longer a kernel takes than the one for coverage, where the time of programs was taken.
