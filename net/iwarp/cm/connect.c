@@ -239,8 +239,16 @@ static int iwp_connect_bind(struct socket *sock,
 
 static void iwp_connect_options(struct iwp_ep *ep, const struct iw_cm_id *id)
 {
-	if (id->tos_set && id->local_addr.ss_family == AF_INET)
-		ip_sock_set_tos(ep->sock->sk, id->tos);
+	struct socket *sock = ep->sock;
+	int tos = id->tos;
+
+	if (!id->tos_set)
+		return;
+	if (id->m_local_addr.ss_family == AF_INET)
+		ip_sock_set_tos(sock->sk, tos);
+	else
+		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
+				      sizeof(tos));
 }
 
 static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)

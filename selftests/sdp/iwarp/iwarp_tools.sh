@@ -82,10 +82,11 @@ capture_with_markers() {
 	grep -q 'FPDU back pointer' "$work/text" || fail "there are no markers"
 }
 
-# Of packets from the client with that type of service, or any.
-# packets_from_client [TYPE]
+# Of perftest, or ucmatose, with that type of service, or traffic class.
+# packets_from_client TYPE
 packets_from_client() {
-	tshark -r "$work/capture" -Y "tcp.dstport == 18515 && tcp.len > 64${1:+ && ip.dsfield == $1}" 2> /dev/null | wc -l
+	tshark -r "$work/capture" -Y "(tcp.dstport == 18515 || tcp.dstport == 7471) && tcp.len > 64 &&
+		(ip.dsfield == $1 || ipv6.tclass == $1)" 2> /dev/null | wc -l
 }
 
 packets_have() { (($(packets_from_client "$1"))); }
@@ -100,6 +101,13 @@ type_of_service() {
 	perftest ib_send_lat -n 10 -s 64
 	end_capture has_ten 0
 	! packets_have 72 || fail "nobody has asked for it"
+}
+
+traffic_class() {
+	begin_capture
+	both 7471 ucmatose -f ipv6 -b $server6 -C 20 -S 1000 -- \
+		ucmatose -f ipv6 -s $server6 -b $client6 -C 20 -S 1000 -t 72
+	end_capture packets_have 72
 }
 
 other_netdev() {
@@ -193,4 +201,4 @@ gone_while_open() {
 
 run_cases rping_ipv4 rping_ipv6 send_bw write_bw read_bw send_lat send_bw_shared \
 	send_lat_shared one_device_each name_is_taken port_follows_netdev gone_with_netdev gone_while_open \
-	capture_without_markers capture_with_markers type_of_service
+	capture_without_markers capture_with_markers type_of_service traffic_class
