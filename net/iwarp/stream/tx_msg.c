@@ -205,7 +205,8 @@ static void iwp_tx_next_send(struct iwp_qp *qp)
 
 /**
  * iwp_tx_next_msg() - choose the message that is sent next
- * @qp: queue pair that sends none; it still does if there is none, or none may be sent now
+ * @qp: queue pair that sends none; tx.msg.source stays IWP_MSG_NONE if there is none, or none
+ *	may be sent now
  *
  * Context: socket lock held.
  */

@@ -24,6 +24,7 @@ void sdp_fallback_open(struct sdp_fallback *fb)
 	fb->used = true;
 	/* Options are set on TCP alone from now on, and in the end it forgets some. */
 	sdp_fallback_forget_given(fb);
+	/* Before active: who sees that finds TCP in use (sdp_fallback_wait_get()). */
 	atomic_set(&fb->users, 1);
 	/* Pairs with the acquire in sdp_fallback_tcp(). */
 	smp_store_release(&fb->active, true);
