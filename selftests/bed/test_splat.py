@@ -54,7 +54,7 @@ class Find(unittest.TestCase):
         self.assertIsNone(splat.find(told, []))
         self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
         self.assertIsNotNone(splat.find(told.replace("-12", "-2"), []))
-        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 15), []))
+        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 9), []))
 
     def test_no_memory_to_count_allocations_with(self):
         """The kernel warns of that; other warnings, and what follows, are splats."""

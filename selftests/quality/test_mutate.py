@@ -255,8 +255,10 @@ class Verdicts(unittest.TestCase):
     def test_moved_lines(self):
         """What was found of a change holds where its line is now, if no other has the same name."""
         found = [{"change": name, "verdict": "caught"} for name in
-                 ("a.c:3: x: -> y", "a.c:4: u: -> v", "a.c:5: p: -> q", "a.c:6: gone: -> z")]
-        every = {"a.c:13: x: -> y", "a.c:4: u: -> v", "a.c:9: u: -> v", "a.c:15: p: -> q", "a.c:25: p: -> q"}
+                 ("a.c:3: x: -> y", "a.c:4: u: -> v", "a.c:5: p: -> q", "a.c:6: gone: -> z",
+                  "a.c:7: two: -> one", "a.c:8: two: -> one")]
+        every = {"a.c:13: x: -> y", "a.c:4: u: -> v", "a.c:9: u: -> v", "a.c:15: p: -> q", "a.c:25: p: -> q",
+                 "a.c:18: two: -> one"}
         self.assertEqual([result["change"] for result in verdicts.moved(found, every)],
                          ["a.c:13: x: -> y", "a.c:4: u: -> v"])
 

@@ -14,15 +14,17 @@ def lasting(change):
 
 def moved(results, every):
     """Return those of EVERY change that can be made now, which others may have moved to another line."""
-    now = collections.defaultdict(set)
+    now, before = collections.defaultdict(set), collections.defaultdict(set)
     for change in every:
         now[lasting(change)].add(change)
+    for result in results:
+        before[lasting(result["change"])].add(result["change"])
     found = []
     for result in results:
         names = now[lasting(result["change"])]
         if result["change"] in names:
             found.append(result)
-        elif len(names) == 1:
+        elif len(names) == 1 and len(before[lasting(result["change"])]) == 1:
             found.append(result | {"change": min(names)})
     return found
 

@@ -27,9 +27,8 @@ _STALE = re.compile(r"(\bOops: )?\bint3: 0000 \[#1\]")
 
 # Who is refused memory for a cache, or to count what is allocated, is shown with his stack, some
 # lines below. The kernel also says EINVAL of a cache.
-_NO_MEMORY = re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$|"
-                        r"WARNING: .* at mm/slub\.c:\d+ alloc_tagging_slab_alloc_hook\+")
-_NO_MEMORY_LINES = 12
+_NO_MEMORY = {re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$"): 6,
+              re.compile(r"WARNING: .* at mm/slub\.c:\d+ alloc_tagging_slab_alloc_hook\+"): 12}
 
 _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
@@ -51,8 +50,9 @@ def find(text, allow=None):
     lines, explained = text.splitlines(), -1
     for number, line in enumerate(lines):
         message = _STAMP.sub("", line)
-        if _NO_MEMORY.search(message):
-            explained = number + _NO_MEMORY_LINES
+        below = next((lines for pattern, lines in _NO_MEMORY.items() if pattern.search(message)), 0)
+        if below:
+            explained = number + below
             continue
         if number <= explained and "Call Trace:" in message:
             explained = -1
