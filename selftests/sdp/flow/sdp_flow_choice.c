@@ -208,7 +208,7 @@ static const struct sdp_case cases[] = {
 	CASE(strongest_common_engine_with_nic, CASE_SDP_ONLY),
 	CASE(device_without_nic, CASE_SDP_ONLY),
 	CASE(sysctl_changes_while_connecting, CASE_SDP_ONLY),
-	CASE(sysctl_is_not_changed_by_a_look, CASE_SDP_ONLY),
+	CASE(sysctl_is_not_changed_by_a_look, CASE_SDP_ONLY | CASE_LONG),
 };
 
 int main(int argc, char **argv)

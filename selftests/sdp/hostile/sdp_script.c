@@ -155,7 +155,7 @@ static size_t find_scripts(struct sdp_case **cases)
 	*cases = calloc(found.gl_pathc, sizeof(**cases));
 	for (i = 0; i < found.gl_pathc; i++)
 		(*cases)[i] = (struct sdp_case){
-			case_name(found.gl_pathv[i]), run_script, CASE_SDP_ONLY
+			case_name(found.gl_pathv[i]), run_script, CASE_SDP_ONLY | CASE_LONG
 		};
 	globfree(&found);
 	return i;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "iwarp_end.h"
-#include "sdp_bytes.h"
 #include "sdp_mpa.h"
 
 /* Of TCP's segments, some of which a message takes. */
@@ -88,16 +87,6 @@ static void ask_peer_to_peer(struct mpa_end *m, const struct addr *to)
 	CHECK_EQ(send(m->fd, request, sizeof(request) - 1, 0), sizeof(request) - 1);
 }
 
-static void take_reply(struct mpa_end *m)
-{
-	unsigned char frame[20], rest[512];
-
-	mpa_get(m, frame, sizeof(frame));
-	CHECK(!memcmp(frame, "MPA ID Rep Frame\x10\2", 18));
-	CHECK(get16(frame + 18) <= sizeof(rest));
-	mpa_get(m, rest, get16(frame + 18));
-}
-
 static void say_first(struct mpa_end *m)
 {
 	/* Its length, DDP's and RDMAP's header, STag 1; the rest are zeros. */
@@ -122,7 +111,7 @@ static void first_message_awaited(void)
 	listener = iwarp_listen(&server, &addr, 0);
 	ask_peer_to_peer(&m, &addr);
 	iwarp_accept(&server);
-	take_reply(&m);
+	mpa_reply(&m);
 	iwarp_wait_event(&server, RDMA_CM_EVENT_ESTABLISHED);
 	server.mem[0] = SEED;
 	CHECK_EQ(iwarp_send(&server, 0, 1, 1), 0);

@@ -45,10 +45,10 @@ bool kernel_has(const char *function)
 	char line[512], name[256];
 	bool found = false;
 
-	while (file && !found && fgets(line, sizeof(line), file))
+	CHECK(file);
+	while (!found && fgets(line, sizeof(line), file))
 		found = sscanf(line, "%*s %*s %255s", name) == 1 && !strcmp(name, function);
-	if (file)
-		fclose(file);
+	fclose(file);
 	return found;
 }
 
@@ -59,6 +59,16 @@ bool kernel_keeps_freed(void)
 	if (keeps < 0)
 		keeps = kernel_has("kasan_quarantine_put");
 	return keeps;
+}
+
+size_t available_memory(void)
+{
+	char buf[4096], *at;
+
+	file_read("/proc/meminfo", buf, sizeof(buf));
+	at = strstr(buf, "MemAvailable:");
+	CHECK(at);
+	return strtoul(at + strlen("MemAvailable:"), NULL, 10) * KIB;
 }
 
 bool file_write(const char *path, const char *text)

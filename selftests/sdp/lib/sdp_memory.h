@@ -27,6 +27,10 @@ struct rdma_objects rdma_objects(void);
 /* Wait until there are as many of each as before. */
 void expect_rdma_objects(const struct rdma_objects *before);
 
+/* The first receive buffers of a connection, and a piece of the send ring. */
+#define FIRST_RECEIVE	(8 * 4 * KIB)
+#define RING_PIECE	(16 * KIB)
+
 /* Write a whole file in /proc or /sys; true if that worked. */
 bool file_write(const char *path, const char *text);
 /* What a file holds, cut off at size - 1. */
@@ -41,6 +45,8 @@ bool kernel_has(const char *function);
  * kmemleak looks for what is lost.
  */
 bool kernel_keeps_freed(void);
+/* Bytes that the kernel could still give to programs. */
+size_t available_memory(void);
 /* A disk of 1 MiB in the kernel's memory; skips without one. */
 const char *ram_disk(void);
 /* Threads of the kernel that are in a function, as root may see. */

@@ -57,7 +57,7 @@ static void mpa_request(struct mpa_end *m, struct verbs_offer offer, uint8_t fla
 	mpa_put(m, frame, sizeof(frame));
 }
 
-static uint8_t mpa_reply(struct mpa_end *m)
+uint8_t mpa_reply(struct mpa_end *m)
 {
 	unsigned char frame[FRAME_LEN], rest[512];
 	size_t len;

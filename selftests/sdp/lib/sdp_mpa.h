@@ -29,6 +29,8 @@ void mpa_connect(struct mpa_end *m, const struct addr *to,
  */
 uint8_t mpa_connect_as(struct mpa_end *m, const struct addr *to, struct verbs_offer offer,
 		       uint8_t flags, int mss);
+/* Take the answer to an MPA Request, with what comes with it; returns its flags. */
+uint8_t mpa_reply(struct mpa_end *m);
 /*
  * Take the next segment that has come, and put its payload where it belongs in the message;
  * returns the length of that, and whether it is the message's last.

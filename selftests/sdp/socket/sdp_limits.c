@@ -21,8 +21,6 @@
 #include "sdp_memory.h"
 
 #define SYSCTL_MEM	"/proc/sys/net/sdp/mem"
-#define FIRST_RECEIVE	(8 * 4 * KIB)
-#define RING_PIECE	(16 * KIB)
 #define LARGEST_BUFFER	((int)(64 * KIB))
 
 /* ---- net.sdp.mem ---- */
@@ -234,7 +232,7 @@ static void tables_are_charged(void)
 }
 
 /* More than the group may have is refused, and nobody hangs or is killed. */
-static void group_limit(void)
+static void fill_group(int rcvbuf)
 {
 	int client[200], refused = 0, accepted = 0, i;
 	struct addr a = { 0 };
@@ -242,8 +240,7 @@ static void group_limit(void)
 	pid_t pid;
 
 	group_make();
-	/* For more pages at once than these the kernel kills nobody. */
-	pid = start_listener(&port, 1);
+	pid = start_listener(&port, rcvbuf);
 	a = server_addr(port);
 	CHECK(group_write("memory.max", "3000000"));
 	for (i = 0; i < (int)ARRAY_SIZE(client) && refused < 3; i++) {
@@ -268,6 +265,17 @@ static void group_limit(void)
 		CHECK_OK(close(client[i]));
 	WAIT_FOR(group_stat("sock") == 0);
 	group_remove();
+}
+
+static void group_limit(void)
+{
+	fill_group(0);
+}
+
+/* For as many pages at once as large buffers take the kernel kills nobody, anyway. */
+static void group_limit_with_small_buffers(void)
+{
+	fill_group(1);
 }
 
 /* ---- allocations that fail ---- */
@@ -458,6 +466,7 @@ static const struct sdp_case cases[] = {
 	CASE(charged_to_the_listener, CASE_SDP_ONLY),
 	CASE(tables_are_charged, CASE_SDP_ONLY),
 	CASE(group_limit, CASE_SDP_ONLY),
+	CASE(group_limit_with_small_buffers, CASE_SDP_ONLY),
 	CASE(objects_of_group, CASE_SDP_ONLY),
 	CASE(orphans_are_limited, CASE_SDP_ONLY),
 	CASE(failing_allocations, CASE_SDP_ONLY | CASE_LONG),

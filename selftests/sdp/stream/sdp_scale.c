@@ -42,17 +42,6 @@ static void raise_mem(void)
 	CHECK(file_write(SYSCTL_MEM, text));
 }
 
-/* Bytes that the system could still give to programs. */
-static size_t available(void)
-{
-	char buf[4096], *at;
-
-	file_read("/proc/meminfo", buf, sizeof(buf));
-	at = strstr(buf, "MemAvailable:");
-	CHECK(at);
-	return strtoul(at + strlen("MemAvailable:"), NULL, 10) * KIB;
-}
-
 static void open_all(struct pair *p, unsigned int count)
 {
 	int listener = new_listener(16);
@@ -121,11 +110,11 @@ static void open_use_close(void)
 	raise_file_limit(2 * count + 64);
 	raise_mem();
 	wait_until_gone();
-	before = available();
+	before = available_memory();
 	start = now_ms();
 	open_all(p, count);
 	opened = now_ms();
-	idle = available();
+	idle = available_memory();
 	use_all(p, count);
 	used = now_ms();
 	bytes = charged_to_all(p, count);
@@ -199,9 +188,9 @@ static size_t idle_cost(const char *engine, struct pair *p, unsigned int count)
 	unsigned int i;
 
 	CHECK_EQ(write_sysctl(SYSCTL_FLOW, engine), 0);
-	before = available();
+	before = available_memory();
 	open_all(p, count);
-	idle = available();
+	idle = available_memory();
 	expect_flow(p[0].client, engine);
 	for (i = 0; i < count; i++)
 		close_pair(p[i]);
