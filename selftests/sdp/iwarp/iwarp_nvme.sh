@@ -77,8 +77,9 @@ connect() {
 	wait_for "$BOUND" disk_is_there || fail "there is no disk"
 }
 
+# both_up [COMMAND]: undone by "all_down", or by another command
 both_up() {
-	trap all_down EXIT
+	trap "${1:-all_down}" EXIT
 	to=$target from=$initiator
 	target_up ipv4 $to
 	connect
@@ -171,8 +172,7 @@ own_queues_again() {
 shared_queues() {
 	ask_iwarp local N
 	load_target use_srq=Y
-	both_up
-	trap own_queues_again EXIT
+	both_up own_queues_again
 	shares_queue || fail "the target does not share receive queues"
 	all_sizes
 }
@@ -192,8 +192,7 @@ registers_again() {
 one_key_for_all() {
 	ask_iwarp local N
 	load_host register_always=N
-	both_up
-	trap registers_again EXIT
+	both_up registers_again
 	all_sizes
 }
 
