@@ -20,11 +20,12 @@ _NEEDS_FAULTS = re.compile(r"_fail_")
 _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
 # In a process of the host these fail without a change, too: nothing guards pages there, there are
 # no huge pages and no kprobes, and fork() copies wrong entries (sdp_zmap); failing allocations find
-# leaks of the kernel (sdp_fail_load).  Over iWARP nothing is offered; why is not known.
+# leaks of the kernel (sdp_fail_load).  Over iWARP nothing is offered, and programs are told twice of
+# a port's end (iwarp_tools); why is not known.
 _NOT_IN_A_PROCESS = re.compile(
     r"^[^/]*/(sdp_(fail_load|limits|memory|script_self|trace|zasync\w*|zblock|zchoice|zdirect|zmap|zreuse|zusers)"
     r"|iwarp_(integrated|integrated_rx|zcopy))$"
-    r"|^-iwarp/sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc|z\w*)$")
+    r"|^-iwarp/(iwarp_tools|sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc|z\w*))$")
 
 
 def is_pure(file):
