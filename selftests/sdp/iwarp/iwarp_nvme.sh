@@ -79,7 +79,8 @@ connect() {
 
 # both_up [COMMAND]: undone by "all_down", or by another command
 both_up() {
-	trap "${1:-all_down}" EXIT
+	undo=${1:-all_down}
+	trap '$undo' EXIT
 	to=$target from=$initiator
 	target_up ipv4 $to
 	connect
