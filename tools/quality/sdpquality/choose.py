@@ -25,7 +25,8 @@ _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
 _NOT_IN_A_PROCESS = re.compile(
     r"^[^/]*/(sdp_(fail_load|limits|memory|script_self|trace|zasync\w*|zblock|zchoice|zdirect|zmap|zreuse|zusers)"
     r"|iwarp_(integrated|integrated_rx|zcopy))$"
-    r"|^-iwarp/(iwarp_tools|sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc|z\w*))$")
+    r"|^-iwarp/(iwarp_tools|sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc"
+    r"|z\w*))$")
 
 
 def is_pure(file):

@@ -11,7 +11,9 @@ _ARITHMETIC = {" + ": " - ", " - ": " + ", " && ": " || ", " || ": " && "}
 _BARRIER = re.compile(r"^\t+smp_mb\(\);$")
 _CALL = re.compile(r"^\t+(\w+)\(.*\);$")
 # What only says that something must hold, or tells people of it.
-_SAYS = re.compile(r"^(DEFINE_|DECLARE_|LIST_HEAD|smp_[rw]?mb|trace_|lockdep_|mutex_acquire|mutex_release|sdp_owned|sdp_sock_owned|WARN|BUILD_BUG|pr_|might_|memset$|rdma_rej|SDP_\w*STATS|IWARP_\w*STAT)"
+_SAYS = re.compile(r"^(DEFINE_|DECLARE_|LIST_HEAD|smp_[rw]?mb|trace_|lockdep_|mutex_acquire|mutex_release|"
+                   r"sdp_owned|sdp_sock_owned|WARN|BUILD_BUG|pr_|might_|"
+                   r"memset$|rdma_rej|SDP_\w*STATS|IWARP_\w*STAT)"
                    r"|_stat(s)?$|_tell$")
 _RELEASES = re.compile(r"(put|free|release|destroy|unpin|dealloc)\w*$")
 _WAKES = re.compile(r"(flush|wake|notify|drain|cancel|arm|queue|schedule|space|ready|push|kick|complete)\w*$")
