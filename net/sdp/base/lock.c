@@ -43,7 +43,6 @@ static void sdp_lock_wait(struct sdp_lock *lock)
 {
 	DEFINE_WAIT(wait);
 
-	lockdep_assert_held(&lock->slock);
 	do {
 		prepare_to_wait_exclusive(&lock->wq, &wait,
 					  TASK_UNINTERRUPTIBLE);
@@ -52,6 +51,14 @@ static void sdp_lock_wait(struct sdp_lock *lock)
 		spin_lock_bh(&lock->slock);
 	} while (lock->owned);
 	finish_wait(&lock->wq, &wait);
+}
+
+static void sdp_lock_take(struct sdp_lock *lock)
+{
+	lockdep_assert_held(&lock->slock);
+	if (lock->owned)
+		sdp_lock_wait(lock);
+	lock->owned = true;
 }
 
 /**
@@ -70,9 +77,7 @@ void sdp_lock_sock_nested(struct sock *sk, enum sdp_lock_subclass subclass)
 	mutex_acquire(&lock->dep_map, subclass, 0, _RET_IP_);
 	mutex_release(&lock->dep_map, _RET_IP_);
 	spin_lock_bh(&lock->slock);
-	if (lock->owned)
-		sdp_lock_wait(lock);
-	lock->owned = true;
+	sdp_lock_take(lock);
 	spin_unlock_bh(&lock->slock);
 	/* The last owner may have changed its class: sdp_fallback_classify(). */
 	mutex_acquire(&lock->dep_map, subclass, 0, _RET_IP_);
