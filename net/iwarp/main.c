@@ -60,6 +60,7 @@ static void iwp_dealloc_driver(struct ib_device *ibdev)
 	iwp_requests_abort(dev);
 	WARN_ON(!xa_empty(&dev->qps));
 	WARN_ON(!xa_empty(&dev->mrs));
+	WARN_ON(atomic_read(&dev->nr_srqs));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
