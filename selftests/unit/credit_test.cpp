@@ -426,4 +426,14 @@ TEST(Credit, LastCreditForProbeOnlyIfPeerCanAnswer)
 	EXPECT_FALSE(sdp_credit_may_probe(&c));
 }
 
+TEST(Credit, ProbeThatLeavesACreditNeedsNoAnswer)
+{
+	sdp_credit c = start(2, 2);
+
+	ASSERT_EQ(receive(c, from_peer(1, 0, 2)), 0);
+	ASSERT_EQ(receive(c, from_peer(2, 0, 2)), 0);
+	EXPECT_EQ(sdp_credit_available(&c), 2U);
+	EXPECT_TRUE(sdp_credit_may_probe(&c));
+}
+
 } // namespace
