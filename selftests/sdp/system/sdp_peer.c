@@ -29,6 +29,7 @@ static struct {
 	const char *ready;	/* file to create when listening */
 	const char *moving;	/* file to create when data has moved */
 	int keepalive;		/* seconds, then as many tries; 0: none */
+	int probes;		/* or so many; 0: as many */
 	int user_timeout;	/* milliseconds; 0: none */
 } peer = { .port = 4791 };
 
@@ -138,7 +139,7 @@ static void set_timers(int fd)
 	if (peer.keepalive) {
 		set_int(fd, SOL_TCP, TCP_KEEPIDLE, peer.keepalive);
 		set_int(fd, SOL_TCP, TCP_KEEPINTVL, 1);
-		set_int(fd, SOL_TCP, TCP_KEEPCNT, peer.keepalive);
+		set_int(fd, SOL_TCP, TCP_KEEPCNT, peer.probes ?: peer.keepalive);
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	}
 	if (peer.user_timeout)
@@ -184,6 +185,7 @@ static void __noreturn usage(const char *program)
 		"  --ready FILE  created by the server when it listens\n"
 		"  --moving FILE created when data has moved (idle: when connected)\n"
 		"  --keepalive N ask the peer after N idle seconds, N times\n"
+		"  --probes N    or so many times\n"
 		"  --user-timeout MS\n"
 		"SDP_TEST_FAMILY=tcp uses TCP. Every byte received is verified.\n"
 		"Exit status: 0 orderly end, 3 connection ended in an error, 1 failure.\n",
@@ -201,6 +203,7 @@ static const struct option long_options[] = {
 	{ "ready", required_argument, NULL, 'R' },
 	{ "moving", required_argument, NULL, 'M' },
 	{ "keepalive", required_argument, NULL, 'k' },
+	{ "probes", required_argument, NULL, 'n' },
 	{ "user-timeout", required_argument, NULL, 'u' },
 	{ }
 };
@@ -235,6 +238,9 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			peer.keepalive = atoi(optarg);
+			break;
+		case 'n':
+			peer.probes = atoi(optarg);
 			break;
 		case 'u':
 			peer.user_timeout = atoi(optarg);

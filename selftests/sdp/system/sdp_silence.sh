@@ -73,7 +73,13 @@ user_timeout_ends_transfer() {
 
 # The question is asked while the connection is idle.
 user_timeout_limits_keepalive() {
-	connect_and_silence idle --keepalive 1 --user-timeout 3000
+	connect_and_silence idle --keepalive 1 --probes 30 --user-timeout 3000
+	expect_timeout 1000 $DEVICE_GIVES_UP
+}
+
+# Less than the time until it is asked: there is one interval for an answer.
+user_timeout_below_keepalive() {
+	connect_and_silence idle --keepalive 2 --probes 30 --user-timeout 1500
 	expect_timeout 1000 $DEVICE_GIVES_UP
 }
 
@@ -110,5 +116,5 @@ trap 'wire_del "$server_dev"; wire_del "$client_dev"; rm -rf "$work"' EXIT
 
 # The last of these shows that the devices were left in order.
 run_cases keepalive_ends_idle_connection idle_connection_without_keepalive_lives \
-	user_timeout_ends_transfer user_timeout_limits_keepalive device_ends_transfer \
-	connect_gives_up check_works
+	user_timeout_ends_transfer user_timeout_limits_keepalive user_timeout_below_keepalive \
+	device_ends_transfer connect_gives_up check_works
