@@ -277,6 +277,32 @@ static void sigio_on_data(void)
 	recv_pattern(p.server, 5, 0, 10, 10);
 }
 
+static bool hung_up;
+
+static void note_band(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	if (info->si_code == POLL_HUP)
+		__atomic_store_n(&hung_up, true, __ATOMIC_RELEASE);
+}
+
+/* The end of what the peer sends is a hangup to who has ended, too. */
+static void sigio_on_end(void)
+{
+	struct sigaction sa = { .sa_sigaction = note_band, .sa_flags = SA_SIGINFO };
+	struct pair p = new_pair();
+
+	CHECK_OK(sigaction(SIGRTMIN, &sa, NULL));
+	CHECK_OK(fcntl(p.server, F_SETOWN, getpid()));
+	CHECK_OK(fcntl(p.server, F_SETSIG, SIGRTMIN));
+	CHECK_OK(shutdown(p.server, SHUT_WR));
+	CHECK_EQ(recv_until_end(p.client), 0);
+	CHECK_OK(fcntl(p.server, F_SETFL, O_ASYNC | O_NONBLOCK));
+	CHECK_OK(shutdown(p.client, SHUT_WR));
+	WAIT_FOR(__atomic_load_n(&hung_up, __ATOMIC_ACQUIRE));
+}
+
 static const struct sdp_case cases[] = {
 	CASE(recv_interrupted, 0),
 	CASE(recv_restarted, 0),
@@ -293,6 +319,7 @@ static const struct sdp_case cases[] = {
 	CASE(sigpipe_on_send, 0),
 	CASE(sigpipe_kills, 0),
 	CASE(sigio_on_data, 0),
+	CASE(sigio_on_end, 0),
 };
 
 int main(int argc, char **argv)
