@@ -13,7 +13,9 @@ _PATH = pathlib.Path(__file__).resolve().parents[2] / "tools" / "apps" / "report
 
 def _load():
     loader = importlib.machinery.SourceFileLoader("apps_report", str(_PATH))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("apps_report", loader))
+    spec = importlib.util.spec_from_loader("apps_report", loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
     sys.modules["apps_report"] = module
     loader.exec_module(module)
     return module

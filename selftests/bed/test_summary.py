@@ -13,7 +13,9 @@ _PATH = pathlib.Path(__file__).resolve().parent.parent / "summary"
 
 def _load():
     loader = importlib.machinery.SourceFileLoader("summary", str(_PATH))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("summary", loader))
+    spec = importlib.util.spec_from_loader("summary", loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
     sys.modules["summary"] = module
     loader.exec_module(module)
     return module

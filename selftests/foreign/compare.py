@@ -37,7 +37,8 @@ class Cpython:
 
     def results(self, environment, log):
         """Return {test: verdict}; a process that died is started again behind the test it died in."""
-        verdicts, before = {}, -1
+        verdicts: dict[str, str] = {}
+        before = -1
         while len(verdicts) > before:
             before = len(verdicts)
             done = log.with_suffix(".done")
@@ -92,7 +93,7 @@ class Libuv:
 def sdp_connections():
     """Return how many connections AF_SDP sockets have asked for so far."""
     counters = pathlib.Path("/proc/net/sdpstats").read_text(encoding="ascii")
-    return int(re.search(r"^ActiveOpens (\d+)$", counters, re.MULTILINE)[1])
+    return int(re.findall(r"^ActiveOpens (\d+)$", counters, re.MULTILINE)[0])
 
 
 def read_expected(path):
@@ -116,16 +117,21 @@ def judge(tcp, sdp, reason):
     return ("ok", f" # XFAIL {reason}") if reason else ("not ok", f" # over AF_SDP: {sdp}")
 
 
-def main():
-    """Run, compare, print."""
+def _options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--preload", required=True)
     parser.add_argument("--expected", type=pathlib.Path, required=True)
     parser.add_argument("--log", type=pathlib.Path, required=True)
     parser.add_argument("suite")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    """Run, compare, print."""
+    options = _options()
     kind, _, argument = options.suite.partition(":")
-    suite = {"cpython": Cpython, "libuv": Libuv}[kind](argument)
+    suites: dict[str, type[Cpython] | type[Libuv]] = {"cpython": Cpython, "libuv": Libuv}
+    suite = suites[kind](argument)
     expected = read_expected(options.expected)
     print("KTAP version 1", flush=True)
     tcp = suite.results({}, options.log / f"{kind}-tcp.log")

@@ -15,6 +15,7 @@ import faulthandler
 import importlib
 import pathlib
 import sys
+import traceback
 import unittest
 
 _SECONDS = 60
@@ -22,6 +23,8 @@ _SECONDS = 60
 
 class Teller(unittest.TestResult):
     """Prints the verdict of each test as soon as it is known."""
+
+    verdict = ""
 
     def startTest(self, test):
         super().startTest(test)
@@ -50,7 +53,7 @@ class Teller(unittest.TestResult):
 
     def _failed(self, test, err, verdict):
         self.verdict = verdict
-        print(f"=== {test.id()}\n{self._exc_info_to_string(err, test)}", file=sys.stderr, flush=True)
+        print(f"=== {test.id()}\n{''.join(traceback.format_exception(*err))}", file=sys.stderr, flush=True)
 
 
 def each(suite):

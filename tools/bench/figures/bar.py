@@ -19,6 +19,7 @@ class Finding:
     @property
     def met(self):
         """Whether the ratio is within the limit."""
+        assert self.ratio is not None
         if self.rule.at_least:
             return self.ratio >= self.rule.limit
         return self.ratio <= self.rule.limit
@@ -116,7 +117,7 @@ def disagreements(counted, wall, experiment):
             if None in cells[0] + cells[1]:
                 continue
             compared += 1
-            relations = [_relation(*two, larger) for two in cells]
+            relations = [_relation(first, second, larger) for first, second in cells]
             if relations[0] * relations[1] < 0:
                 better = pair[0] if relations[1] > 0 else pair[1]
                 lines.append(f"{experiment.title}, {table.point_name(experiment, point)}: "

@@ -69,7 +69,8 @@ def add_experiment(name, title, program, kinds, **more):
 def _figures(measured, yardstick, *figures):
     """Of an experiment: (name, title, metric if it is not the experiment's own, unit)."""
     transports = plan.EXPERIMENTS[measured].transports
-    plan.FIGURES |= {name: Figure(name, title, measured, transports, *more, yardstick=yardstick)
+    plan.FIGURES |= {name: Figure(name, title, measured, transports, yardstick=yardstick,
+                                  **dict(zip(("metric", "unit"), more)))
                      for name, title, *more in figures}
 
 

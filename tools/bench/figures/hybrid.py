@@ -4,6 +4,8 @@ The figures of the paper on hybrid stacks: AF_SDP over our own iWARP devices wit
 buffering and without it, as they would have been with more or less of iWARP in hardware.
 """
 
+from typing import Any
+
 from . import foreign, plan
 from .plan import KIB, Figure, Transport
 
@@ -44,8 +46,8 @@ def _settings(stack, form):
 
 
 plan.TRANSPORTS |= {
-    kind(stack, form): Transport(f"{stack}, {form}", "sdp", FORMS[form][1], _settings(stack, form))
-    for stack in STACKS for form in FORMS}
+    kind(stack, form): Transport(f"{stack}, {form}", "sdp", color, _settings(stack, form))
+    for stack in STACKS for form, (_, color) in FORMS.items()}
 
 ALL = tuple(name for stack in STACKS for name in kinds(stack))
 
@@ -86,7 +88,7 @@ def metrics(measured, counted, size):
 
 
 def _define():
-    more = {"bed": BED, "more": ("tx_copies", "rx_copies", "rest_us")}
+    more: dict[str, Any] = {"bed": BED, "more": ("tx_copies", "rx_copies", "rest_us")}
     everyone = (*ALL, TCP)
     foreign.add_experiment("hlatency", "Ping-pong latency by qperf: half a round trip", PROGRAM,
                            everyone, test="lat", metric="one_way_us", unit="us", better="smaller",

@@ -48,7 +48,7 @@ class _Experiment(plan.Experiment):
             return 100
         return max(30, min(self.most, 8 * MIB // size))
 
-    def _settings(self, transport, point):
+    def _own_settings(self, transport, point):
         settings = (*self.common, *transport.settings)
         if self.axis == "markers":
             return settings + ((("marker_interval", point),) if point else (("markers", 0),))
@@ -57,7 +57,7 @@ class _Experiment(plan.Experiment):
     def command(self, name, point):
         transport = plan.TRANSPORTS[name]
         size = self.size or point
-        words = ",".join(f"{key}={value}" for key, value in self._settings(transport, point)) or "-"
+        words = ",".join(f"{key}={value}" for key, value in self._own_settings(transport, point)) or "-"
         options = {"computation": f"--compute {point}", "buffers": f"--buffers {point}"}
         return (f"{transport.program} {words} {self.test} {size} {self._count(size)} "
                 f"{options.get(self.axis, '')}").rstrip()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from . import BenchError
 
@@ -97,7 +98,7 @@ def _hybrid(*setup):
     return ["--env", "BENCH_COUNTERS=1", *_samehost(*setup)]
 
 
-_BEDS = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost, "hybrid": _hybrid}
+_BEDS: dict[str, Callable[..., list[str]]] = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost, "hybrid": _hybrid}
 
 
 def _command(setup, bed, module, out):

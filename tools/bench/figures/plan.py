@@ -411,7 +411,7 @@ def jobs(chosen, runs):
     of a point side by side, and all points before any again, so that whatever
     changes in the node with time does not favour one of them.
     """
-    todo = []
+    todo: list[Job] = []
     for _ in range(runs):
         for experiment in chosen:
             for point in experiment.points:

@@ -48,6 +48,7 @@ class Results:
 
     def replace(self, other):
         """Forget what the other results measured anew, and take it from there."""
+        # pylint: disable=protected-access
         done = {key[0] for key in other._runs}
         self._runs = {key: runs for key, runs in self._runs.items() if key[0] not in done}
         self._runs.update(other._runs)

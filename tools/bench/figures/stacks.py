@@ -157,6 +157,5 @@ def read(stem, plain, rdma=True):
     whose = functools.partial(layer, rdma=rdma) if requests else owner
     with open(stem.parent / "kallsyms", encoding="ascii") as file:
         symbols = Symbols(file)
-    counts = [count(_script(stem.with_suffix(suffix)), symbols, whose)
-              for suffix in (".few", ".many")]
-    return plain | (per_request if requests else per_byte)(*counts, plain)
+    few, many = (count(_script(stem.with_suffix(suffix)), symbols, whose) for suffix in (".few", ".many"))
+    return plain | (per_request if requests else per_byte)(few, many, plain)

@@ -192,7 +192,7 @@ def judge(tree, mutation, programs, baseline, options):
     OPTIONS says how many seconds the tests of one kernel may take, and which kernels are tried."""
     path = tree.path / mutation.file
     before = path.read_text(encoding="utf-8")
-    tried = []
+    tried: list[str] = []
     attempts = _attempts(tree, mutation, programs, baseline, options)
     try:
         path.write_text(mutation.apply(before), encoding="utf-8")

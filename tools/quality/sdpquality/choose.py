@@ -56,7 +56,7 @@ def sample(root, count, seed, pure=False):
     """Return COUNT changes: rooms and operators take turns, so that none is left out.
 
     PURE ones are those of which unit tests say enough."""
-    groups = {}
+    groups: dict[tuple[str, str], list[operators.Mutation]] = {}
     for mutation in _all(root):
         if pure and not is_pure(mutation.file):
             continue
@@ -64,7 +64,7 @@ def sample(root, count, seed, pure=False):
     dice = random.Random(seed)
     queues = [dice.sample(found, len(found)) for _, found in sorted(groups.items())]
     dice.shuffle(queues)
-    chosen = []
+    chosen: list[operators.Mutation] = []
     while len(chosen) < count and any(queues):
         chosen += [queue.pop() for queue in queues if queue]
     return chosen[:count]
@@ -150,7 +150,8 @@ def _within(found, most):
 
 
 def _quickest(found, most):
-    names, sum_of = [], 0
+    names: list[str] = []
+    sum_of = 0
     for took, name in found:
         if name not in names and (not names or sum_of + took <= most):
             names.append(name)

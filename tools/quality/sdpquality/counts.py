@@ -72,7 +72,7 @@ def _notes(path, folder):
 
 
 def _ask_gcov(counted, stage):
-    files = collections.defaultdict(File)
+    files: dict[str, File] = collections.defaultdict(File)
     said = subprocess.run(["gcov", "--json-format", "--branch-probabilities", "--stdout", *counted],
                           cwd=stage, stdout=subprocess.PIPE, check=True, text=True)
     for text in said.stdout.splitlines():
@@ -94,7 +94,7 @@ def _name_of(file, stage):
 
 def merged(runs):
     """Add up what several programs have run."""
-    total = collections.defaultdict(File)
+    total: dict[str, File] = collections.defaultdict(File)
     for files in runs:
         for name, file in files.items():
             total[name].merge(file)

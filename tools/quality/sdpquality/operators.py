@@ -103,8 +103,9 @@ def _kind_of_call(name):
 
 def functions(file, text):
     """Yield the functions of a file in kernel style: "{" and "}" stand in the first column."""
-    rows, body, comment = text.split("\n"), None, False
-    for number, row in enumerate(rows, 1):
+    body: list[tuple[int, str]] | None = None
+    comment = False
+    for number, row in enumerate(text.split("\n"), 1):
         if row == "{":
             body = []
         elif row == "}" and body is not None:

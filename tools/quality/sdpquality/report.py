@@ -39,7 +39,8 @@ def figures(file):
 
 def by_room(files):
     """Add the figures of all files of a folder; a second result is of all of them."""
-    rooms, total = collections.defaultdict(collections.Counter), collections.Counter()
+    rooms: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    total: collections.Counter = collections.Counter()
     for name, file in files.items():
         room = str(pathlib.PurePath(name).parent)
         for where in (rooms[room], total):
@@ -67,6 +68,10 @@ def _function_at(source, number):
     return ""
 
 
+def _line(entry):
+    return f"{entry['file']}:{entry['line']}: {entry['function']}(): {entry['source']}"
+
+
 class Unrun:
     """Lines that nothing has run, with the reason of each if there is one."""
 
@@ -86,8 +91,7 @@ class Unrun:
 
     def text(self):
         """Return all of them, those first that nobody has explained."""
-        return [*("{file}:{line}: {function}(): {source}".format(**e) for e in self.without),
-                *("{file}:{line}: {function}(): {source}  -- {reason}".format(**e) for e in self.with_reason)]
+        return [*map(_line, self.without), *(f"{_line(e)}  -- {e['reason']}" for e in self.with_reason)]
 
 
 def as_json(files, unrun):

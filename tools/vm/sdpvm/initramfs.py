@@ -35,7 +35,7 @@ def provide(kernel):
 def _module_files(kernel):
     """Return the module files to insert, dependencies first."""
     root = kernel.modules.parent.parent.parent
-    files = {}
+    files: dict[pathlib.Path, None] = {}
     for name in MODULES:
         asked = subprocess.run(
             ["modprobe", "-d", root, "-S", kernel.release, "--show-depends", name],
@@ -76,6 +76,7 @@ def _pack(root, image):
         cpio = subprocess.Popen(["cpio", "-o", "-H", "newc", "--quiet"], cwd=root,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         gzip = subprocess.Popen(["gzip", "-1"], stdin=cpio.stdout, stdout=out)
+        assert cpio.stdout
         cpio.stdout.close()
         cpio.communicate(names.encode())
         if cpio.returncode or gzip.wait():

@@ -36,7 +36,7 @@ class Node:
         self.kernel = kernel
         self.options = options
         self.dir = directory
-        self.process = None
+        self.process: subprocess.Popen | None = None
         self.serial_log = open(directory / f"{role}.serial.log", "wb")
         self.output_log = open(directory / f"{role}.out", "wb")
         self._guest_ends = []
@@ -81,9 +81,13 @@ class Node:
         for end in self._guest_ends:
             end.close()
 
+    def lives(self):
+        """Return whether the guest has been started and has not ended."""
+        return self.process is not None and self.process.poll() is None
+
     def stop(self):
         """End the process, whatever state it is in."""
-        if self.process and self.process.poll() is None:
+        if self.process and self.lives():
             self.process.kill()
             self.process.wait()
 
@@ -178,7 +182,8 @@ class Node:
         """End the node at once if the other one has asked for it."""
         if not self.cut and self.path("poweroff").exists():
             self.cut = True
-            self.process.kill()
+            if self.process:
+                self.process.kill()
 
     def leave_wire(self):
         """Return the end of the wire of a node that has ended, to be drained; None if it is closed.

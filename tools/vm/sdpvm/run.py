@@ -8,6 +8,7 @@ import shutil
 import socket
 import sys
 import time
+import typing
 
 from . import BED, BUILD, EXIT_BED, EXIT_SPLAT, EXIT_TIMEOUT, BedError, kernels, module, splat
 from .node import Node
@@ -52,7 +53,10 @@ class Run:
         for entry in self.dir.iterdir():
             if entry.name == "lock":
                 continue
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
         (self.dir / "ctl").mkdir()
         self.options.out.mkdir(parents=True, exist_ok=True)
         roles = "ab"[:self.options.nodes]
@@ -60,8 +64,8 @@ class Run:
         self.nodes = [kind(role, self.kernel, self.options, self.dir) for role in roles]
         self.selector = selectors.DefaultSelector()
         self.partial = {role: b"" for role in roles}
-        self.timed_out = False
-        self.ready = set()
+        self.timed_out, self.started = False, 0.0
+        self.ready: set[str] = set()
 
     def go(self):
         """Run to the end and return the exit status for the caller.
@@ -128,7 +132,7 @@ class Run:
     def _loop(self):
         deadline, limit = self.started + _BOOT_SECONDS, _BOOT_SECONDS
         alone_since = None
-        while any(node.process.poll() is None for node in self.nodes):
+        while any(node.lives() for node in self.nodes):
             self._pump(0.1)
             for node in self.nodes:
                 node.serve_suspend()
@@ -136,7 +140,7 @@ class Run:
             if self._announce_ready():
                 limit = self.options.timeout
                 deadline = time.monotonic() + limit
-            gone = [node for node in self.nodes if node.process.poll() is not None]
+            gone = [node for node in self.nodes if not node.lives()]
             for node in gone:
                 if wire := node.leave_wire():
                     self.selector.register(wire, selectors.EVENT_READ, (node, "wire"))
@@ -167,7 +171,7 @@ class Run:
         for key, _ in self.selector.select(timeout):
             node, line = key.data
             try:
-                data = key.fileobj.recv(65536)
+                data = typing.cast(socket.socket, key.fileobj).recv(65536)
             except OSError:
                 data = b""
             if not data:
@@ -199,7 +203,7 @@ class Run:
         note(f"TIMED OUT after {limit:.0f} s; asking the nodes for all task stacks")
         for node in self.nodes:
             node.serial_log.write(f"\n{_STACKS_FOLLOW}\n".encode())
-            if node.process.poll() is None:
+            if node.lives():
                 self._dump(node)
 
     def _dump(self, node):

@@ -67,4 +67,4 @@ def find(text, allow=None):
 def is_stale_breakpoint(text):
     """Return whether the first splat of TEXT is a breakpoint that nobody has set."""
     died = _STALE.search(text)
-    return bool(died) and find(text[:died.start()], []) is None
+    return died is not None and find(text[:died.start()], []) is None
