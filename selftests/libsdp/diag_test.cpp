@@ -153,16 +153,19 @@ TEST(Answer, HasAttributes)
 	const sdp_diag_zcopy zcopy = {1, SDP_ZCOPY_ASYNC, 1000, 900, 800, 700, 600, 5, 4, 3, 2};
 	const std::uint32_t memory[SK_MEMINFO_VARS] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 	const sdp_diag_timeouts timeouts = {1, 7200, 75, 9, 30000, -1};
+	const std::uint32_t queue_pair = 17;
 	const Socket socket = only(socket_message(
 		plain_socket(), {name(SDP_DIAG_FLOW, "nic"), name(SDP_DIAG_DEVICE, "rxe0"),
 				 attribute(SDP_DIAG_CREDITS, &credits, sizeof(credits)),
 				 attribute(SDP_DIAG_RING, &ring, sizeof(ring)),
 				 attribute(SDP_DIAG_ZCOPY, &zcopy, sizeof(zcopy)),
 				 attribute(SDP_DIAG_SKMEMINFO, memory, sizeof(memory)),
-				 attribute(SDP_DIAG_TIMEOUTS, &timeouts, sizeof(timeouts))}));
+				 attribute(SDP_DIAG_TIMEOUTS, &timeouts, sizeof(timeouts)),
+				 attribute(SDP_DIAG_QPN, &queue_pair, sizeof(queue_pair))}));
 
 	EXPECT_EQ(socket.flow, "nic");
 	EXPECT_EQ(socket.device, "rxe0");
+	EXPECT_EQ(socket.queue_pair, 17U);
 	EXPECT_EQ(socket.tx_credits, 62U);
 	EXPECT_EQ(socket.rx_credits, 64U);
 	EXPECT_EQ(socket.flow_state.ring, 262144U);

@@ -42,6 +42,7 @@ std::vector<Socket> samples()
 	connection.rx_credits = 64;
 	connection.flow = "credit";
 	connection.device = "rxe0";
+	connection.queue_pair = 17;
 	connection.flow_state = {262144, 1000, "short", 65536, 7, 8, {1, 2, 3, 4}};
 	connection.zcopy = {"async", 1000, 900, 800, 700, 600, 5, 4, 3, 2};
 	return {listener, connection};
@@ -71,10 +72,10 @@ TEST(SocketsAsText, AddsWhatIsAskedForAndNoControlCharacters)
 	EXPECT_EQ(sockets_as_text({samples()[1]}, holders, {.extended = true, .processes = true}),
 		  "State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
 		  "Flow    Device"
-		  "   UID  Inode  Process\n"
+		  "   UID  Inode  QP  Process\n"
 		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
 		  "credit  rxe0  "
-		  "  1000   4712  nginx(pid=10,fd=3),evil?[2J?(pid=11,fd=4)\n");
+		  "  1000   4712  17  nginx(pid=10,fd=3),evil?[2J?(pid=11,fd=4)\n");
 }
 
 TEST(SocketsAsText, AddsFlowControlBeforeTheOwner)
@@ -83,10 +84,10 @@ TEST(SocketsAsText, AddsFlowControlBeforeTheOwner)
 		sockets_as_text({samples()[1]}, {}, {.extended = true, .flow = true}),
 		"State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
 		"Flow    Device  Ring         Why    Peer Ring  Stalls  Coalesced  Flushes   UID  "
-		"Inode\n"
+		"Inode  QP\n"
 		"ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
 		"credit  rxe0    1000/262144  short      65536       7          8  1:2:3:4  1000   "
-		"4712\n");
+		"4712  17\n");
 }
 
 TEST(SocketsAsJson, HasEveryField)
@@ -95,7 +96,7 @@ TEST(SocketsAsJson, HasEveryField)
 		{"state": "LISTEN", "family": "inet6",
 		 "local": {"address": "::", "port": 8080}, "peer": {"address": "::", "port": 0},
 		 "recv_queue": 2, "send_queue": 128, "tx_credits": 0, "rx_credits": 0,
-		 "flow": null, "device": null,
+		 "flow": null, "device": null, "queue_pair": null,
 		 "flow_state": {"ring": 0, "ring_used": 0, "ring_why": null, "peer_ring": 0, "stalls": 0,
 		  "coalesced": 0, "flushes": {"call": 0, "interrupt": 0, "timer": 0, "pause": 0}},
 		 "zcopy": {"mode": null, "sent": 0, "sent_zcopy": 0, "sent_async": 0,
@@ -106,7 +107,7 @@ TEST(SocketsAsJson, HasEveryField)
 		 "local": {"address": "127.0.0.1", "port": 8080},
 		 "peer": {"address": "192.0.2.2", "port": 51234},
 		 "recv_queue": 65536, "send_queue": 0, "tx_credits": 62, "rx_credits": 64,
-		 "flow": "credit", "device": "rxe0",
+		 "flow": "credit", "device": "rxe0", "queue_pair": 17,
 		 "flow_state": {"ring": 262144, "ring_used": 1000, "ring_why": "short",
 		  "peer_ring": 65536, "stalls": 7, "coalesced": 8, "flushes": {"call": 1, "interrupt": 2, "timer": 3, "pause": 4}},
 		 "zcopy": {"mode": "async", "sent": 1000, "sent_zcopy": 900, "sent_async": 800,

@@ -44,7 +44,7 @@ TEST(ParseSockets, ReadsAConnection)
 	const auto sockets = parse("   0: 0100007F:1F90 020200C0:C822  1000 4712\t"
 				   "00010000:00000011 1 62:64 nic rxe0 262144:1000 65536 3 4 "
 				   "5:6:7:18446744073709551615 async 100:90:80:70:60 "
-				   "11:12:13:18446744073709551614\n");
+				   "11:12:13:18446744073709551614 full 17\n");
 	const Socket &socket = sockets.at(0);
 
 	EXPECT_EQ(sockets.size(), 1U);
@@ -59,6 +59,7 @@ TEST(ParseSockets, ReadsAConnection)
 	EXPECT_EQ(socket.rx_credits, 64U);
 	EXPECT_EQ(socket.flow, "nic");
 	EXPECT_EQ(socket.device, "rxe0");
+	EXPECT_EQ(socket.queue_pair, 17U);
 	EXPECT_EQ(socket.flow_state.ring, 262144U);
 	EXPECT_EQ(socket.flow_state.ring_used, 1000U);
 	EXPECT_EQ(socket.flow_state.peer_ring, 65536U);
@@ -104,7 +105,7 @@ const std::string row = "   0: 0100007F:1F90 020200C0:C822 0 7\t00000000:0000000
 TEST(ParseSockets, IgnoresPaddingAndColumnsItDoesNotKnow)
 {
 	for (const std::string &end : {std::string("\n"), std::string(),
-				       std::string(40, ' ') + "\n", std::string(" 17 more\n")}) {
+				       std::string(40, ' ') + "\n", std::string(" - 17 more\n")}) {
 		const auto sockets = parse(row + end);
 
 		ASSERT_EQ(sockets.size(), 1U);

@@ -183,6 +183,9 @@ void set_attribute(Socket &socket, const nlattr &attribute)
 	case SDP_DIAG_TIMEOUTS:
 		socket.timeouts = timeouts(structure<sdp_diag_timeouts>(attribute));
 		break;
+	case SDP_DIAG_QPN:
+		socket.queue_pair = structure<std::uint32_t>(attribute);
+		break;
 	default:
 		break;
 	}
@@ -249,7 +252,7 @@ constexpr std::uint32_t bit(sdp_diag_attr attribute)
 std::uint32_t shown(const Question &question)
 {
 	return bit(SDP_DIAG_FLOW) | bit(SDP_DIAG_DEVICE) | bit(SDP_DIAG_CREDITS) |
-	       (question.flow ? bit(SDP_DIAG_RING) : 0) |
+	       bit(SDP_DIAG_QPN) | (question.flow ? bit(SDP_DIAG_RING) : 0) |
 	       (question.zcopy ? bit(SDP_DIAG_ZCOPY) : 0) |
 	       (question.memory ? bit(SDP_DIAG_SKMEMINFO) : 0) |
 	       (question.timeouts ? bit(SDP_DIAG_TIMEOUTS) : 0);

@@ -49,7 +49,8 @@ void describe_output(CLI::App &app, Options &options)
 	app.add_flag(
 		"-n,--numeric", [](std::int64_t) {},
 		"show addresses and ports as numbers; they always are");
-	app.add_flag("-e,--extended", options.columns.extended, "show owner and inode as well");
+	app.add_flag("-e,--extended", options.columns.extended,
+		     "show owner, inode and queue pair as well");
 	app.add_flag("-f,--flow", options.columns.flow,
 		     "show rings and counters of flow control as well");
 	app.add_flag("-z,--zcopy", options.columns.zcopy,

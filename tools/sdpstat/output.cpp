@@ -129,6 +129,7 @@ Grid socket_grid(Columns columns)
 	if (columns.extended) {
 		grid.column("UID", true);
 		grid.column("Inode", true);
+		grid.column("QP", true);
 	}
 	if (columns.processes)
 		grid.column("Process");
@@ -285,6 +286,7 @@ Json socket_json(const Socket &socket)
 		{"rx_credits", socket.rx_credits},
 		{"flow", name_json(socket.flow)},
 		{"device", name_json(socket.device)},
+		{"queue_pair", socket.queue_pair ? Json(socket.queue_pair) : Json()},
 		{"flow_state", flow_json(socket.flow_state)},
 		{"zcopy", zcopy_json(socket.zcopy)},
 		{"uid", socket.uid},
@@ -368,6 +370,8 @@ std::string sockets_as_text(const std::vector<Socket> &sockets, const Holders &h
 		if (columns.extended) {
 			cells.push_back(std::to_string(socket.uid));
 			cells.push_back(std::to_string(socket.inode));
+			cells.push_back(socket.queue_pair ? std::to_string(socket.queue_pair)
+							  : "-");
 		}
 		if (columns.processes)
 			cells.push_back(holders_text(holders_of(socket.inode, holders)));

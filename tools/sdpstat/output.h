@@ -18,7 +18,7 @@ namespace sdpstat
 
 /** Columns that are shown only if asked for. */
 struct Columns {
-	bool extended = false; ///< owner and inode
+	bool extended = false; ///< owner, inode and queue pair
 	bool processes = false;
 	bool flow = false;  ///< rings, and what flow control did
 	bool zcopy = false; ///< what went without a copy, and what could not

@@ -187,7 +187,7 @@ Zcopy parse_zcopy(Words &words)
 }
 
 /* Older modules do not have it. */
-std::string parse_last(Words &words)
+std::string parse_later(Words &words)
 {
 	const std::string_view word = words.next();
 
@@ -212,7 +212,8 @@ Socket parse_row(Words words)
 	socket.device = words.name("dev");
 	socket.flow_state = parse_flow(words);
 	socket.zcopy = parse_zcopy(words);
-	socket.flow_state.ring_why = parse_last(words);
+	socket.flow_state.ring_why = parse_later(words);
+	socket.queue_pair = sdp::parse_number<std::uint32_t>(parse_later(words)).value_or(0);
 	return socket;
 }
 

@@ -111,6 +111,7 @@ struct Socket {
 	std::uint32_t rx_credits = 0; ///< messages that there is room for here
 	std::string flow;	      ///< flow control engine, empty if none yet
 	std::string device;	      ///< RDMA device, empty if none yet
+	std::uint32_t queue_pair = 0; ///< its number there, 0 if none
 	Flow flow_state;
 	Zcopy zcopy;
 	// What /proc/net/sdp does not have.

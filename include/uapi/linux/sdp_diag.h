@@ -39,7 +39,7 @@ struct sdp_diag_msg {
 };
 
 /*
- * Names, credits and what may not be told are left out where there are none.  These
+ * Names, credits, queue pairs and what may not be told are left out where there are none.  These
  * structures get longer at their end; those of the request and of the message do not.
  */
 enum sdp_diag_attr {
@@ -51,6 +51,7 @@ enum sdp_diag_attr {
 	SDP_DIAG_ZCOPY,		/* struct sdp_diag_zcopy */
 	SDP_DIAG_SKMEMINFO,	/* __u32[SK_MEMINFO_VARS]; CAP_NET_ADMIN only */
 	SDP_DIAG_TIMEOUTS,	/* struct sdp_diag_timeouts; CAP_NET_ADMIN only */
+	SDP_DIAG_QPN,		/* __u32: number of the queue pair */
 	__SDP_DIAG_MAX
 };
 

@@ -134,6 +134,13 @@ static int sdp_diag_put_memory(const struct sdp_diag_dump *d, struct sock *sk)
 	return sock_diag_put_meminfo(sk, d->skb, SDP_DIAG_SKMEMINFO);
 }
 
+static int sdp_diag_put_qpn(const struct sdp_diag_dump *d, const struct sdp_view *view)
+{
+	if (!view->qpn || !sdp_diag_wants(d, SDP_DIAG_QPN))
+		return 0;
+	return nla_put_u32(d->skb, SDP_DIAG_QPN, view->qpn);
+}
+
 static int sdp_diag_put_attrs(const struct sdp_diag_dump *d, struct sdp_sock *ssk,
 			      const struct sdp_view *view)
 {
@@ -145,7 +152,8 @@ static int sdp_diag_put_attrs(const struct sdp_diag_dump *d, struct sdp_sock *ss
 	       sdp_diag_put_ring(d, view, stats) ?:
 	       sdp_diag_put_zcopy(d, view, stats) ?:
 	       sdp_diag_put_memory(d, &ssk->sk) ?:
-	       sdp_diag_put_timeouts(d, ssk);
+	       sdp_diag_put_timeouts(d, ssk) ?:
+	       sdp_diag_put_qpn(d, view);
 }
 
 static void sdp_diag_addr(__be32 words[4], const struct sdp_addr *addr, bool v4)

@@ -15,7 +15,7 @@
 #ifdef CONFIG_PROC_FS
 
 /* Lines are padded to this width, for readers that seek in the file. */
-#define SDP_PROC_WIDTH	286
+#define SDP_PROC_WIDTH	297
 
 /**
  * struct sdp_proc_iter - how far a reader of the file has come
@@ -115,6 +115,14 @@ static const char *sdp_proc_ring_why(const struct sdp_view *view)
 	return why < ARRAY_SIZE(words) && words[why] ? words[why] : "-";
 }
 
+static void sdp_proc_qpn(struct seq_file *seq, const struct sdp_view *view)
+{
+	if (view->qpn)
+		seq_printf(seq, " %u", view->qpn);
+	else
+		seq_puts(seq, " -");
+}
+
 static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 {
 	const struct sdp_conn_stats *stats = &ssk->conn.stream.stats;
@@ -133,6 +141,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	sdp_proc_flow(seq, &view, stats);
 	sdp_proc_zcopy(seq, &view, stats);
 	seq_printf(seq, " %s", sdp_proc_ring_why(&view));
+	sdp_proc_qpn(seq, &view);
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)
@@ -142,7 +151,7 @@ static int sdp_proc_show(struct seq_file *seq, void *v)
 	seq_setwidth(seq, SDP_PROC_WIDTH);
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq,
-			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses ring_why");
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses ring_why qp");
 	else
 		sdp_proc_line(seq, sdp_sk(v), iter->line);
 	seq_pad(seq, '\n');

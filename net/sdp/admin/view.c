@@ -53,6 +53,7 @@ static void sdp_view_live(const struct sdp_conn *conn, struct sdp_view *view)
 	view->rx_credits = READ_ONCE(conn->stream.credit.rx_advertised);
 	view->flow = conn->stream.flow->name;
 	view->dev = sdp_link_is_local(&conn->link) ? "local" : conn->dev_name;
+	view->qpn = READ_ONCE(conn->link.qpn);
 	view->ring = READ_ONCE(conn->stream.rx.ring.pos.size);
 	view->ring_used = sdp_inring_used(&conn->stream.rx.ring.pos);
 	view->peer_ring = READ_ONCE(conn->stream.tx.out.size);

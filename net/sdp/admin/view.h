@@ -22,6 +22,7 @@ struct sock;
  * @rx_credits: messages that the peer may send
  * @flow: engine of flow control, or what TCP carries; NULL for none
  * @dev: what carries the connection; NULL without one
+ * @qpn: number of its queue pair, 0 = none
  * @ring: bytes of the receive ring
  * @ring_used: of this, not read
  * @peer_ring: bytes of the peer's ring
@@ -38,6 +39,7 @@ struct sdp_view {
 	u32 rx_credits;
 	const char *flow;
 	const char *dev;
+	u32 qpn;
 	u32 ring;
 	u32 ring_used;
 	u32 peer_ring;

@@ -252,6 +252,9 @@ static int sdp_conn_create_qp(struct sdp_conn *conn, struct rdma_cm_id *id)
 	err = sdp_conn_create_inline_qp(conn, id, &attr);
 	if (err)
 		return err;
+	/* "rdma resource" says whose it is; rdma_cm has made it in its own name. */
+	WRITE_ONCE(id->qp->res.kern_name, KBUILD_MODNAME);
+	WRITE_ONCE(conn->link.qpn, id->qp->qp_num);
 	conn->link.qp = id->qp;
 	conn->link.iter_max = 0;
 	conn->link.iter_min = 0;

@@ -63,6 +63,7 @@ struct sdp_link_ops {
  * @pd: protection domain of this connection alone, NULL until the route is known
  * @rdmacg: control group that is charged for it, NULL before user space has it
  * @qp: queue pair, NULL until the route is known
+ * @qpn: its number, which stays when it is gone
  * @cq: completion queue, shared with other connections
  * @max_inline: bytes that a send request may take with it, 0 = none
  * @max_sge: pieces of memory that a send request may take
@@ -82,6 +83,7 @@ struct sdp_link {
 	struct ib_pd *pd;
 	struct rdma_cgroup *rdmacg;
 	struct ib_qp *qp;
+	u32 qpn;
 	struct ib_cq *cq;
 	u32 max_inline;
 	u32 max_sge;

@@ -297,6 +297,15 @@ static void check_zcopy(const struct entry *e, const struct sdp_info *info)
 	CHECK_EQ(zcopy.guard_faults, info->sdpi_guard_faults);
 }
 
+static void check_queue_pair(const struct entry *e, uint32_t want)
+{
+	uint32_t qpn;
+
+	CHECK_EQ(e->len[SDP_DIAG_QPN], sizeof(qpn));
+	memcpy(&qpn, e->attr[SDP_DIAG_QPN], sizeof(qpn));
+	CHECK_EQ(qpn, want);
+}
+
 static void check_connection(int fd)
 {
 	static const char * const engines[] = { "", "credit", "rdma", "nic" };
@@ -306,6 +315,7 @@ static void check_connection(int fd)
 
 	check_text(&e, SDP_DIAG_FLOW, engines[info.sdpi_flow]);
 	check_text(&e, SDP_DIAG_DEVICE, info.sdpi_device);
+	check_queue_pair(&e, info.sdpi_qp_num);
 	CHECK_EQ(e.len[SDP_DIAG_CREDITS], sizeof(credits));
 	memcpy(&credits, e.attr[SDP_DIAG_CREDITS], sizeof(credits));
 	CHECK_EQ(credits.tx, info.sdpi_tx_credits);

@@ -65,6 +65,23 @@ lists_what_is_asked_for() {
 	expect_count 3 --all --process sdp_peer --address "$server"
 }
 
+# The other way round, "rdma" says whose they are.
+names_queue_pairs() {
+	local device qp where state
+	begin_idle
+	listed --extended > "$work/rows"
+	awk '{ print $8, $NF }' "$work/rows" > "$work/numbers"
+	while read -r device qp; do
+		where=(link "$device/1") state=RTS
+		# What the kernel carries by itself is of either device.
+		[ "$device" != local ] || where=() state=ERR
+		rdma resource show qp "${where[@]}" lqpn "$qp" > "$work/shown"
+		grep -q "state $state .*comm \\[sdp\\]" "$work/shown" ||
+			fail "queue pair $qp: $(rdma resource show qp)"
+	done < "$work/numbers"
+	[ "$(wc -l < "$work/rows")" = 2 ] || fail "there are others: $(< "$work/rows")"
+}
+
 as_nobody() {
 	setpriv --reuid 65534 --clear-groups "$tool" "$@" > "$work/nobody" || fail "nobody may not: status $?"
 }
@@ -125,5 +142,5 @@ writes_for_prometheus() {
 have_family || skip_all "no AF_SDP sockets in this kernel"
 [ -x "$tool" ] || skip_all "no sdpstat: neither in PATH nor named by SDPSTAT"
 
-run_cases says_what_the_table_does lists_what_is_asked_for anybody_may_ask counts_sockets \
-	shows_how_fast writes_for_prometheus
+run_cases says_what_the_table_does lists_what_is_asked_for names_queue_pairs anybody_may_ask \
+	counts_sockets shows_how_fast writes_for_prometheus
