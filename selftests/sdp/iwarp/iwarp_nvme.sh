@@ -172,6 +172,7 @@ own_queues_again() {
 
 shared_queues() {
 	ask_iwarp local N
+	trap own_queues_again EXIT
 	load_target use_srq=Y
 	both_up own_queues_again
 	shares_queue || fail "the target does not share receive queues"
@@ -192,6 +193,7 @@ registers_again() {
 # The target has a key to all of the host's memory, where a request is in one piece.
 one_key_for_all() {
 	ask_iwarp local N
+	trap registers_again EXIT
 	load_host register_always=N
 	both_up registers_again
 	all_sizes
