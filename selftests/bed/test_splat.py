@@ -54,7 +54,8 @@ class Find(unittest.TestCase):
         self.assertIsNone(splat.find(told, []))
         self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
         self.assertIsNotNone(splat.find(told.replace("-12", "-2"), []))
-        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 9), []))
+        self.assertIsNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 5), []))
+        self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 6), []))
 
     def test_no_memory_to_count_allocations_with(self):
         """The kernel warns of that; other warnings, and what follows, are splats."""
@@ -64,6 +65,8 @@ class Find(unittest.TestCase):
         self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
         self.assertIsNotNone(splat.find(told.replace("mm/slub.c:2127 alloc_tagging_slab_alloc_hook",
                                                      "mm/slub.c:2126 other_hook"), []))
+        self.assertIsNone(splat.find(told.replace("Stack:\n", "Stack:\n" + "[ 1.0] more\n" * 10), []))
+        self.assertIsNotNone(splat.find(told.replace("Stack:\n", "Stack:\n" + "[ 1.0] more\n" * 11), []))
 
     def test_excerpt_shows_what_came_before_and_after(self):
         log = "\n".join(["one", "two", SPLATS[0], "four"])

@@ -50,7 +50,7 @@ def find(text, allow=None):
     lines, explained = text.splitlines(), -1
     for number, line in enumerate(lines):
         message = _STAMP.sub("", line)
-        below = next((lines for pattern, lines in _NO_MEMORY.items() if pattern.search(message)), 0)
+        below = next((far for pattern, far in _NO_MEMORY.items() if pattern.search(message)), 0)
         if below:
             explained = number + below
             continue
