@@ -4,8 +4,6 @@
 import collections
 import re
 
-ALL = ("caught", "survived", "not run", "not built", "undecided")
-
 
 def lasting(change):
     """Return the name of a change without the number of its line, which others move."""
