@@ -256,29 +256,58 @@ static void space_stall(void)
 	traced(run_space_stall);
 }
 
-/* Whether the last word of a socket's line in /proc/net/sdp is this. */
-static bool proc_ends(int fd, const char *word)
+#define MOST_WORDS	40
+
+static int split_words(char *line, char **word)
+{
+	int n = 0;
+
+	for (; (line = strtok(line, " \t\n")); line = NULL) {
+		CHECK(n < MOST_WORDS);
+		word[n++] = line;
+	}
+	return n;
+}
+
+/* The column of this name, counted from the right: two names share one on the left. */
+static int column_from_end(FILE *f, const char *name)
+{
+	char line[512], *word[MOST_WORDS];
+	int i, n;
+
+	CHECK(fgets(line, sizeof(line), f));
+	n = split_words(line, word);
+	for (i = 1; i <= n; i++)
+		if (!strcmp(word[n - i], name))
+			return i;
+	FAIL("no column %s", name);
+}
+
+static bool column_says(char *line, int from_end, const char *what)
+{
+	char *word[MOST_WORDS];
+
+	return !strcmp(word[split_words(line, word) - from_end], what);
+}
+
+/* Whether a socket's line in /proc/net/sdp says this in this column. */
+static bool proc_says(int fd, const char *column, const char *what)
 {
 	struct addr peer = peer_addr(fd);
 	FILE *f = fopen("/proc/net/sdp", "r");
 	unsigned int own, other;
+	bool said = false;
 	char line[512];
-	bool found = false;
-	char *end;
+	int from_end;
 
 	CHECK(f);
-	while (!found && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %*[0-9A-F]:%x %*[0-9A-F]:%x", &own, &other) != 2 ||
-		    own != local_port(fd) || other != addr_port(&peer))
-			continue;
-		line[strcspn(line, "\n")] = ' ';
-		for (end = line + strlen(line); end[-1] == ' '; end--)
-			end[-1] = 0;
-		end = strrchr(line, ' ');
-		found = end && !strcmp(end + 1, word);
-	}
+	from_end = column_from_end(f, column);
+	while (!said && fgets(line, sizeof(line), f))
+		said = sscanf(line, "%*s %*[0-9A-F]:%x %*[0-9A-F]:%x", &own, &other) == 2 &&
+		       own == local_port(fd) && other == addr_port(&peer) &&
+		       column_says(line, from_end, what);
 	fclose(f);
-	return found;
+	return said;
 }
 
 static void run_ring(void)
@@ -296,8 +325,8 @@ static void run_ring(void)
 	CHECK_EQ(count_now("sdp_ring", &s, NULL), 1);
 	CHECK_EQ(sum_of("sdp_ring", &s, "why=short", "bytes"), info.sdpi_rx_ring);
 	CHECK_EQ(count_of("sdp_ring", NULL, NULL), 1);
-	CHECK(proc_ends(p.server, "short"));
-	CHECK(proc_ends(p.client, "-"));
+	CHECK(proc_says(p.server, "ring_why", "short"));
+	CHECK(proc_says(p.client, "ring_why", "-"));
 	close_pair(p);
 }
 
