@@ -1,27 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """How programs between two nodes are judged."""
 
-import importlib.machinery
-import importlib.util
 import pathlib
-import sys
 import tempfile
 import unittest
 
+from loading import load
+
 _PATH = pathlib.Path(__file__).resolve().parents[2] / "tools" / "apps" / "report"
 
-
-def _load():
-    loader = importlib.machinery.SourceFileLoader("apps_report", str(_PATH))
-    spec = importlib.util.spec_from_loader("apps_report", loader)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["apps_report"] = module
-    loader.exec_module(module)
-    return module
-
-
-report = _load()
+report = load("apps_report", _PATH)
 _PLAN = "kernel\t6.1\nrounds\t{}\ntransports\tsdp tcp\nprogram\tcat\t1.2\t100\nnodes\t0\n"
 
 

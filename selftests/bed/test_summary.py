@@ -1,27 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """How test output is judged."""
 
-import importlib.machinery
-import importlib.util
 import pathlib
-import sys
 import tempfile
 import unittest
 
+from loading import load
+
 _PATH = pathlib.Path(__file__).resolve().parent.parent / "summary"
 
-
-def _load():
-    loader = importlib.machinery.SourceFileLoader("summary", str(_PATH))
-    spec = importlib.util.spec_from_loader("summary", loader)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["summary"] = module
-    loader.exec_module(module)
-    return module
-
-
-summary = _load()
+summary = load("summary", _PATH)
 
 
 class Ktap(unittest.TestCase):

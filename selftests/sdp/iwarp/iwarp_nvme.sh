@@ -77,13 +77,17 @@ connect() {
 	wait_for "$BOUND" disk_is_there || fail "there is no disk"
 }
 
-# both_up [COMMAND]: undone by "all_down", or by another command
-both_up() {
-	undo=${1:-all_down}
-	trap '$undo' EXIT
+# up [FAMILY]
+up() {
 	to=$target from=$initiator
-	target_up ipv4 $to
+	[ "${1:-ipv4}" = ipv4 ] || to=$target6 from=$initiator6
+	target_up "${1:-ipv4}" $to
 	connect
+}
+
+both_up() {
+	trap all_down EXIT
+	up "$@"
 }
 
 # Not what the page cache has of it, for requests do not go there.
@@ -122,10 +126,7 @@ plain() {
 
 plain_ipv6() {
 	ask_iwarp local N
-	trap all_down EXIT
-	to=$target6 from=$initiator6
-	target_up ipv6 $to
-	connect
+	both_up ipv6
 	transfer 65536
 }
 
@@ -174,7 +175,7 @@ shared_queues() {
 	ask_iwarp local N
 	trap own_queues_again EXIT
 	load_target use_srq=Y
-	both_up own_queues_again
+	up
 	shares_queue || fail "the target does not share receive queues"
 	all_sizes
 }
@@ -195,7 +196,7 @@ one_key_for_all() {
 	ask_iwarp local N
 	trap registers_again EXIT
 	load_host register_always=N
-	both_up registers_again
+	up
 	all_sizes
 }
 

@@ -135,33 +135,28 @@ void group_remove(void)
 	CHECK_OK(rmdir(group));
 }
 
-bool group_write(const char *file, const char *text)
+/* The result is good until the next call. */
+static const char *group_path(const char *file)
 {
-	char path[300];
+	static char path[300];
 
 	snprintf(path, sizeof(path), "%s/%s", group, file);
-	return file_write(path, text);
+	return path;
+}
+
+bool group_write(const char *file, const char *text)
+{
+	return file_write(group_path(file), text);
 }
 
 bool group_has(const char *file, const char *text)
 {
-	char path[300];
-
-	snprintf(path, sizeof(path), "%s/%s", group, file);
-	return file_has(path, text);
+	return file_has(group_path(file), text);
 }
 
 void group_enter(void)
 {
 	CHECK(group_write("cgroup.procs", "0"));
-}
-
-static void group_read(const char *file, char *buf, size_t size)
-{
-	char path[300];
-
-	snprintf(path, sizeof(path), "%s/%s", group, file);
-	file_read(path, buf, size);
 }
 
 size_t group_stat(const char *name)
@@ -170,8 +165,8 @@ size_t group_stat(const char *name)
 	char buf[8192], *line, *rest = buf;
 
 	/* Only this one always adds up what the processors have counted. */
-	group_read("cpu.stat", buf, sizeof(buf));
-	group_read("memory.stat", buf, sizeof(buf));
+	file_read(group_path("cpu.stat"), buf, sizeof(buf));
+	file_read(group_path("memory.stat"), buf, sizeof(buf));
 	while ((line = strsep(&rest, "\n")))
 		if (!strncmp(line, name, len) && line[len] == ' ')
 			return strtoul(line + len, NULL, 10);
