@@ -50,8 +50,14 @@ class Ktap(unittest.TestCase):
     def test_bad_status_is_a_failure_even_if_all_is_ok(self):
         self.judge("1..1\nok 1 a\n", 139, (1, 1, 0))
 
-    def test_indented_and_commented_lines_do_not_count(self):
-        self.judge("1..1\n# ok 7 x\n    not ok 1 sub\nok 1 a\n", 0, (1, 0, 0))
+    def test_commented_lines_do_not_count(self):
+        self.judge("1..1\n# ok 7 x\nok 1 a\n", 0, (1, 0, 0))
+
+    def test_cases_of_a_subtest_count(self):
+        tally = self.judge("1..1\n    # Subtest: a: sub\n    1..3\n    ok 1 x\n    # why\n    not ok 2 y\n"
+                           "    ok 3 z # SKIP none\n# sub fails\nnot ok 1 a\n", 1, (1, 2, 1))
+        self.assertEqual(tally.failures, ["t: a: sub: y\n# why", "t: a\n# sub fails"])
+        self.assertEqual(tally.skips, ["t: a: sub: z: none"])
 
 
 class Directory(unittest.TestCase):

@@ -205,10 +205,11 @@ ended_within() {
 	((SECONDS - $2 <= $1)) || fail "it took $((SECONDS - $2)) s, more than $1"
 }
 
-# Another program of these tests as a case: its own report becomes a comment.
+# Another program of these tests as a case, each of its own cases with a result.
 # rerun PROGRAM
 rerun() {
-	"$here/$1" 2>&1 | sed 's/^/# /' || fail "$1 fails"
+	echo "    # Subtest: ${scope#"${0##*/}-"}: $1"
+	"$here/$1" 2>&1 | sed 's/^/    /' || fail "$1 fails"
 }
 
 sysctls=/proc/sys/net/sdp
