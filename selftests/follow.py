@@ -50,7 +50,7 @@ def _hosts(heading):
 def _is_open(command):
     """Say whether the next line belongs to it."""
     here = re.search(r"<< (\w+)$", command.split("\n", 1)[0])
-    return command.endswith("\\") or bool(here) and command.split("\n")[-1] != here[1]
+    return command.split("\n")[-1] != here[1] if here else command.endswith("\\")
 
 
 def _lines(block):
