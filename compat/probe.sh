@@ -43,10 +43,15 @@ if [ ! -e "$work/always_compiles.o" ] || [ -e "$work/never_compiles.o" ]; then
 	exit 1
 fi
 
+if [ ! -e "$work/required.o" ]; then
+	echo "probe.sh: $kdir is of a kernel older than Linux 6.1, which SDP does not build for" >&2
+	exit 1
+fi
+
 {
 	echo "/* Written by compat/probe.sh: what this kernel has. */"
 	for name in "${names[@]}"; do
-		case $name in always_compiles | never_compiles) continue ;; esac
+		case $name in always_compiles | never_compiles | required) continue ;; esac
 		[ -e "$work/$name.o" ] || continue
 		echo "#define SDP_$(echo "$name" | tr '[:lower:]' '[:upper:]') 1"
 	done
