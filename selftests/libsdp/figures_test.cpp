@@ -83,11 +83,16 @@ TEST(Watch, TellsBytesASecond)
 	EXPECT_FALSE(sockets[0].rate);
 	sockets[0].zcopy.received = 6000;
 	sockets[0].zcopy.sent = 500;
+	sockets[0].zcopy.received_zcopy = 3000;
+	sockets[0].zcopy.sent_zcopy = 200;
+	sockets[0].flow_state.stalls = 7;
 	sockets.push_back(connection("nic"));
 	sockets[2].cookie = 3;
 	watch.look(sockets, start + 2s);
 	EXPECT_DOUBLE_EQ(sockets[0].rate.value().in, 2500);
 	EXPECT_DOUBLE_EQ(sockets[0].rate.value().out, 250);
+	EXPECT_DOUBLE_EQ(sockets[0].rate.value().zcopy, 1600);
+	EXPECT_DOUBLE_EQ(sockets[0].rate.value().stalls, 3.5);
 	EXPECT_DOUBLE_EQ(sockets[1].rate.value().in, 0);
 	EXPECT_FALSE(sockets[2].rate);
 }

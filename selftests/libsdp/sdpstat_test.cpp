@@ -160,6 +160,19 @@ TEST_F(Sdpstat, Watches)
 		  "nic   rxe0       0      0\n");
 }
 
+TEST_F(Sdpstat, WatchesForSomeRounds)
+{
+	proc_.create_file("sdp", table);
+	const auto outcome = run({"--watch", "0.1", "--rounds", "2", "-l"});
+	const std::string round = "State   Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  "
+				  "Credits  Flow  Device  In/s  Out/s\n"
+				  "LISTEN       2     128  127.0.0.1:8080      0.0.0.0:*          "
+				  "0:0      -     -          -      -\n\n";
+
+	EXPECT_EQ(outcome.status, 0) << outcome.errors;
+	EXPECT_EQ(outcome.output, round + round);
+}
+
 TEST_F(Sdpstat, WritesATable)
 {
 	proc_.create_file("sdp", table);
@@ -286,6 +299,7 @@ TEST_F(Sdpstat, RefusesWrongOptions)
 		{{"-s", "-S"}, "--summary excludes --statistics"},
 		{{"--watch", "-s"}, "--watch excludes --summary"},
 		{{"--watch", "0"}, "--watch"},
+		{{"--rounds", "2"}, "--rounds requires --watch"},
 		{{"--prometheus", "-j"}, "--prometheus excludes --json"},
 		{{"--prometheus", "--process", "nginx"}, "--prometheus excludes --process"},
 		{{"-S", "--engine", "nic"}, "--statistics excludes --engine"},

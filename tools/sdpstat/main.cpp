@@ -7,6 +7,7 @@
 #include "output.h"
 #include "processes.h"
 #include "prometheus.h"
+#include "rounds.h"
 #include "source.h"
 #include "watch.h"
 
@@ -17,12 +18,9 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <unistd.h>
 
 namespace
 {
@@ -111,28 +109,22 @@ std::string chosen_report(const Options &options)
 	return options.devices ? devices_report(options) : sockets_report(options);
 }
 
-// A terminal shows the newest look alone, a file all of them.
-[[noreturn]] void watch_sockets(const Options &options)
+void watch_sockets(const Options &options)
 {
-	const std::string before = isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "";
-	const std::string after = before.empty() && !options.json ? "\n" : "";
+	const sdpstat::Rounds rounds = {.interval = std::chrono::duration<double>(*options.watch),
+					.count = options.rounds,
+					.json = options.json};
 	sdpstat::Watch watch;
 
-	for (;;) {
-		const std::string text = sockets_report(options, &watch);
-
-		sdp::print(before);
-		sdp::print(text);
-		sdp::print(after);
-		std::this_thread::sleep_for(std::chrono::duration<double>(options.watch.value()));
-	}
+	sdpstat::show_rounds(rounds, {}, [&] { return sockets_report(options, &watch); });
 }
 
 void report(const Options &options)
 {
 	if (options.watch)
 		watch_sockets(options);
-	sdp::print(chosen_report(options));
+	else
+		sdp::print(chosen_report(options));
 }
 
 int run(int argc, char **argv)

@@ -90,6 +90,8 @@ void refuse_contradictions(const CLI::App &app)
 	refuse_together(app, "--all", {"--listening"});
 	refuse_together(app, "--state", {"--listening", "--all"});
 	refuse_together(app, "--watch", {"--statistics", "--devices", "--summary", "--prometheus"});
+	if (app.count("--rounds") != 0 && app.count("--watch") == 0)
+		throw CLI::RequiresError("--rounds", "--watch");
 	refuse_together(app, "--summary", {"--statistics", "--devices", "--prometheus"});
 	refuse_together(app, "--prometheus", {"--statistics", "--devices", "--json"});
 	for (const char *whole : {"--prometheus", "--statistics", "--devices"})
@@ -111,6 +113,9 @@ void describe(CLI::App &app, Options &options)
 		->expected(0, 1)
 		->default_str("1")
 		->check(CLI::Range(0.1, 86400.0));
+	app.add_option("--rounds", options.rounds, "with --watch, look so many times")
+		->type_name("NUMBER")
+		->check(CLI::PositiveNumber);
 	app.add_flag("-s,--summary", options.summary, "count the sockets instead of listing them");
 	app.add_flag("--prometheus", options.prometheus,
 		     "write counters and numbers of sockets for Prometheus");

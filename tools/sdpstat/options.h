@@ -25,6 +25,7 @@ struct Options {
 	std::string address;
 	std::vector<std::string> states;
 	std::optional<double> watch; ///< seconds between two looks
+	std::uint64_t rounds = 0;    ///< looks, 0 for any number
 	bool statistics = false;
 	bool summary = false;
 	bool prometheus = false;

@@ -1,93 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "output.h"
 
-#include "../common/printable.h"
+#include "grid.h"
+#include "json.h"
 #include "summary.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sdpstat
 {
 namespace
 {
-
-using Json = nlohmann::ordered_json;
-
-struct Column {
-	std::string_view title;
-	bool right = false;
-};
-
-/** Rows of cells, each column as wide as its widest cell. */
-class Grid
-{
-public:
-	void column(std::string_view title, bool right = false)
-	{
-		columns_.push_back({title, right});
-	}
-
-	void row(std::vector<std::string> cells)
-	{
-		rows_.push_back(std::move(cells));
-	}
-
-	[[nodiscard]] std::string text() const
-	{
-		std::vector<std::string> titles;
-
-		for (const Column &column : columns_)
-			titles.emplace_back(column.title);
-		std::string result = line(titles);
-
-		for (const auto &cells : rows_)
-			result += line(cells);
-		return result;
-	}
-
-private:
-	[[nodiscard]] std::size_t width(std::size_t index) const
-	{
-		std::size_t widest = columns_[index].title.size();
-
-		for (const auto &cells : rows_)
-			widest = std::max(widest, cells[index].size());
-		return widest;
-	}
-
-	[[nodiscard]] std::string line(const std::vector<std::string> &cells) const
-	{
-		std::string result;
-
-		for (std::size_t i = 0; i < cells.size(); i++)
-			result += columns_[i].right ? fmt::format("{:>{}}  ", cells[i], width(i))
-						    : fmt::format("{:<{}}  ", cells[i], width(i));
-		result.erase(result.find_last_not_of(' ') + 1);
-		return result + "\n";
-	}
-
-	std::vector<Column> columns_;
-	std::vector<std::vector<std::string>> rows_;
-};
-
-std::string holders_text(const std::vector<Holder> &holders)
-{
-	std::string result;
-
-	for (const Holder &holder : holders)
-		result += fmt::format("{}{}(pid={},fd={})", result.empty() ? "" : ",",
-				      sdp::printable(holder.name), holder.pid, holder.fd);
-	return result;
-}
-
-std::string or_dash(const std::string &name)
-{
-	return name.empty() ? "-" : name;
-}
 
 Grid socket_grid(Columns columns)
 {
@@ -192,11 +117,6 @@ std::vector<std::string> rate_cells(const std::optional<Rate> &rate)
 	return {fmt::format("{:.0f}", rate->in), fmt::format("{:.0f}", rate->out)};
 }
 
-Json name_json(const std::string &name)
-{
-	return name.empty() ? Json(nullptr) : Json(name);
-}
-
 Json flow_json(const Flow &flow)
 {
 	return {
@@ -243,11 +163,6 @@ Json rate_json(const std::optional<Rate> &rate)
 	return rate ? Json{{"in", rate->in}, {"out", rate->out}} : Json(nullptr);
 }
 
-Json end_json(const Endpoint &end)
-{
-	return {{"address", end.address_text()}, {"port", end.port}};
-}
-
 Json zcopy_json(const Zcopy &zcopy)
 {
 	return {
@@ -262,15 +177,6 @@ Json zcopy_json(const Zcopy &zcopy)
 		{"guard_refusals", zcopy.guard_refusals},
 		{"guard_faults", zcopy.guard_faults},
 	};
-}
-
-Json holders_json(const std::vector<Holder> &holders)
-{
-	Json result = Json::array();
-
-	for (const Holder &holder : holders)
-		result.push_back({{"name", holder.name}, {"pid", holder.pid}, {"fd", holder.fd}});
-	return result;
 }
 
 Json socket_json(const Socket &socket)
@@ -327,12 +233,6 @@ Json provider_json(const Device &device)
 		{"tx_full", device.tx_full}, {"tx_wake", device.tx_wake},
 		{"functions", functions},
 	};
-}
-
-// Names of programs need not be UTF-8, but JSON must be.
-std::string dump(const Json &json)
-{
-	return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace

@@ -92,10 +92,12 @@ struct Timeouts {
 	std::int32_t linger2 = 0;	///< -1 for none
 };
 
-/** Bytes a second. */
+/** What a second brings: bytes unless noted. */
 struct Rate {
 	double in = 0;
 	double out = 0;
+	double zcopy = 0;  ///< of both, without a copy
+	double stalls = 0; ///< times that data found no room at the peer
 };
 
 /** One row of /proc/net/sdp, or what netlink says of a socket. */

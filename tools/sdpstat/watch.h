@@ -24,7 +24,7 @@ public:
 	/**
 	 * Set the rates of connections since the last look. None is known of those that were
 	 * not there then, whose counters have begun anew, or whose bytes TCP carries, which
-	 * counts none for us.
+	 * counts none for us. Stalls are known if the sockets have what flow control did.
 	 */
 	void look(std::vector<Socket> &sockets, Clock::time_point now);
 
@@ -32,7 +32,13 @@ private:
 	struct Seen {
 		std::uint64_t in = 0;
 		std::uint64_t out = 0;
+		std::uint64_t zcopy = 0;
+		std::uint64_t stalls = 0;
 	};
+
+	static Seen seen_of(const Socket &socket);
+	static bool goes_on(const Seen &before, const Seen &now);
+	static Rate rate_between(const Seen &before, const Seen &now, double seconds);
 
 	std::unordered_map<std::uint64_t, Seen> last_;
 	Clock::time_point when_;
