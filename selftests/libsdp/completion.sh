@@ -87,6 +87,10 @@ for tool in "${tools[@]}"; do
 		expect paste "$tool" run -- past
 		expect "" "$tool" run cat --h
 		;;
+	sdpctl)
+		expect "doctor top" "$tool" ""
+		expect "--rounds" "$tool" top --r
+		;;
 	sdpstat)
 		expect "$work/proc" "$tool" --proc "$work/"
 		expect "" "$tool" --port ""

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * sdpctl: tell what is wrong with SDP on this host, and what to do.
+ * sdpctl: tell what is wrong with SDP on this host, and what it does.
  */
 #include "check.h"
 #include "devices.h"
 #include "firewall.h"
 #include "resources.h"
 #include "module.h"
+#include "options.h"
 #include "peer.h"
 
 #include "../common/print.h"
+#include "../sdpstat/source.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,23 +22,18 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace
 {
 
 using sdpctl::Check;
+using sdpctl::Options;
 using sdpctl::Report;
 using sdpctl::Status;
 
 constexpr int exit_wrong = 1;
 constexpr int exit_usage = 2;
 constexpr int exit_no_module = 3;
-
-struct Options {
-	std::string peer;
-	bool json = false;
-};
 
 // Without the module devices and filters can still be right or wrong.
 Report diagnose(const std::optional<sdpctl::Peer> &peer)
@@ -74,43 +71,27 @@ int doctor(const Options &options)
 		       : EXIT_SUCCESS;
 }
 
-void describe(CLI::App &app, Options &options)
+int top(const Options &options)
 {
-	app.set_version_flag("-V,--version", "sdpctl " SDP_VERSION);
-	app.require_subcommand(1);
-	app.failure_message([](const CLI::App *, const CLI::Error &error) {
-		return fmt::format("sdpctl: {} (see sdpctl --help)\n", error.what());
-	});
-	CLI::App *doctor_command = app.add_subcommand(
-		"doctor", "check module, devices, limits and filters, and connect to a peer");
-
-	doctor_command->add_flag("-j,--json", options.json, "write JSON");
-	doctor_command->add_option("peer", options.peer, "a server to connect to")
-		->type_name("HOST:PORT")
-		->check([](const std::string &text) {
-			try {
-				const sdpctl::Peer peer(text);
-
-				return std::string();
-			} catch (const std::exception &error) {
-				return std::string(error.what());
-			}
-		});
+	sdpctl::show_top(options.top);
+	return EXIT_SUCCESS;
 }
 
 int run(int argc, char **argv)
 {
 	Options options;
-	CLI::App app("Tell what is right and what is wrong with SDP on this host, and what to do.",
+	CLI::App app("Tell what is right and what is wrong with SDP on this host, and what its "
+		     "connections do.",
 		     "sdpctl");
 
-	describe(app, options);
+	sdpctl::describe(app, options);
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::ParseError &outcome) {
 		return app.exit(outcome) == 0 ? EXIT_SUCCESS : exit_usage;
 	}
-	return doctor(options);
+	sdpctl::finish(options);
+	return app.got_subcommand("top") ? top(options) : doctor(options);
 }
 
 } // namespace
@@ -119,6 +100,9 @@ int main(int argc, char **argv)
 {
 	try {
 		return run(argc, argv);
+	} catch (const sdpstat::ModuleAbsent &error) {
+		std::fprintf(stderr, "sdpctl: %s\n", error.what());
+		return exit_no_module;
 	} catch (const std::exception &error) {
 		std::fprintf(stderr, "sdpctl: %s\n", error.what());
 		return exit_wrong;
