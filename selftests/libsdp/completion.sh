@@ -88,7 +88,10 @@ for tool in "${tools[@]}"; do
 		expect "" "$tool" run cat --h
 		;;
 	sdpctl)
-		expect "doctor top" "$tool" ""
+		expect "doctor top tune" "$tool" ""
+		expect "bulk connections latency local messages" "$tool" tune ""
+		expect bulk "$tool" tune --dry-run b
+		expect "" "$tool" tune --connections ""
 		expect "--rounds" "$tool" top --r
 		;;
 	sdpstat)

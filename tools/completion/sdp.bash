@@ -58,6 +58,9 @@ _sdp_behind() {
 	return 0
 }
 
+# What sdpctl tune lists.
+_sdp_workload() { _sdp_reply -W "$("${COMP_WORDS[0]}" tune 2> /dev/null | sed 's/ .*//')"; }
+
 # Where a word is that is no option and no option's value; 0 if there is none.
 # _sdp_first FROM: sets $first
 _sdp_first() {
@@ -128,6 +131,7 @@ _sdp_tool() {
 		sdp-run:) _sdp_run ;;
 		sdp-bpf:run) _sdp_program $((first ? first : COMP_CWORD)) ;;
 		sdp-bpf:attach | sdp-bpf:detach) _sdp_groups ;;
+		sdpctl:tune) _sdp_workload ;;
 		esac
 	fi
 }

@@ -176,6 +176,19 @@ Fabric fabric_of(const Places &places, const Port &port)
 		       : Fabric::iwarp;
 }
 
+// Soft-RoCE's devices name their interface, iwarp.ko's their design; others in software
+// are on no bus.
+bool is_software(const Places &places, const Port &port)
+{
+	const std::filesystem::path device = places.sys / "class/infiniband" / port.device;
+	std::error_code ignored;
+	const std::string real = std::filesystem::canonical(device, ignored);
+
+	return std::filesystem::exists(device / "parent", ignored) ||
+	       std::filesystem::exists(device / "design", ignored) ||
+	       real.find("/devices/virtual/") != std::string::npos;
+}
+
 // As the kernel's iboe_get_mtu(): room for every header that there is.
 unsigned roce_mtu(unsigned netdev_mtu)
 {

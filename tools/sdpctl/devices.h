@@ -25,6 +25,9 @@ enum class Fabric : std::uint8_t {
 /** By what SDP says of the device; if it does not, by the types of its GIDs. */
 [[nodiscard]] Fabric fabric_of(const Places &places, const libsdp::Port &port);
 
+/** Whether there is no adapter: Soft-RoCE, or iWARP in software. */
+[[nodiscard]] bool is_software(const Places &places, const libsdp::Port &port);
+
 /** "devices", and for each port "port NAME/N", "gid NAME/N" and "mtu NAME/N". */
 [[nodiscard]] Report check_devices(const Places &places, const std::vector<libsdp::Port> &ports,
 				   const std::vector<libsdp::OwnAddress> &addresses);

@@ -194,24 +194,12 @@ std::string name_of_traffic(Wanted wanted)
 	return wanted.roce && wanted.iwarp ? roce + " or " + iwarp : wanted.roce ? roce : iwarp;
 }
 
-// Soft-RoCE's devices name their interface, iwarp.ko's their design; others in software
-// are on no bus.
-bool is_software(const std::filesystem::path &device)
-{
-	std::error_code ignored;
-	const std::string real = std::filesystem::canonical(device, ignored);
-
-	return std::filesystem::exists(device / "parent", ignored) ||
-	       std::filesystem::exists(device / "design", ignored) ||
-	       real.find("/devices/virtual/") != std::string::npos;
-}
-
 Wanted wanted_by_devices(const Places &places, const std::vector<libsdp::Port> &ports)
 {
 	Wanted wanted;
 
 	for (const libsdp::Port &port : ports) {
-		if (!is_software(places.sys / "class/infiniband" / port.device))
+		if (!is_software(places, port))
 			continue;
 		wanted.roce = wanted.roce || fabric_of(places, port) == Fabric::roce;
 		wanted.iwarp = wanted.iwarp || fabric_of(places, port) == Fabric::iwarp;

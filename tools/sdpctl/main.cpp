@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * sdpctl: tell what is wrong with SDP on this host, and what it does.
+ * sdpctl: tell what is wrong with SDP on this host, what it does, and how to set it.
  */
 #include "check.h"
 #include "devices.h"
@@ -77,11 +77,31 @@ int top(const Options &options)
 	return EXIT_SUCCESS;
 }
 
+int tune(const Options &options)
+{
+	const sdpctl::Places places;
+
+	if (options.tune.workload.empty()) {
+		sdp::print(options.json ? sdpctl::workloads_as_json()
+					: sdpctl::workloads_as_text());
+		return EXIT_SUCCESS;
+	}
+	if (!sdpctl::is_loaded(places))
+		throw sdpstat::ModuleAbsent(
+			"the kernel module 'sdp' is not loaded (try: modprobe sdp)");
+	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
+	const auto tuning =
+		sdpctl::tune(places, sdpctl::look_at_machine(places, ports), options.tune);
+
+	sdp::print(options.json ? sdpctl::tuning_as_json(tuning) : sdpctl::tuning_as_text(tuning));
+	return EXIT_SUCCESS;
+}
+
 int run(int argc, char **argv)
 {
 	Options options;
-	CLI::App app("Tell what is right and what is wrong with SDP on this host, and what its "
-		     "connections do.",
+	CLI::App app("Tell what is right and what is wrong with SDP on this host, what its "
+		     "connections do, and which settings suit them.",
 		     "sdpctl");
 
 	sdpctl::describe(app, options);
@@ -91,7 +111,9 @@ int run(int argc, char **argv)
 		return app.exit(outcome) == 0 ? EXIT_SUCCESS : exit_usage;
 	}
 	sdpctl::finish(options);
-	return app.got_subcommand("top") ? top(options) : doctor(options);
+	if (app.got_subcommand("top"))
+		return top(options);
+	return app.got_subcommand("tune") ? tune(options) : doctor(options);
 }
 
 } // namespace

@@ -54,6 +54,21 @@ void describe_top(CLI::App &command, Options &options)
 		->type_name("DIRECTORY");
 }
 
+void describe_tune(CLI::App &command, Options &options)
+{
+	command.add_option("workload", options.tune.workload,
+			   "what connections do; without it they are listed")
+		->type_name("WORKLOAD")
+		->check([](const std::string &text) {
+			return complaint([&] { return workload_of(text).name; });
+		});
+	command.add_flag("-n,--dry-run", options.tune.dry_run, "set nothing");
+	command.add_option("--connections", options.tune.connections,
+			   "how many connections there shall be, for net.sdp.mem")
+		->type_name("NUMBER")
+		->check(CLI::Range(1, 100'000'000));
+}
+
 } // namespace
 
 void describe(CLI::App &app, Options &options)
@@ -70,12 +85,15 @@ void describe(CLI::App &app, Options &options)
 	describe_top(*add_command(app, options, "top",
 				  "show which connections move data now, and what they wait for"),
 		     options);
+	describe_tune(*add_command(app, options, "tune",
+				   "set net.sdp as measured figures say for a kind of work"),
+		      options);
 }
 
 void finish(Options &options)
 {
 	options.top.rounds.interval = std::chrono::duration<double>(options.interval);
-	options.top.rounds.json = options.json;
+	options.top.rounds.json = options.tune.json = options.json;
 }
 
 } // namespace sdpctl

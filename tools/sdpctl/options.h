@@ -7,6 +7,7 @@
 #define SDPCTL_OPTIONS_H
 
 #include "top.h"
+#include "tune.h"
 
 #include <string>
 
@@ -20,6 +21,7 @@ struct Options {
 	std::string peer; ///< of doctor
 	bool json = false;
 	TopOptions top;
+	TuneOptions tune;
 	double interval = 1; ///< of top, in seconds
 };
 
