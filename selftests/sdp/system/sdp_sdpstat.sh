@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # sdpstat on sockets that are there: by netlink it says what /proc/net/sdp does, of those
-# that are asked for, how fast they are, and figures for monitoring. Needs root.
+# that are asked for, how fast they are, and figures for monitoring. What sdpctl makes of
+# them: top, and tune, which sets what it says or nothing. Needs root.
 
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -10,6 +11,7 @@ cd "$(dirname "$0")"
 . ./sdp_lib.sh
 
 tool=${SDPSTAT:-$(command -v sdpstat || true)}
+control=${SDPCTL:-$(command -v sdpctl || true)}
 server=${SDP_TEST_SERVER:-10.0.0.2}
 
 # A listener and the two ends of a connection, in which nothing moves any more.
@@ -123,6 +125,117 @@ shows_how_fast() {
 	moves server in || fail "nothing comes in"
 }
 
+# ---- sdpctl top ----
+
+# in_top NAME CONDITION: which is Python's, of its one connection c among all of the table
+in_top() {
+	timeout "$BOUND" "$control" top --json --watch 0.2 --rounds 1 > "$work/top.out" || fail "sdpctl top: status $?"
+	python3 - "$work/top.out" "${pid[$1]}" "$2" <<- 'EOF'
+		import json, sys
+		table = json.load(open(sys.argv[1]))["connections"]
+		c, = [c for c in table for process in c["processes"] if process["pid"] == int(sys.argv[2])]
+		sums = [c["rate"]["in"] + c["rate"]["out"] if c["rate"] else -1 for c in table]
+		assert sums == sorted(sums, reverse=True), sums
+		sys.exit(not eval(sys.argv[3]))
+	EOF
+}
+
+top_shows_a_busy_connection() {
+	[ -x "$control" ] || skip "no sdpctl: neither in PATH nor named by SDPCTL"
+	start_server server recv "$server"
+	start_client client send "$server"
+	wait_moving server
+	wait_for "$BOUND" in_top client 'c["rate"] and c["rate"]["out"] > c["rate"]["in"]' || fail "nothing goes out"
+	wait_for "$BOUND" in_top server 'c["rate"] and c["rate"]["in"] > c["rate"]["out"]' || fail "nothing comes in"
+	in_top client 'c["processes"][0]["name"] == "sdp_peer"' || fail "another process"
+	"$control" top --watch 0.2 --rounds 1 > "$work/text.out" || fail "status $?"
+	grep -q '^Connections: 2, of which 2 move data: ' "$work/text.out" || fail "not both"
+	grep -q "[1-9].* sdp_peer(pid=${pid[client]},fd=" "$work/text.out" || fail "no word on the client"
+}
+
+# What a program does not read is at one end unread, and at the other has no room.
+top_tells_what_is_waited_for() {
+	[ -x "$control" ] || skip "no sdpctl: neither in PATH nor named by SDPCTL"
+	start_server server idle "$server"
+	start_client client send "$server"
+	wait_for "$BOUND" in_top server 'c["waits_for"] == ["reader"]' || fail "not for the reader"
+	wait_for "$BOUND" in_top client 'c["waits_for"] == ["peer"]' || fail "not for the peer"
+}
+
+# ---- sdpctl tune ----
+
+# settings NAME...: their values
+settings() { for name in "$@"; do cat "$sysctls/$name"; done | paste -s -d ' '; }
+
+# What it sets here depends on the device and the kernel, but that sync is worse for latency
+# than copying, and credit for small messages, does not.
+tune_sets_what_it_says() {
+	[ -x "$control" ] || skip "no sdpctl: neither in PATH nor named by SDPCTL"
+	trap restore_sysctls EXIT
+	set_sysctl zcopy sync
+	set_sysctl flow_control credit
+	"$control" tune latency --dry-run > "$work/dry.out" || fail "status $?"
+	[ "$(settings zcopy flow_control)" = "sync credit" ] || fail "it is $(settings zcopy flow_control) after a dry run"
+	"$control" tune latency > "$work/latency.out" || fail "status $?"
+	[ "$(settings zcopy flow_control)" = "off credit" ] || fail "it is $(settings zcopy flow_control)"
+	"$control" tune messages > "$work/messages.out" || fail "status $?"
+	[ "$(settings zcopy flow_control)" = "off auto" ] || fail "it is $(settings zcopy flow_control)"
+	"$control" tune messages | grep -q '^# Nothing to set' || fail "there is more to set"
+	# A dry run is a file for sysctl.
+	set_sysctl zcopy sync
+	sysctl -qp "$work/dry.out" || fail "sysctl does not take it"
+	[ "$(settings zcopy)" = off ] || fail "it is $(settings zcopy)"
+}
+
+# The limit on memory is no number, as the others are.
+begin_mem() {
+	local before
+	[ -x "$control" ] || skip "no sdpctl: neither in PATH nor named by SDPCTL"
+	before=$(< $sysctls/mem)
+	# shellcheck disable=SC2064
+	trap "echo '$before' > $sysctls/mem; restore_sysctls" EXIT
+	echo 100 200 300 > $sysctls/mem
+}
+
+tune_makes_room_for_connections() {
+	local low pressure high
+	begin_mem
+	"$control" tune connections --connections 1000 > "$work/mem.out" || fail "status $?"
+	read -r low pressure high < $sysctls/mem
+	[[ $high -ge 12000 && $low -lt $pressure && $pressure -lt $high ]] || fail "mem is $low $pressure $high"
+	! "$control" tune connections --connections 90000000 2> "$work/many.out" || fail "so many fit"
+	grep -q '^sdpctl: 90000000 idle connections take [0-9]* MiB, ' "$work/many.out" || fail "no word on it"
+}
+
+# What a mount namespace has in the place of a setting.
+# refuse FILE SETTING COMMAND...
+refuse() {
+	set -e
+	mount --bind "$1" "$2"
+	mount -o remount,bind,ro "$2"
+	exec "${@:3}"
+}
+
+# Of two settings the second cannot be written to, although it is there.
+tune_sets_all_or_nothing() {
+	local status=0
+	begin_mem
+	set_sysctl flow_control nic
+	echo nic > "$work/readonly"
+	unshare -m bash -c "$(declare -f refuse); refuse \"\$@\"" bash "$work/readonly" $sysctls/flow_control \
+		"$control" tune connections --connections 1000 > "$work/refused.out" 2>&1 || status=$?
+	[ $status = 1 ] || fail "status $status"
+	grep -qx 'sdpctl: net.sdp.flow_control = auto: Read-only file system; nothing is changed' "$work/refused.out" ||
+		fail "no word on it"
+	[ "$(tr '\t' ' ' < $sysctls/mem)" = "100 200 300" ] || fail "mem is $(< $sysctls/mem)"
+	status=0
+	setpriv --reuid 65534 --clear-groups "$control" tune connections > "$work/nobody.out" 2>&1 || status=$?
+	[ $status = 1 ] || fail "as nobody: status $status"
+	grep -qx 'sdpctl: net.sdp.flow_control = auto: Permission denied: only root may set it; nothing is changed' \
+		"$work/nobody.out" || fail "no word on it"
+	[ "$(settings flow_control)" = nic ] || fail "nobody has set it"
+}
+
 # A line that is no comment has a name with a type, labels that end, and a number.
 writes_for_prometheus() {
 	begin_idle
@@ -143,4 +256,6 @@ have_family || skip_all "no AF_SDP sockets in this kernel"
 [ -x "$tool" ] || skip_all "no sdpstat: neither in PATH nor named by SDPSTAT"
 
 run_cases says_what_the_table_does lists_what_is_asked_for names_queue_pairs anybody_may_ask \
-	counts_sockets shows_how_fast writes_for_prometheus
+	counts_sockets shows_how_fast writes_for_prometheus top_shows_a_busy_connection \
+	top_tells_what_is_waited_for tune_sets_what_it_says tune_makes_room_for_connections \
+	tune_sets_all_or_nothing
