@@ -2,7 +2,6 @@
 #include "inspect.h"
 
 #include "../common/printable.h"
-#include "parser.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -158,6 +157,12 @@ std::string reason(const json &explained, const Parsed &parsed)
 
 } // namespace
 
+std::string text_of(const std::string &file, const ParseError &error)
+{
+	return file + ":" + std::to_string(error.line) + ":" + std::to_string(error.column) +
+	       ": expected " + error.expected + ", found " + found_text(error);
+}
+
 std::string read_config_file(const std::string &path)
 {
 	std::ifstream input(path, std::ios::binary);
@@ -206,8 +211,7 @@ bool check(const Question &question, const std::string &text)
 		return parsed.errors.empty();
 	}
 	for (const ParseError &error : parsed.errors)
-		std::printf("%s:%u:%u: expected %s, found %s\n", question.file.c_str(), error.line,
-			    error.column, error.expected, found_text(error).c_str());
+		std::printf("%s\n", text_of(question.file, error).c_str());
 	if (parsed.errors.empty())
 		std::printf("%s: %zu rules, no errors\n", question.file.c_str(),
 			    parsed.rules.size());

@@ -8,6 +8,7 @@
 #define LIBSDP_INSPECT_H
 
 #include "endpoint.h"
+#include "parser.h"
 #include "rules.h"
 
 #include <cstddef>
@@ -25,6 +26,9 @@ struct Question {
 	Endpoint endpoint;
 	std::optional<Role> role; ///< nothing: both
 };
+
+/** "FILE:LINE:COLUMN: expected ..., found ..." */
+[[nodiscard]] std::string text_of(const std::string &file, const ParseError &error);
 
 /** @throws std::system_error if the file cannot be read */
 std::string read_config_file(const std::string &path);

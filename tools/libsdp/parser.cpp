@@ -95,15 +95,19 @@ bool Parser::end_of_line() noexcept
 bool Parser::parse_transport() noexcept
 {
 	const std::string_view word = take_word();
+	const bool library = reader_ == Reader::library;
 
 	if (word == "tcp")
 		rule_.transport = Transport::tcp;
 	else if (word == "sdp")
 		rule_.transport = Transport::sdp;
-	else if (word == "both")
+	else if (word == "both" && library)
 		rule_.transport = Transport::both;
+	else if (word == "none" && !library)
+		rule_.transport = Transport::none;
 	else
-		return expected("'tcp', 'sdp' or 'both'", word);
+		return expected(library ? "'tcp', 'sdp' or 'both'" : "'tcp', 'sdp' or 'none'",
+				word);
 	return true;
 }
 
@@ -277,15 +281,18 @@ bool Parser::parse_log() noexcept
 
 Parser::Step Parser::next() noexcept
 {
+	const bool may_log = reader_ == Reader::library;
+
 	while (take_line()) {
 		const std::string_view word = take_word();
+		const bool log = may_log && word == "log";
 
 		if (word == "use")
 			return parse_use() ? Step::rule : Step::error;
-		if (word == "log" ? parse_log() : word.empty())
+		if (log ? parse_log() : word.empty())
 			continue;
-		if (word != "log")
-			expected("'use' or 'log'", word);
+		if (!log)
+			expected(may_log ? "'use' or 'log'" : "'use'", word);
 		return Step::error;
 	}
 	return Step::end;

@@ -45,7 +45,14 @@ public:
 		end
 	};
 
-	explicit Parser(std::string_view text) noexcept : rest_(text)
+	/** Who reads the file, and what it may say to that one. */
+	enum class Reader : std::uint8_t {
+		library, ///< libsdp.conf
+		kernel	 ///< sdp-bpf's: "none" in place of "both", and no "log"
+	};
+
+	explicit Parser(std::string_view text, Reader reader = Reader::library) noexcept
+		: rest_(text), reader_(reader)
 	{
 	}
 
@@ -85,6 +92,7 @@ private:
 	bool parse_level() noexcept;
 
 	std::string_view rest_; ///< the lines that follow
+	Reader reader_;
 	std::string_view line_; ///< what follows in this one
 	const char *line_begin_ = nullptr;
 	unsigned line_number_ = 0;

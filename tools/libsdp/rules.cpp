@@ -77,6 +77,8 @@ const char *name_of(Transport transport) noexcept
 		return "tcp";
 	case Transport::sdp:
 		return "sdp";
+	case Transport::none:
+		return "none";
 	default:
 		return "both";
 	}

@@ -21,6 +21,7 @@ enum class Transport : std::uint8_t {
 	tcp,
 	sdp,
 	both, ///< SDP where it leads to the peer, else TCP; a listener has both
+	none, ///< refused; only sdp-bpf has it
 };
 
 enum class Role : std::uint8_t {
