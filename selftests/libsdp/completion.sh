@@ -79,10 +79,16 @@ for tool in "${tools[@]}"; do
 		expect "" "$tool" cat --c
 		;;
 	sdp-bpf)
-		expect "attach detach run status" "$tool" ""
+		expect "attach check detach run status" "$tool" ""
 		expect attach "$tool" --verbose at
 		expect --all "$tool" detach --a
 		expect "" "$tool" attach --a
+		expect "$work/one.conf" "$tool" attach --config "$work/o"
+		expect "$work/two.conf" "$tool" check "$work/tw"
+		expect --config "$tool" run --c
+		expect "$work/one.conf" "$tool" run --config "$work/o"
+		expect paste "$tool" run --config "$work/one.conf" past
+		expect paste "$tool" run --config "$work/one.conf" -- past
 		expect paste "$tool" run past
 		expect paste "$tool" run -- past
 		expect "" "$tool" run cat --h

@@ -132,6 +132,7 @@ _sdp_tool() {
 		sdp-bpf:run) _sdp_program $((first ? first : COMP_CWORD)) ;;
 		sdp-bpf:attach | sdp-bpf:detach) _sdp_groups ;;
 		sdpctl:tune) _sdp_workload ;;
+		sdp-bpf:check) _sdp_files -f ;;
 		esac
 	fi
 }

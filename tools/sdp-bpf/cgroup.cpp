@@ -61,6 +61,20 @@ std::string path_within(const fs::path &directory, const fs::path &root)
 	return relative == "." ? "/" : "/" + relative;
 }
 
+// systemd.slice(5): each dash in the name is one step down.
+fs::path path_of_slice(const std::string &name)
+{
+	constexpr std::string_view suffix = ".slice";
+	fs::path path;
+
+	if (!name.ends_with(suffix) || name.find('/') != std::string::npos)
+		return name;
+	for (std::size_t dash = name.find('-'); dash != std::string::npos;
+	     dash = name.find('-', dash + 1))
+		path /= name.substr(0, dash).append(suffix);
+	return path / name;
+}
+
 } // namespace
 
 // A line ends in "... - TYPE SOURCE OPTIONS"; the fifth field is the place.
@@ -87,9 +101,10 @@ fs::path find_group(const std::string &name)
 
 	if (is_group(name))
 		return fs::canonical(name);
-	const fs::path within = root / fs::path(name).relative_path();
-	if (is_group(within))
-		return fs::canonical(within);
+	for (const fs::path &within :
+	     {root / fs::path(name).relative_path(), root / path_of_slice(name).relative_path()})
+		if (is_group(within))
+			return fs::canonical(within);
 	throw std::runtime_error(fmt::format("there is no control group '{}'", name));
 }
 

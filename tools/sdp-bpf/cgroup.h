@@ -25,7 +25,8 @@ std::filesystem::path hierarchy();
 
 /**
  * The directory of a group.
- * @param name  its directory, or its path within the hierarchy
+ * @param name  its directory, its path within the hierarchy, or the name of a slice of
+ *              systemd, which may stand below others: "a-b.slice" is in "a.slice"
  * @throws std::runtime_error if there is no such group
  */
 std::filesystem::path find_group(const std::string &name);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "converter.h"
-#include "group.h"
 
 #include <cerrno>
 #include <cstdarg>
@@ -8,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -33,10 +33,12 @@ namespace
 
 constexpr const char *bpf_file_system = "/sys/fs/bpf";
 constexpr const char *hook = "update_socket_protocol";
+// Of these a kernel has all or none.
+constexpr const char *refusing_hook = "security_socket_connect";
 
 const fs::path pin_directory = fs::path(bpf_file_system) / "sdp";
-const fs::path pinned_link = pin_directory / "convert";
 const fs::path pinned_map = pin_directory / "groups";
+const fs::path pinned_policies = pin_directory / "policies";
 
 bool verbose = false;
 
@@ -55,60 +57,141 @@ int print(libbpf_print_level /*level*/, const char *format, va_list arguments)
 }
 
 // A program on a hook that no module answers would leave its processes without
-// any TCP socket, so this is asked first. It loads the module, too.
+// any TCP socket, so this is asked first. It loads the module, too. Rules that are there
+// already may be for this process as well.
 void require_protocol()
 {
 	const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SDP));
 
-	if (!socket)
+	if (!socket && errno != EPERM)
 		throw Unsupported("this kernel gives no sockets of IPPROTO_SDP: "
 				  "the module 'sdp' is not there, or too old");
 }
 
-void require_hook()
+bool has_function(const btf *types, const char *name)
 {
-	btf *types = btf__load_vmlinux_btf();
+	return btf__find_by_name_kind(types, name, BTF_KIND_FUNC) >= 0;
+}
 
-	if (types == nullptr)
+struct FreeTypes {
+	void operator()(btf *types) const
+	{
+		btf__free(types);
+	}
+};
+
+std::unique_ptr<btf, FreeTypes> types_of_kernel()
+{
+	std::unique_ptr<btf, FreeTypes> types(btf__load_vmlinux_btf());
+
+	if (!types)
 		throw Unsupported(
 			"this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
-	const int id = btf__find_by_name_kind(types, hook, BTF_KIND_FUNC);
-	btf__free(types);
-	if (id < 0)
-		throw Unsupported(fmt::format("this kernel has no hook {}; Linux 6.6 and later "
+	return types;
+}
+
+void require_conversion(const btf *types, const std::string &reason)
+{
+	require_protocol();
+	if (!has_function(types, hook))
+		throw Unsupported(fmt::format("{}this kernel has no hook {}; Linux 6.6 and later "
 					      "have it, if built with CONFIG_MPTCP",
-					      hook));
+					      reason, hook));
+}
+
+// A program for a hook that this kernel has not is not even loaded. The names of the
+// programs are the shorter ones of the hooks.
+void leave_out_missing(const convert_bpf &program)
+{
+	const auto types = types_of_kernel();
+
+	bpf_program__set_autoload(program.progs.convert, has_function(types.get(), hook));
+	for (bpf_program *const refusing : {program.progs.create, program.progs.bind,
+					    program.progs.listen, program.progs.connect})
+		bpf_program__set_autoload(refusing, has_function(types.get(), refusing_hook));
 }
 
 } // namespace
 
-void Groups::add(GroupId id) const
+void require_support(const std::optional<Policy> &policy)
+{
+	libbpf_set_print(print);
+	const auto types = types_of_kernel();
+
+	if (!policy)
+		require_conversion(types.get(), "");
+	else if (!policy->converts.empty())
+		require_conversion(types.get(), policy->converts + ": ");
+	if (policy && !has_function(types.get(), refusing_hook))
+		throw Unsupported(fmt::format("this kernel has no hook {} for rules "
+					      "(CONFIG_SECURITY_NETWORK)",
+					      refusing_hook));
+}
+
+// The rules come first: a group that is there without any is converted.
+void Groups::add(GroupId id, const std::optional<Policy> &policy) const
 {
 	const sdp_bpf_group group{};
 
+	if (policy)
+		set_policy(id, *policy);
+	else
+		drop_policy(id);
 	if (bpf_map_update_elem(map_.get(), &id, &group, BPF_NOEXIST) != 0 && errno != EEXIST)
 		fail(errno, "cannot add a control group");
 }
 
-bool Groups::remove(GroupId id) const
+// Whoever asks meanwhile is told by the old ones or by the new ones, and not by both.
+void Groups::set_policy(GroupId id, const Policy &policy) const
 {
-	if (bpf_map_delete_elem(map_.get(), &id) == 0)
-		return true;
-	if (errno != ENOENT)
-		fail(errno, "cannot remove a control group");
-	return false;
+	bpf_map_create_opts options{};
+	const auto count = static_cast<__u32>(policy.rules.size());
+
+	options.sz = sizeof(options);
+	options.map_flags = BPF_F_INNER_MAP;
+	const Descriptor rules(bpf_map_create(BPF_MAP_TYPE_ARRAY, "sdp_rules", sizeof(__u32),
+					      sizeof(sdp_bpf_rule), count, &options));
+
+	if (!rules)
+		fail(errno, "cannot create a table of rules");
+	for (__u32 i = 0; i < count; i++)
+		if (bpf_map_update_elem(rules.get(), &i, &policy.rules[i], BPF_ANY) != 0)
+			fail(errno, "cannot add a rule");
+	const int fd = rules.get();
+
+	if (bpf_map_update_elem(policies_.get(), &id, &fd, BPF_ANY) != 0)
+		fail(errno, "cannot set the rules of a control group");
 }
 
-std::map<GroupId, std::uint64_t> Groups::list() const
+void Groups::drop_policy(GroupId id) const
 {
-	std::map<GroupId, std::uint64_t> found;
+	if (bpf_map_delete_elem(policies_.get(), &id) != 0 && errno != ENOENT)
+		fail(errno, "cannot drop the rules of a control group");
+}
+
+bool Groups::remove(GroupId id) const
+{
+	const bool was_there = bpf_map_delete_elem(map_.get(), &id) == 0;
+
+	if (!was_there && errno != ENOENT)
+		fail(errno, "cannot remove a control group");
+	drop_policy(id);
+	return was_there;
+}
+
+std::map<GroupId, GroupState> Groups::list() const
+{
+	std::map<GroupId, GroupState> found;
 	const GroupId *previous = nullptr;
 	GroupId id = 0;
 
 	while (bpf_map_get_next_key(map_.get(), previous, &id) == 0) {
-		sdp_bpf_group group{};
-		if (bpf_map_lookup_elem(map_.get(), &id, &group) == 0)
-			found.emplace(id, group.converted);
+		GroupState state;
+		__u32 rules = 0;
+		if (bpf_map_lookup_elem(map_.get(), &id, &state.counts) == 0) {
+			state.has_rules = bpf_map_lookup_elem(policies_.get(), &id, &rules) == 0;
+			found.emplace(id, state);
+		}
 		previous = &id;
 	}
 	return found;
@@ -116,16 +199,29 @@ std::map<GroupId, std::uint64_t> Groups::list() const
 
 Converter::Converter()
 {
-	libbpf_set_print(print);
-	require_protocol();
-	require_hook();
 	program_.reset(convert_bpf::open());
 	if (!program_)
-		fail(errno, "cannot open the program");
+		fail(errno, "cannot open the programs");
+	leave_out_missing(*program_);
 	if (const int error = convert_bpf::load(program_.get()); error != 0)
-		fail(-error, "cannot load the program");
+		fail(-error, "cannot load the programs");
 	if (const int error = convert_bpf::attach(program_.get()); error != 0)
-		fail(-error, fmt::format("cannot attach the program to {}", hook));
+		fail(-error, "cannot attach the programs");
+	attach_to_root();
+}
+
+// They look themselves whether the process is in a group that is attached.
+void Converter::attach_to_root() const
+{
+	const Descriptor root(open(hierarchy().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	auto &links = program_->links;
+
+	if (!root)
+		fail(errno, hierarchy());
+	links.connect4 = bpf_program__attach_cgroup(program_->progs.connect4, root.get());
+	links.connect6 = bpf_program__attach_cgroup(program_->progs.connect6, root.get());
+	if (links.connect4 == nullptr || links.connect6 == nullptr)
+		fail(errno, "cannot attach the programs to the control groups' root");
 }
 
 Converter::~Converter() = default;
@@ -135,13 +231,23 @@ void Converter::Destroy::operator()(convert_bpf *program) const
 	convert_bpf::destroy(program);
 }
 
-Groups Converter::groups() const
+namespace
 {
-	Descriptor copy(fcntl(bpf_map__fd(program_->maps.groups), F_DUPFD_CLOEXEC, 0));
+
+Descriptor copy_of(const bpf_map *map)
+{
+	Descriptor copy(fcntl(bpf_map__fd(map), F_DUPFD_CLOEXEC, 0));
 
 	if (!copy)
 		fail(errno, "cannot duplicate a descriptor");
-	return Groups(std::move(copy));
+	return copy;
+}
+
+} // namespace
+
+Groups Converter::groups() const
+{
+	return {copy_of(program_->maps.groups), copy_of(program_->maps.policies)};
 }
 
 PinLock::PinLock() : directory_(open(bpf_file_system, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
@@ -153,7 +259,10 @@ PinLock::PinLock() : directory_(open(bpf_file_system, O_RDONLY | O_DIRECTORY | O
 			fail(errno, bpf_file_system);
 }
 
-void Converter::pin() const
+namespace
+{
+
+void require_file_system()
 {
 	struct statfs info {
 	};
@@ -162,13 +271,51 @@ void Converter::pin() const
 		throw std::runtime_error(fmt::format(
 			"there is no BPF file system at {0} (try: mount -t bpf bpf {0})",
 			bpf_file_system));
+}
+
+// Programs that this kernel has no hook for have no link.
+void pin_link(bpf_link *link, const char *name)
+{
+	const fs::path path = pin_directory / name;
+
+	if (link == nullptr)
+		return;
+	if (const int error = bpf_link__pin(link, path.c_str()); error != 0)
+		fail(-error, path);
+}
+
+void pin_map(bpf_map *map, const fs::path &path)
+{
+	if (const int error = bpf_map__pin(map, path.c_str()); error != 0)
+		fail(-error, path);
+}
+
+void pin_all(const convert_bpf &program)
+{
+	const auto &links = program.links;
+
+	pin_map(program.maps.policies, pinned_policies);
+	pin_map(program.maps.groups, pinned_map);
+	pin_link(links.convert, "convert");
+	pin_link(links.create, "create");
+	pin_link(links.bind, "bind");
+	pin_link(links.listen, "listen");
+	pin_link(links.connect, "connect");
+	pin_link(links.connect4, "connect4");
+	pin_link(links.connect6, "connect6");
+}
+
+} // namespace
+
+void Converter::pin() const
+{
+	require_file_system();
 	fs::create_directory(pin_directory);
-	if (const int error = bpf_map__pin(program_->maps.groups, pinned_map.c_str()); error != 0)
-		fail(-error, pinned_map);
-	if (const int error = bpf_link__pin(program_->links.convert, pinned_link.c_str());
-	    error != 0) {
-		bpf_map__unpin(program_->maps.groups, pinned_map.c_str());
-		fail(-error, pinned_link);
+	try {
+		pin_all(*program_);
+	} catch (...) {
+		unpin();
+		throw;
 	}
 }
 
@@ -176,18 +323,20 @@ std::optional<Groups> pinned_groups()
 {
 	Descriptor map(bpf_obj_get(pinned_map.c_str()));
 
-	if (map)
-		return Groups(std::move(map));
-	if (errno != ENOENT)
+	if (!map && errno == ENOENT)
+		return std::nullopt;
+	if (!map)
 		fail(errno, pinned_map);
-	return std::nullopt;
+	Descriptor policies(bpf_obj_get(pinned_policies.c_str()));
+
+	if (!policies)
+		fail(errno, pinned_policies);
+	return Groups(std::move(map), std::move(policies));
 }
 
 void unpin()
 {
-	fs::remove(pinned_link);
-	fs::remove(pinned_map);
-	fs::remove(pin_directory);
+	fs::remove_all(pin_directory);
 }
 
 void be_verbose()

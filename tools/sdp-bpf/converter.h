@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * The program in the kernel that converts, and the groups that it does it for.
+ * The programs in the kernel that convert and refuse, and the groups that they do it for.
  */
 #ifndef SDP_BPF_CONVERTER_H
 #define SDP_BPF_CONVERTER_H
 
 #include "cgroup.h"
+#include "group.h"
+#include "policy.h"
 #include "../common/descriptor.h"
 
 #include <cstdint>
@@ -28,31 +30,50 @@ class Unsupported : public std::runtime_error
 	using std::runtime_error::runtime_error;
 };
 
-/** The groups whose processes are converted: a table of the kernel's. */
+/** What is known of a group that is attached. */
+struct GroupState {
+	sdp_bpf_group counts{};
+	bool has_rules = false;
+};
+
+/** The groups whose processes are converted, with their rules: tables of the kernel's. */
 class Groups
 {
 public:
-	explicit Groups(Descriptor map) : map_(std::move(map))
+	Groups(Descriptor map, Descriptor policies)
+		: map_(std::move(map)), policies_(std::move(policies))
 	{
 	}
 
-	/** @throws std::system_error, for example when there are too many */
-	void add(GroupId id) const;
+	/**
+	 * From now on a group has these rules, or, without any, is simply converted.
+	 * @throws std::system_error, for example when there are too many groups
+	 */
+	void add(GroupId id, const std::optional<Policy> &policy) const;
 	/** @return whether it was there */
 	[[nodiscard]] bool remove(GroupId id) const;
-	/** The groups, each with how many sockets were converted for it. */
-	[[nodiscard]] std::map<GroupId, std::uint64_t> list() const;
+	[[nodiscard]] std::map<GroupId, GroupState> list() const;
 
 private:
+	void set_policy(GroupId id, const Policy &policy) const;
+	void drop_policy(GroupId id) const;
+
 	Descriptor map_;
+	Descriptor policies_;
 };
 
-/** The program at work, until this object is gone, or as long as it is pinned. */
+/**
+ * Whether this kernel can do what is to be asked of it. Loads the module, if need be.
+ * @throws Unsupported if not
+ */
+void require_support(const std::optional<Policy> &policy);
+
+/** The programs at work, until this object is gone, or as long as they are pinned. */
 class Converter
 {
 public:
 	/**
-	 * Loads the program and begins to convert, for no group yet.
+	 * Loads those that the kernel has hooks for, and begins, for no group yet.
 	 * @throws Unsupported if the kernel has not what that takes
 	 * @throws std::system_error if it refuses
 	 */
@@ -72,6 +93,9 @@ private:
 	struct Destroy {
 		void operator()(convert_bpf *program) const;
 	};
+
+	void attach_to_root() const;
+
 	std::unique_ptr<convert_bpf, Destroy> program_;
 };
 
@@ -90,10 +114,10 @@ private:
 	Descriptor directory_;
 };
 
-/** The groups of the program that was pinned, if one was. */
+/** The groups of the programs that were pinned, if they were. */
 std::optional<Groups> pinned_groups();
 
-/** Ends the program that was pinned. */
+/** Ends the programs that were pinned. */
 void unpin();
 
 /** Have libbpf say on standard error what it does. */

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * sdp-bpf: convert TCP sockets of chosen processes inside the kernel.
+ * sdp-bpf: convert TCP sockets of chosen processes inside the kernel, by rules.
  */
 #include "cgroup.h"
 #include "converter.h"
+#include "policy.h"
 #include "runner.h"
 
 #include "../common/print.h"
+#include "inspect.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -35,6 +37,7 @@ constexpr int exit_run_failure = 125;
 
 struct Options {
 	std::vector<std::string> groups;
+	std::optional<std::string> config;
 	bool all = false;
 	bool json = false;
 };
@@ -50,22 +53,53 @@ std::vector<GroupId> ids_of(const std::vector<std::string> &names)
 	return ids;
 }
 
+std::optional<sdpbpf::Policy> policy_in(const Options &options)
+{
+	if (!options.config)
+		return std::nullopt;
+	return sdpbpf::read_policy(*options.config);
+}
+
 void attach(const Options &options)
 {
+	const auto policy = policy_in(options);
 	const auto ids = ids_of(options.groups);
+
+	sdpbpf::require_support(policy);
 	const sdpbpf::PinLock lock;
 
 	if (const auto groups = sdpbpf::pinned_groups()) {
 		for (const GroupId id : ids)
-			groups->add(id);
+			groups->add(id, policy);
 		return;
 	}
 	const sdpbpf::Converter converter;
 	const sdpbpf::Groups groups = converter.groups();
 
 	for (const GroupId id : ids)
-		groups.add(id);
+		groups.add(id, policy);
 	converter.pin();
+}
+
+// All that is wrong in the file, or how many rules it has.
+int check(const Options &options)
+{
+	sdpbpf::Errors errors;
+	const std::string text = libsdp::read_config_file(*options.config);
+	const auto policy = sdpbpf::policy_of(*options.config, text, errors);
+
+	if (options.json) {
+		const nlohmann::json answer{{"file", *options.config},
+					    {"rules", policy.rules.size()},
+					    {"errors", errors}};
+		sdp::print(answer.dump(8) + "\n");
+	} else if (errors.empty()) {
+		sdp::print(fmt::format("{}: {} rules, no errors\n", *options.config,
+				       policy.rules.size()));
+	} else {
+		sdp::print(fmt::format("{}\n", fmt::join(errors, "\n")));
+	}
+	return errors.empty() ? EXIT_SUCCESS : exit_failure;
 }
 
 void detach(const Options &options)
@@ -95,11 +129,15 @@ std::string as_json(const std::optional<sdpbpf::Groups> &groups)
 
 	if (groups) {
 		const auto paths = sdpbpf::all_groups();
-		for (const auto &[id, converted] : groups->list()) {
+		for (const auto &[id, state] : groups->list()) {
 			nlohmann::json path;
 			if (paths.contains(id))
 				path = paths.at(id);
-			list.push_back({{"id", id}, {"path", path}, {"converted", converted}});
+			list.push_back({{"id", id},
+					{"path", path},
+					{"rules", state.has_rules},
+					{"converted", state.counts.converted},
+					{"refused", state.counts.refused}});
 		}
 	}
 	const nlohmann::json answer{{"attached", groups.has_value()}, {"groups", list}};
@@ -111,9 +149,10 @@ std::string as_text(const std::optional<sdpbpf::Groups> &groups)
 	if (!groups)
 		return "No control group is attached.\n";
 	const auto paths = sdpbpf::all_groups();
-	std::string text = "Converted Control group\n";
-	for (const auto &[id, converted] : groups->list())
-		text += fmt::format("{:9} {}\n", converted,
+	std::string text = "Converted   Refused Rules Control group\n";
+	for (const auto &[id, state] : groups->list())
+		text += fmt::format("{:9} {:9} {:5} {}\n", state.counts.converted,
+				    state.counts.refused, state.has_rules ? "yes" : "no",
 				    paths.contains(id) ? paths.at(id) : "(removed)");
 	return text;
 }
@@ -126,11 +165,18 @@ void status(const Options &options)
 	sdp::print(text);
 }
 
-CLI::App *describe_run(CLI::App &app)
+void describe_config(CLI::App &command, Options &options)
+{
+	command.add_option("-c,--config", options.config, "do it by the rules in FILE")
+		->type_name("FILE");
+}
+
+CLI::App *describe_run(CLI::App &app, Options &options)
 {
 	CLI::App *run = app.add_subcommand("run", "run a command, and convert the sockets of all "
 						  "processes that come of it");
 
+	describe_config(*run, options);
 	run->prefix_command();
 	return run;
 }
@@ -140,10 +186,20 @@ CLI::App *describe_attach(CLI::App &app, Options &options)
 	CLI::App *attach =
 		app.add_subcommand("attach", "convert the processes of control groups from now on");
 
+	describe_config(*attach, options);
 	attach->add_option("group", options.groups, "directory, or path within the hierarchy")
 		->required()
 		->type_name("GROUP...");
 	return attach;
+}
+
+CLI::App *describe_check(CLI::App &app, Options &options)
+{
+	CLI::App *check = app.add_subcommand("check", "tell what is wrong in a file of rules");
+
+	check->add_option("file", options.config, "as for --config")->required()->type_name("FILE");
+	check->add_flag("-j,--json", options.json, "write JSON");
+	return check;
 }
 
 CLI::App *describe_detach(CLI::App &app, Options &options)
@@ -164,18 +220,39 @@ CLI::App *describe_status(CLI::App &app, Options &options)
 	return status;
 }
 
-// CLI11 takes the first argument that it does not know, and all behind it, for
-// the command; but after "--" it insists on knowing them. It wants the arguments
-// in reverse.
-std::vector<std::string> arguments_for_cli(int argc, char **argv)
-{
-	std::vector<std::string> arguments(argv + 1, argv + argc);
-	const auto run = std::ranges::find(arguments, "run");
+/** What CLI11 shall read, in reverse as it wants it, and what is the command's alone. */
+struct Arguments {
+	std::vector<std::string> own;
+	std::vector<std::string> behind_mark;
+};
 
-	if (run != arguments.end() && run + 1 != arguments.end() && run[1] == "--")
-		arguments.erase(run + 1);
-	std::ranges::reverse(arguments);
+// CLI11 takes the first argument that it does not know, and all behind it, for the
+// command; but behind "--" it insists on knowing them.
+Arguments arguments_of(int argc, char **argv)
+{
+	Arguments arguments{.own = {argv + 1, argv + argc}, .behind_mark = {}};
+	auto &own = arguments.own;
+	const auto run = std::ranges::find(own, "run");
+	const auto mark = std::find(run, own.end(), "--");
+
+	arguments.behind_mark.assign(mark, own.end());
+	own.erase(mark, own.end());
+	std::ranges::reverse(own);
 	return arguments;
+}
+
+// The mark is the command's if it stands behind the command's name.
+std::vector<std::string> command_of(const CLI::App &run, const Arguments &arguments)
+{
+	std::vector<std::string> command = run.remaining();
+	const auto &behind = arguments.behind_mark;
+	const bool is_commands = !command.empty();
+
+	if (!is_commands && behind.size() < 2)
+		throw CLI::RequiredError("COMMAND");
+	if (!behind.empty())
+		command.insert(command.end(), behind.begin() + (is_commands ? 0 : 1), behind.end());
+	return command;
 }
 
 // Reads the arguments; the result is to be called.
@@ -183,17 +260,20 @@ using Action = std::function<int()>;
 
 Action choose(CLI::App &app, Options &options, int argc, char **argv)
 {
-	const CLI::App *run = describe_run(app);
+	const CLI::App *run = describe_run(app, options);
 	const CLI::App *on = describe_attach(app, options);
 	const CLI::App *off = describe_detach(app, options);
+	const CLI::App *checks = describe_check(app, options);
+	const Arguments arguments = arguments_of(argc, argv);
 
 	describe_status(app, options);
-	app.parse(arguments_for_cli(argc, argv));
-	if (run->parsed()) {
-		if (run->remaining_size() == 0)
-			throw CLI::RequiredError("COMMAND");
-		return [run] { return sdpbpf::run_converted(run->remaining()); };
-	}
+	app.parse(std::vector<std::string>(arguments.own));
+	if (run->parsed())
+		return [command = command_of(*run, arguments), &options] {
+			return sdpbpf::run_converted(command, policy_in(options));
+		};
+	if (checks->parsed())
+		return [&options] { return check(options); };
 	if (off->parsed() && options.groups.empty() && !options.all)
 		throw CLI::RequiredError("GROUP or --all");
 	auto *const done = on->parsed() ? attach : off->parsed() ? detach : status;

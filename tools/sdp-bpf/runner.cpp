@@ -109,7 +109,7 @@ int wait_for(pid_t child, const HeldSignals &signals)
 
 } // namespace
 
-int run_converted(const std::vector<std::string> &command)
+int run_converted(const std::vector<std::string> &command, const std::optional<Policy> &policy)
 {
 	std::vector<std::string> copy = command;
 	std::vector<char *> arguments;
@@ -118,9 +118,10 @@ int run_converted(const std::vector<std::string> &command)
 		arguments.push_back(argument.data());
 	arguments.push_back(nullptr);
 
+	require_support(policy);
 	const OwnGroup group;
 	const Converter converter;
-	converter.groups().add(group_id(group.directory()));
+	converter.groups().add(group_id(group.directory()), policy);
 
 	const HeldSignals signals;
 	const pid_t child = fork();

@@ -6,6 +6,9 @@
 #ifndef SDP_BPF_RUNNER_H
 #define SDP_BPF_RUNNER_H
 
+#include "policy.h"
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +21,7 @@ namespace sdpbpf
  * @return the command's exit status, as a shell would give it
  * @throws std::runtime_error, Unsupported, std::system_error if it cannot be run
  */
-int run_converted(const std::vector<std::string> &command);
+int run_converted(const std::vector<std::string> &command, const std::optional<Policy> &policy);
 
 } // namespace sdpbpf
 
