@@ -7,4 +7,4 @@ TEST_LIB := sdp_run sdp_sock sdp_pattern sdp_task sdp_account sdp_engine \
 # A control group of their own.
 WITH_CGROUP := iwarp_listen sdp_gates
 LOCAL_HDRS += $(wildcard lib/*.h)
-TEST_GEN_FILES += sdp_lib.sh sdp_link.sh
+TEST_GEN_FILES += sdp_group.sh sdp_lib.sh sdp_link.sh

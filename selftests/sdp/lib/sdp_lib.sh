@@ -237,6 +237,18 @@ insert_module() {
 	fi
 }
 
+iwarp_file() { echo "${SDP_IWARP:-iwarp}"; }
+
+insert_iwarp() {
+	modinfo "$(iwarp_file)" > /dev/null 2>&1 || skip "there is no iwarp.ko"
+	if [ -n "${SDP_IWARP:-}" ]; then
+		modinfo -F depends "$SDP_IWARP" | tr , '\n' | xargs -r modprobe -a
+		insmod "$SDP_IWARP"
+	else
+		modprobe iwarp
+	fi
+}
+
 is_loaded() { grep -q "^$1 " /proc/modules; }
 remove_module() { ! is_loaded "$1" || rmmod "$1" 2> "$work/rmmod"; }
 

@@ -9,19 +9,12 @@ set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=../lib/sdp_lib.sh source-path=SCRIPTDIR
 . ./sdp_lib.sh
+# shellcheck source=../lib/sdp_group.sh source-path=SCRIPTDIR
+. ./sdp_group.sh
 
 server=${SDP_TEST_SERVER:-10.0.0.2}
 client=${SDP_TEST_CLIENT:-10.0.0.1}
-tool=${SDP_BPF:-$(command -v sdp-bpf || true)}
-static=$here/sdp_peer_static
-groups=/sys/fs/cgroup
 bytes=3000000
-
-kernel_can() {
-	[ -e /sys/kernel/btf/vmlinux ] && grep -qw update_socket_protocol /proc/kallsyms
-}
-
-needs_hook() { kernel_can || skip "this kernel has no hook to convert at"; }
 
 # A program that says which protocol the kernel gave it for TCP.
 ask='
@@ -160,12 +153,6 @@ end_of_run() {
 	wait "${pid[run]}" || status=$?
 }
 
-status_of() {
-	local status=0
-	"$@" > "$work/said" 2>&1 || status=$?
-	echo $status
-}
-
 exit_status() {
 	needs_hook
 	[ "$(status_of "$tool" run true)" = 0 ] || fail "true: $(< "$work/said")"
@@ -190,20 +177,6 @@ sys.exit(subprocess.Popen(sys.argv[1:], restore_signals=False).wait())
 }
 
 # ---- attach, detach, status ----
-
-make_group() {
-	mkdir -p "$groups/$1"
-	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
-}
-
-# in_group GROUP COMMAND...
-in_group() { (echo 0 > "$groups/$1/cgroup.procs" && shift && "$@"); }
-
-# json EXPRESSION: of the status, as 's'
-json() {
-	"$tool" status --json |
-		python3 -c "import json, sys; s = json.load(sys.stdin); print($1)"
-}
 
 attached_group() {
 	needs_hook
@@ -260,15 +233,6 @@ removed_group() {
 
 # ---- what it says when it cannot ----
 
-# says STATUS PATTERN COMMAND...
-says() {
-	local want=$1 pattern=$2 got
-	shift 2
-	got=$(status_of "$@")
-	[ "$got" = "$want" ] || fail "expected status $want, got $got: $(< "$work/said")"
-	grep -q "$pattern" "$work/said" || fail "expected '$pattern', got: $(< "$work/said")"
-}
-
 kernel_without_hook() {
 	local reason='no hook update_socket_protocol'
 	! kernel_can || skip "this kernel has the hook"
@@ -292,9 +256,7 @@ wrong_use() {
 	says 2 'required' "$tool" detach
 }
 
-[ -x "$tool" ] || skip_all "no sdp-bpf: neither in PATH nor named by SDP_BPF"
-[ "$(id -u)" = 0 ] || skip_all "needs root"
-have_family || skip_all "no AF_SDP sockets in this kernel"
+needs_tool
 export SDP_TEST_CLIENT=$client
 
 run_cases static_transfer others_stay_with_tcp server_left_alone every_form_of_tcp \

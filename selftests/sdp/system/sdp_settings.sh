@@ -253,19 +253,11 @@ sysctls_take_their_names() {
 
 # ---- parameters ----
 
-iwarp_file() { echo "${SDP_IWARP:-iwarp}"; }
-
 # have_iwarp: its parameters are there for the time of the case
 have_iwarp() {
 	is_loaded iwarp && return
-	modinfo "$(iwarp_file)" > /dev/null 2>&1 || skip "there is no iwarp.ko"
 	trap 'remove_module iwarp' EXIT
-	if [ -n "${SDP_IWARP:-}" ]; then
-		modinfo -F depends "$SDP_IWARP" | tr , '\n' | xargs -r modprobe -a
-		insmod "$SDP_IWARP"
-	else
-		modprobe iwarp
-	fi
+	insert_iwarp
 }
 
 # check_parameters MODULE FILE
