@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Inside each of two nodes: type what a manual says, and see what it says one sees.
 
-    follow.py a|b MANUAL
+    follow.py a|b MANUAL SHARED-DIRECTORY
 
 A command is a line of a literal block that begins with a prompt, "#" for root and "$" for
 anybody else, with the address of its machine before it, or in the heading of its section, or
 else it is for both. What follows up to the next prompt has to be among what it prints; numbers
-differ, but for addresses, for ports of servers, and for those that are long. Where bytes go
-is checked by their hash."""
+differ, but for addresses, for ports of servers, for how long numbers are and what they begin
+with, and for counters of few things. Where bytes go is checked by their hash."""
 
 import dataclasses
 import hashlib
@@ -87,12 +87,14 @@ def steps_of(text):
 def _number(text, kept):
     if text in kept:
         return text
-    return f"{text[:3]}\\d*" if len(text) > 6 else r"\d+"
+    return f"{text[:3]}\\d{{{len(text) - 3}}}" if len(text) > 6 else r"\d+"
 
 
 def pattern_of(line, kept):
     """Return what matches a line whose numbers, those KEPT excepted, are others."""
     words = []
+    if re.fullmatch(r"\w+ +\d", line.strip()):
+        kept = kept | {line[-1]}
     for word in line.split():
         parts = re.split(r"(\d+\.\d+\.\d+\.\d+|\d+)", word)
         words.append("".join(re.escape(part) if i % 2 == 0 or "." in part else _number(part, kept)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Linux 6.1 has it, and most of what compat/ does not make up for is as old: user_backed_iter(). */
+/* Linux 6.1 has it, and nothing of compat/ makes up for what is older: struct vma_iterator. */
+#include <linux/mm_types.h>
 #include <linux/module.h>
-#include <linux/uio.h>
 
-bool probe_required(const struct iov_iter *iter);
-bool probe_required(const struct iov_iter *iter)
+unsigned long probe_required(const struct vma_iterator *vmi);
+unsigned long probe_required(const struct vma_iterator *vmi)
 {
-	return user_backed_iter(iter);
+	return vmi->mas.index;
 }
 MODULE_LICENSE("GPL");

@@ -2,6 +2,7 @@
 """How a manual is followed."""
 
 import pathlib
+import re
 import unittest
 
 from loading import load
@@ -40,9 +41,11 @@ class Steps(unittest.TestCase):
     def test_what_others_have_done(self):
         self.assertEqual(self.one("::\n\n    # apt install x \\\n        y\n    $ make deb\n"), [])
 
-    def test_the_manual_has_steps(self):
-        steps = follow.steps_of((_PATH.parents[1] / "Documentation/user/walkthrough.rst").read_text())
-        self.assertGreater(len(steps), 15)
+    def test_each_prompt_of_the_manual_is_a_step(self):
+        text = (_PATH.parents[1] / "Documentation/user/walkthrough.rst").read_text()
+        prompts = [line for line in re.findall(r"^ +(?:10\.0\.0\.\d)?[#$] (.*)", text, re.MULTILINE)
+                   if not re.match("apt |make deb", line)]
+        self.assertEqual([step.command.split("\n")[0] for step in follow.steps_of(text)], prompts)
 
 
 class Seen(unittest.TestCase):
@@ -63,6 +66,11 @@ class Seen(unittest.TestCase):
     def test_nor_what_large_numbers_begin_with(self):
         self.judge(["n 67109138"], "n 67110000\n", True)
         self.judge(["n 67109138"], "n 3\n", False)
+        self.judge(["n 67109138"], "n 6710913\n", False)
+
+    def test_nor_do_counters_of_few_things(self):
+        self.judge(["Opens   3"], "Opens  3\n", True)
+        self.judge(["Opens   3"], "Opens  30\n", False)
 
     def test_other_lines_may_be_between(self):
         self.judge(["a", "b"], "a\nnoise\nb\n", True)

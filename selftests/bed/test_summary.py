@@ -59,6 +59,17 @@ class Ktap(unittest.TestCase):
         self.assertEqual(tally.failures, ["t: a: sub: y\n# why", "t: a\n# sub fails"])
         self.assertEqual(tally.skips, ["t: a: sub: z: none"])
 
+    def test_a_subtest_keeps_to_its_plan(self):
+        tally = self.judge("1..1\n    # Subtest: a: sub\n    1..3\n    ok 1 x\nok 1 a\n", 0, (2, 1, 0))
+        self.assertEqual(tally.failures, ["t: a: sub: planned 3 tests, ran 1 (status 0)"])
+
+    def test_subtests_of_subtests_count(self):
+        self.judge("1..1\n    # Subtest: a\n    1..1\n        # Subtest: b\n        1..1\n        ok 1 x\n    ok 1 y\n"
+                   "ok 1 z\n", 0, (3, 0, 0))
+
+    def test_other_indented_lines_do_not_count(self):
+        self.judge("1..1\n    OK\n    ok 2 x\nok 1 a\n", 0, (1, 0, 0))
+
 
 class Directory(unittest.TestCase):
     """read_directory()"""
