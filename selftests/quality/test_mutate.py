@@ -4,6 +4,7 @@
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 from sdpquality import attempt, choose, operators, verdicts
 
@@ -229,6 +230,24 @@ class Judgement(unittest.TestCase):
                                   ((None,), "undecided")):
             attempts = [(lambda answer=answer: answer, ["p"]) for answer in answers]
             self.assertEqual(attempt.verdict(attempts, []), expected)
+
+
+class Builds(unittest.TestCase):
+    """Tree.build()"""
+
+    def setUp(self):
+        keeper = tempfile.TemporaryDirectory()
+        self.addCleanup(keeper.cleanup)
+        (pathlib.Path(keeper.name) / "root").mkdir()
+        self.tree = attempt.Tree(pathlib.Path(keeper.name) / "root", pathlib.Path(keeper.name) / "tree")
+
+    def test_what_fails_is_not_built(self):
+        self.tree.build("true")
+        self.assertRaises(attempt.NotBuilt, self.tree.build, "false")
+
+    def test_what_takes_too_long_is_no_answer(self):
+        with unittest.mock.patch.object(attempt.Tree.run, "__kwdefaults__", {"seconds": 0.1}):
+            self.assertRaises(RuntimeError, self.tree.build, "sleep", "60")
 
 
 class Verdicts(unittest.TestCase):

@@ -64,7 +64,7 @@ class Tree:
         shutil.copymode(new, old)
 
     def run(self, *command, seconds=_BUILD_SECONDS, **env):
-        """Return whether a command of the copy ends well; it is killed after so many SECONDS."""
+        """Return whether a command of the copy ends well; None if it had to be killed after so many SECONDS."""
         with open(self.path / "last.log", "ab") as log:
             with subprocess.Popen(command, cwd=self.path, env=os.environ | _ENV | env, stdout=log,
                                   stderr=log, stdin=subprocess.DEVNULL, start_new_session=True) as child:
@@ -72,14 +72,21 @@ class Tree:
                     return child.wait(seconds) == 0
                 except subprocess.TimeoutExpired:
                     os.killpg(child.pid, 9)
-                    return False
+                    return None
+
+    def build(self, *command):
+        """That something takes too long says nothing of the change."""
+        built = self.run(*command)
+        if built is None:
+            raise RuntimeError(f"{command[0]} takes more than {_BUILD_SECONDS} s: see {self.path}")
+        if not built:
+            raise NotBuilt
 
     def unit_tests(self, file):
         """Return whether the unit tests of what FILE is a part of pass."""
         build = self.path / "build/unit"
-        if not (self.run("cmake", "-S", "selftests/unit", "-B", build, "-DSDP_WERROR=OFF") and
-                self.run("cmake", "--build", build, "-j2")):
-            raise NotBuilt
+        self.build("cmake", "-S", "selftests/unit", "-B", build, "-DSDP_WERROR=OFF")
+        self.build("cmake", "--build", build, "-j2")
         iwarp = file.startswith("net/iwarp/")
         tests = sorted(path for path in build.glob("*_test") if path.name.startswith("iwarp_") == iwarp)
         return all(self.run(test, "--gtest_fail_fast", "--gtest_brief=1", seconds=_UNIT_SECONDS)
@@ -87,8 +94,7 @@ class Tree:
 
     def selftests(self, kernel, lane, names, **env):
         """Return (program, case) of all that fail in a node, or _NODE; None if that cannot be said."""
-        if not self.run("tools/build-module", kernel):
-            raise NotBuilt
+        self.build("tools/build-module", kernel)
         (self.path / "last.log").write_bytes(b"")
         results = self.path / "build/results/mutation"
         if self.run("selftests/run", kernel + lane, results, TESTS=f"@({'|'.join(names)})",
