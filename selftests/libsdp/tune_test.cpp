@@ -8,8 +8,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
+#include <span>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -48,6 +48,19 @@ Facts facts(DeviceKind kind, const std::string &release = "6.1.0-40-amd64",
 	return facts;
 }
 
+/** Machines with each kind of device, old and new, in each of these states. */
+std::vector<Facts> everywhere(std::span<const Settings> changes)
+{
+	std::vector<Facts> all;
+
+	for (const DeviceKind kind : {DeviceKind::none, DeviceKind::other, DeviceKind::iwarp,
+				      DeviceKind::soft_roce, DeviceKind::adapter})
+		for (const char *release : {"6.1.0", "6.12.1"})
+			for (const Settings &changed : changes)
+				all.push_back(facts(kind, release, changed));
+	return all;
+}
+
 /** What would be set. */
 Settings proposed(const std::string &workload, const Facts &facts)
 {
@@ -73,14 +86,43 @@ TEST(Workloads, LeaveDefaultsThatAreBest)
 TEST(Workloads, DependOnTheDevice)
 {
 	const Settings async = {{"zcopy", "async"}};
+	// From where on an adapter gains by the figures.
+	const Settings longer = {{"zcopy", "async"}, {"zcopy_threshold", "262144"}};
 
 	EXPECT_EQ(proposed("bulk", facts(DeviceKind::soft_roce)), async);
-	EXPECT_EQ(proposed("bulk", facts(DeviceKind::adapter, "6.12.1")), async);
+	EXPECT_EQ(proposed("bulk", facts(DeviceKind::adapter, "6.12.1")), longer);
+	EXPECT_EQ(proposed("bulk",
+			   facts(DeviceKind::adapter, "6.1.0", {{"zcopy_threshold", "1048576"}})),
+		  async);
 	EXPECT_EQ(proposed("local", facts(DeviceKind::iwarp)), async);
 	Facts both = facts(DeviceKind::soft_roce, "6.12.1");
 
 	both.machine.devices.push_back({"mlx5_0", DeviceKind::adapter, 4096});
-	EXPECT_EQ(proposed("bulk", both), async);
+	EXPECT_EQ(proposed("bulk", both), longer);
+}
+
+// By figures of Soft-RoCE, which say nothing of devices that do other work.
+TEST(Workloads, LeaveWhatWasNotMeasured)
+{
+	const Settings worst = {{"flow_control", "nic"},
+				{"zcopy", "sync"},
+				{"zcopy_direct", "0"},
+				{"zcopy_recv", "async"},
+				{"zcopy_threshold", "4096"}};
+	Settings async = worst;
+
+	async["zcopy"] = "async";
+	for (const DeviceKind kind : {DeviceKind::none, DeviceKind::other, DeviceKind::iwarp})
+		for (const char *workload : {"latency", "bulk"})
+			for (const Settings &changed : {worst, async})
+				EXPECT_EQ(proposed(workload, facts(kind, "6.12.1", changed)),
+					  Settings{})
+					<< workload;
+	for (const Settings &changed : {worst, async})
+		EXPECT_EQ(proposed("latency", facts(DeviceKind::adapter, "6.12.1", changed)),
+			  Settings{});
+	EXPECT_EQ(proposed("bulk", facts(DeviceKind::adapter, "6.12.1", worst)),
+		  (Settings{{"zcopy", "async"}, {"zcopy_threshold", "262144"}}));
 }
 
 TEST(Workloads, TakeBackWhatIsWorse)
@@ -136,21 +178,87 @@ TEST(Workloads, MakeRoomForConnections)
 	}
 }
 
-// Each has a figure, and says where it is.
+/** Whether a text of Documentation has the figures, or the section, that a source names. */
+bool is_found(const std::string &source)
+{
+	const std::regex form("(\\w+\\.rst), (?:figures? (\\S+)(?: and (\\S+))?|(.+))");
+	std::smatch parts;
+	std::string text;
+
+	if (!std::regex_match(source, parts, form))
+		return false;
+	for (const char *directory : {"quality", "internals", "user"})
+		if (const auto path = fs::path(DOCUMENTATION) / directory / parts.str(1);
+		    fs::exists(path))
+			text = child::content_of(path);
+	if (parts[4].matched)
+		return text.find("\n" + parts.str(4) + "\n") != std::string::npos;
+	// "z6a, z6b: latency and throughput" says what they are.
+	const auto explains = [&text](const std::string &name) {
+		return std::regex_search(
+			text, std::regex("\n([^ \\t\n]+, )*" + name + "(, [^ \\t\n]+)*: "));
+	};
+	return explains(parts.str(2)) && (!parts[3].matched || explains(parts.str(3)));
+}
+
+// Each has a number, and says where it is from.
 TEST(Workloads, GiveReasons)
 {
 	const std::regex figure("[0-9]");
 
+	const Settings changes[] = {
+		{},
+		{{"zcopy", "sync"}, {"local", "0"}, {"flow_control", "rdma"}},
+		{{"zcopy", "async"}, {"zcopy_direct", "0"}, {"flow_control", "credit"}},
+	};
+
 	for (const sdpctl::Workload &workload : sdpctl::workloads())
-		for (const DeviceKind kind :
-		     {DeviceKind::iwarp, DeviceKind::soft_roce, DeviceKind::adapter})
-			for (const auto &judgement : workload.judge(
-				     facts(kind, "6.12.1", {{"zcopy", "sync"}, {"local", "0"}}))) {
+		for (const Facts &facts : everywhere(changes))
+			for (const auto &judgement : workload.judge(facts)) {
 				EXPECT_TRUE(!judgement.is_change() ||
 					    std::regex_search(judgement.reason, figure))
 					<< judgement.reason;
-				EXPECT_NE(judgement.source.find(".rst"), std::string::npos);
+				EXPECT_TRUE(is_found(judgement.source)) << judgement.source;
 			}
+}
+
+/** What sysctl(8) makes of it. */
+std::vector<std::string> lines_of(const sdpctl::Tuning &tuning)
+{
+	std::istringstream text(sdpctl::tuning_as_text(tuning));
+	std::vector<std::string> lines;
+
+	for (std::string line; std::getline(text, line);)
+		if (!line.empty() && !line.starts_with("#"))
+			lines.push_back(line);
+	return lines;
+}
+
+// The file is the same before it is set and afterwards.
+TEST(Workloads, AreSatisfiedWithWhatTheyPropose)
+{
+	const Settings changes[] = {
+		{},
+		{{"zcopy", "sync"}, {"zcopy_threshold", "4096"}, {"local", "0"}},
+		{{"zcopy", "async"}, {"zcopy_direct", "0"}, {"zcopy_recv", "async"}},
+		{{"flow_control", "rdma"}, {"mem", "1 2 3"}},
+		{{"flow_control", "credit"}, {"zcopy_threshold", "1048576"}},
+	};
+
+	for (const sdpctl::Workload &workload : sdpctl::workloads())
+		for (Facts facts : everywhere(changes)) {
+			sdpctl::Tuning first = {.workload = std::string(workload.name),
+						.machine = facts.machine,
+						.judgements = workload.judge(facts)};
+			sdpctl::Tuning second = first;
+
+			for (const auto &change : sdpctl::changes_of(first.judgements))
+				facts.present[change.name] = change.after;
+			second.judgements = workload.judge(facts);
+			EXPECT_TRUE(sdpctl::changes_of(second.judgements).empty());
+			EXPECT_FALSE(lines_of(first).empty());
+			EXPECT_EQ(lines_of(second), lines_of(first)) << workload.name;
+		}
 }
 
 class Tune : public testing::Test
@@ -163,7 +271,7 @@ protected:
 		file("proc/sys/kernel/osrelease", "6.1.0-40-amd64");
 		file("proc/meminfo", "MemTotal:        8153000 kB\nMemFree: 1 kB");
 		file("sys/class/infiniband/rxe0/parent", "eth0");
-		file("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet");
+		port("rxe0", 1, "4: ACTIVE", "Ethernet");
 		file("sys/class/infiniband/rxe0/ports/1/gids/0",
 		     "0000:0000:0000:0000:0000:ffff:0a00:0001");
 		file("sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "eth0");
@@ -177,6 +285,16 @@ protected:
 
 		fs::create_directories(path.parent_path());
 		std::ofstream(path) << content << '\n';
+	}
+
+	void port(const std::string &device, unsigned number, const std::string &state,
+		  const std::string &link_layer) const
+	{
+		const std::string directory =
+			"sys/class/infiniband/" + device + "/ports/" + std::to_string(number) + "/";
+
+		file(directory + "state", state);
+		file(directory + "link_layer", link_layer);
 	}
 
 	[[nodiscard]] sdpctl::Places places() const
@@ -223,19 +341,36 @@ TEST_F(Tune, LooksAtTheMachine)
 	EXPECT_EQ(found.devices[0].kind, DeviceKind::soft_roce);
 	EXPECT_EQ(found.devices[0].packet, 1024U);
 	EXPECT_FALSE(found.has_threaded_soft_roce());
-	file("sys/class/infiniband/iw0/design", "host");
-	file("sys/class/infiniband/iw0/ports/1/link_layer", "Ethernet");
-	file("sys/class/infiniband/mlx0/ports/1/link_layer", "InfiniBand");
-	std::map<std::string, DeviceKind> kinds;
-
-	for (const auto &device : machine().devices)
-		kinds[device.name] = device.kind;
-	EXPECT_EQ(kinds, (std::map<std::string, DeviceKind>{{"iw0", DeviceKind::iwarp},
-							    {"mlx0", DeviceKind::adapter},
-							    {"rxe0", DeviceKind::soft_roce}}));
-	EXPECT_EQ(machine().kind(), DeviceKind::adapter);
 	file("proc/sys/kernel/osrelease", "6.12.63+deb12-amd64");
 	EXPECT_TRUE(machine().has_threaded_soft_roce());
+}
+
+TEST_F(Tune, KnowsKindsOfDevices)
+{
+	using Kinds = std::vector<std::pair<std::string, DeviceKind>>;
+	const auto kinds = [this] {
+		Kinds found;
+
+		for (const auto &device : machine().devices)
+			found.emplace_back(device.name, device.kind);
+		return found;
+	};
+
+	file("proc/sys/kernel/osrelease", "6.12.63+deb12-amd64");
+	file("sys/class/infiniband/iw0/design", "host");
+	port("iw0", 1, "4: ACTIVE", "Ethernet");
+	// Nothing goes through it.
+	port("mlx0", 1, "1: DOWN", "InfiniBand");
+	EXPECT_EQ(kinds(), (Kinds{{"iw0", DeviceKind::iwarp}, {"rxe0", DeviceKind::soft_roce}}));
+	EXPECT_EQ(machine().kind(), DeviceKind::soft_roce);
+	EXPECT_TRUE(machine().has_threaded_soft_roce());
+	port("mlx0", 2, "4: ACTIVE", "InfiniBand");
+	port("mlx0", 3, "4: ACTIVE", "InfiniBand");
+	EXPECT_EQ(kinds(), (Kinds{{"iw0", DeviceKind::iwarp},
+				  {"mlx0", DeviceKind::adapter},
+				  {"rxe0", DeviceKind::soft_roce}}));
+	EXPECT_EQ(machine().kind(), DeviceKind::adapter);
+	EXPECT_FALSE(machine().has_threaded_soft_roce());
 }
 
 TEST_F(Tune, ChangesNothingInADryRun)
@@ -266,14 +401,13 @@ TEST_F(Tune, Sets)
 TEST_F(Tune, WritesAFileForSysctl)
 {
 	std::istringstream lines(sdpctl::tuning_as_text(tune("bulk", true)));
-	std::vector<std::string> set;
 
-	for (std::string line; std::getline(lines, line);) {
+	for (std::string line; std::getline(lines, line);)
 		EXPECT_LE(line.size(), 80U) << line;
-		if (!line.empty() && !line.starts_with("#"))
-			set.push_back(line);
-	}
-	EXPECT_EQ(set, (std::vector<std::string>{"net.sdp.zcopy = async"}));
+	EXPECT_EQ(lines_of(tune("bulk", true)),
+		  (std::vector<std::string>{"net.sdp.flow_control = auto", "net.sdp.zcopy = async",
+					    "net.sdp.zcopy_threshold = 65536",
+					    "net.sdp.zcopy_recv = sync"}));
 	EXPECT_TRUE(sdpctl::tuning_as_text(tune("bulk", true))
 			    .starts_with("# net.sdp for bulk: writes of 64 KiB and more, whose "
 					 "memory is not written to\n# at once.\n"
@@ -293,7 +427,7 @@ TEST_F(Tune, WritesJson)
 	EXPECT_EQ(report["machine"]["memory"], memory_bytes);
 	EXPECT_EQ(report["machine"]["devices"],
 		  json::parse(R"([{"name": "rxe0", "kind": "Soft-RoCE", "packet": 1024}])"));
-	ASSERT_EQ(report["settings"].size(), 2U);
+	ASSERT_EQ(report["settings"].size(), 4U);
 	EXPECT_EQ(report["settings"][1]["name"], "net.sdp.zcopy");
 	EXPECT_EQ(report["settings"][1]["present"], "off");
 	EXPECT_EQ(report["settings"][1]["proposed"], "async");

@@ -140,9 +140,8 @@ Check check_gids(const Reach &reach)
 Check check_mtu(const Places &places, const Reach &reach, const std::string &netdev)
 {
 	const std::string name = "mtu " + name_of_port(*reach.port);
-	const std::string text = first_line(places.sys / "class/net" / netdev / "mtu");
 	const char *advice = "ip link set mtu 4200, on all hosts and switches, makes 4096 of it";
-	const auto mtu = sdp::parse_number<unsigned>(text).value_or(0);
+	const unsigned mtu = netdev_mtu(places, netdev);
 
 	if (mtu == 0)
 		return {name, Status::unknown, "cannot see the MTU of " + netdev, ""};
@@ -187,6 +186,13 @@ bool is_software(const Places &places, const Port &port)
 	return std::filesystem::exists(device / "parent", ignored) ||
 	       std::filesystem::exists(device / "design", ignored) ||
 	       real.find("/devices/virtual/") != std::string::npos;
+}
+
+unsigned netdev_mtu(const Places &places, const std::string &netdev)
+{
+	const std::string text = first_line(places.sys / "class/net" / netdev / "mtu");
+
+	return sdp::parse_number<unsigned>(text).value_or(0);
 }
 
 // As the kernel's iboe_get_mtu(): room for every header that there is.

@@ -10,6 +10,7 @@
 #include "fabric.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace sdpctl
@@ -31,6 +32,9 @@ enum class Fabric : std::uint8_t {
 /** "devices", and for each port "port NAME/N", "gid NAME/N" and "mtu NAME/N". */
 [[nodiscard]] Report check_devices(const Places &places, const std::vector<libsdp::Port> &ports,
 				   const std::vector<libsdp::OwnAddress> &addresses);
+
+/** The MTU of a network interface; 0: it cannot be seen. */
+[[nodiscard]] unsigned netdev_mtu(const Places &places, const std::string &netdev);
 
 /** The bytes that a message of RoCE has at most; 0: none fits. */
 [[nodiscard]] unsigned roce_mtu(unsigned netdev_mtu);

@@ -2,6 +2,7 @@
 #include "firewall.h"
 
 #include "devices.h"
+#include "module.h"
 
 #include <cstdint>
 #include <exception>
@@ -18,7 +19,6 @@ namespace sdpctl
 namespace
 {
 
-using libsdp::first_line;
 using nlohmann::json;
 
 constexpr unsigned roce_port = 4791;
@@ -231,8 +231,7 @@ Check as_check(const Verdict &verdict, Wanted wanted)
 // load the module.
 bool may_have_nft(const Places &places)
 {
-	const std::string release = first_line(places.proc / "sys/kernel/osrelease");
-	std::ifstream builtin(places.modules / release / "modules.builtin");
+	std::ifstream builtin(places.modules / kernel_release(places) / "modules.builtin");
 	std::error_code ignored;
 	std::string line;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "machine.h"
 
-#include "../common/number.h"
 #include "devices.h"
+#include "module.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,7 +18,6 @@ namespace sdpctl
 namespace
 {
 
-using libsdp::first_line;
 using libsdp::Port;
 
 DeviceKind kind_of(const Places &places, const Port &port)
@@ -41,10 +40,7 @@ unsigned packet_of(const Places &places, const Port &port)
 		return 0;
 	for (const libsdp::Gid &gid : port.gids)
 		if (!gid.netdev.empty())
-			return roce_mtu(
-				sdp::parse_number<unsigned>(
-					first_line(places.sys / "class/net" / gid.netdev / "mtu"))
-					.value_or(0));
+			return roce_mtu(netdev_mtu(places, gid.netdev));
 	return 0;
 }
 
@@ -58,6 +54,23 @@ std::uint64_t memory_of(const Places &places)
 		if (word == "MemTotal:" && input >> kib)
 			break;
 	return kib * 1024;
+}
+
+// One with several ports has one entry, and one that nothing goes through has none.
+std::vector<MeasuredDevice> devices_in_use(const Places &places, const std::vector<Port> &ports)
+{
+	std::vector<MeasuredDevice> devices;
+
+	for (const Port &port : ports) {
+		const bool is_known = std::any_of(
+			devices.begin(), devices.end(),
+			[&](const MeasuredDevice &device) { return device.name == port.device; });
+
+		if (port.state == "ACTIVE" && !is_known)
+			devices.push_back(
+				{port.device, kind_of(places, port), packet_of(places, port)});
+	}
+	return devices;
 }
 
 std::pair<unsigned, unsigned> version_of(const std::string &release)
@@ -84,20 +97,18 @@ DeviceKind Machine::kind() const
 
 bool Machine::has_threaded_soft_roce() const
 {
-	return version_of(release) >= std::pair(6U, 4U);
+	return kind() == DeviceKind::soft_roce && version_of(release) >= std::pair(6U, 4U);
 }
 
 Machine look_at_machine(const Places &places, const std::vector<Port> &ports)
 {
 	Machine machine;
 
-	machine.release = first_line(places.proc / "sys/kernel/osrelease");
+	machine.release = kernel_release(places);
 	machine.processors = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 	machine.memory = memory_of(places);
 	machine.page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-	for (const Port &port : ports)
-		machine.devices.push_back(
-			{port.device, kind_of(places, port), packet_of(places, port)});
+	machine.devices = devices_in_use(places, ports);
 	return machine;
 }
 

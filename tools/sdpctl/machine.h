@@ -38,12 +38,12 @@ struct Machine {
 	unsigned processors = 1;
 	std::uint64_t memory = 0; ///< bytes
 	std::uint64_t page = 4096;
-	std::vector<MeasuredDevice> devices;
+	std::vector<MeasuredDevice> devices; ///< that have an active port
 
 	/** The kind whose figures apply: the last of DeviceKind that there is. */
 	[[nodiscard]] DeviceKind kind() const;
 
-	/** Whether Soft-RoCE works in threads, as it does since Linux 6.4. */
+	/** Whether the figures of Soft-RoCE in threads apply, as it works since Linux 6.4. */
 	[[nodiscard]] bool has_threaded_soft_roce() const;
 };
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 namespace sdpctl
 {
@@ -17,14 +16,6 @@ namespace
 {
 
 using libsdp::first_line;
-
-std::string release()
-{
-	utsname names{};
-
-	uname(&names);
-	return names.release;
-}
 
 // Empty if there is no such module for this kernel.
 std::string modinfo(const std::string &field)
@@ -53,8 +44,9 @@ Check check_version(const Places &places)
 		"install the same version of both, then: modprobe -r sdp; modprobe sdp"};
 }
 
-Check check_file()
+Check check_file(const Places &places)
 {
+	const std::string release = kernel_release(places);
 	const std::string file = modinfo("filename");
 
 	if (!has_modinfo())
@@ -62,11 +54,11 @@ Check check_file()
 			"install kmod"};
 	if (file.empty())
 		return {"module-file", Status::wrong,
-			fmt::format("Linux {} has no module sdp on the disk", release()),
+			fmt::format("Linux {} has no module sdp on the disk", release),
 			fmt::format(
 				"install sdp-dkms and linux-headers-{}; dkms status tells whether "
 				"it was built",
-				release())};
+				release)};
 	return {"module-file", Status::ok, file, ""};
 }
 
@@ -113,6 +105,11 @@ Check check_signature(const Places &places)
 
 } // namespace
 
+std::string kernel_release(const Places &places)
+{
+	return first_line(places.proc / "sys/kernel/osrelease");
+}
+
 bool is_loaded(const Places &places)
 {
 	return !first_line(places.proc / "net/sdpstats").empty();
@@ -123,7 +120,7 @@ Report check_module(const Places &places)
 	if (is_loaded(places))
 		return {{"module", Status::ok, "sdp is loaded", ""}, check_version(places)};
 	Report report = {{"module", Status::wrong, "the module sdp is not loaded", "modprobe sdp"},
-			 check_file()};
+			 check_file(places)};
 
 	if (report.back().status == Status::ok)
 		report.push_back(check_signature(places));

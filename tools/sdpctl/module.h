@@ -8,8 +8,13 @@
 
 #include "check.h"
 
+#include <string>
+
 namespace sdpctl
 {
+
+/** The release of the running kernel, as uname(2) has it. */
+[[nodiscard]] std::string kernel_release(const Places &places);
 
 /** Whether the module is in the kernel. */
 [[nodiscard]] bool is_loaded(const Places &places);

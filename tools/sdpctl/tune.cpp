@@ -61,10 +61,8 @@ std::string machine_text(const Machine &machine)
 
 std::string setting_text(const Judgement &judgement)
 {
-	if (!judgement.is_change())
-		return comment(fmt::format("{} stays {}: {} [{}].", judgement.setting,
-					   judgement.present, judgement.reason, judgement.source));
-	return comment(fmt::format("{} was {}: {} [{}].", judgement.setting, judgement.present,
+	return comment(fmt::format("{} {} {}: {} [{}].", judgement.setting,
+				   judgement.is_change() ? "was" : "stays", judgement.present,
 				   judgement.reason, judgement.source)) +
 	       fmt::format("net.sdp.{} = {}\n", judgement.setting, judgement.proposed);
 }

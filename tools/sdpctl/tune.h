@@ -40,7 +40,10 @@ struct Tuning {
 /** The changes among the judgements. */
 [[nodiscard]] std::vector<Change> changes_of(const Judgements &judgements);
 
-/** A file for /etc/sysctl.d: what is to be set in lines, and all else behind a '#'. */
+/**
+ * A file for /etc/sysctl.d: what was judged in lines, and all else behind a '#'. What stays is
+ * among them, so that the file is the same once it is set.
+ */
 [[nodiscard]] std::string tuning_as_text(const Tuning &tuning);
 
 /**
