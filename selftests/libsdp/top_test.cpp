@@ -224,6 +224,53 @@ TEST_F(TopProgram, SaysThatThereIsNothing)
 	EXPECT_EQ(absent.errors, "sdpctl: there is no " + (proc_.path() / "sdp").native() +
 					 ": the kernel module 'sdp' is not loaded (try: modprobe "
 					 "sdp)\n");
+// There is more than a pipe holds.
+TEST_F(TopProgram, EndsBySignalThoughNobodyReads)
+{
+	std::string rows;
+
+	for (int i = 0; i < 2000; i++)
+		rows += busy;
+	table(rows);
+	for (const char *signal : {"INT", "TERM"}) {
+		const auto outcome =
+			child::run({"bash", "-c",
+				    R"(rm -f "$1/pipe"; mkfifo "$1/pipe"; exec 3<> "$1/pipe"
+			 "$0" top --proc "$1" --json --watch 0.1 > "$1/pipe" & pid=$!
+			 head -c 1 <&3 > /dev/null; kill -s "$2" $pid
+			 for ((i = 0; i < 200; i++)); do
+				kill -0 $pid 2> /dev/null || break; sleep 0.1
+			 done
+			 kill -s KILL $pid 2> /dev/null; wait $pid)",
+				    SDPCTL, proc_.path(), signal});
+
+		EXPECT_EQ(outcome.status, 0) << signal << outcome.errors;
+	}
+}
+
+// A terminal has as much of a table as there is room for, and all of what is for a program.
+TEST_F(TopProgram, FitsTheScreen)
+{
+	const auto on_screen = [this](const std::string &options) {
+		const auto outcome = child::run({"script", "-qec",
+						 "stty rows 4 cols 20; '" SDPCTL "' top --proc '" +
+							 proc_.path().native() +
+							 "' --watch 0.1 --rounds 1" + options,
+						 "/dev/null"});
+
+		EXPECT_EQ(outcome.status, 0) << outcome.errors;
+		return outcome.output;
+	};
+
+	table(busy);
+	EXPECT_EQ(on_screen(""),
+		  "\x1b[H\x1b[2JConnections: 1, of w\r\n\r\nIn/s  Out/s  Zcopy  \r\n");
+	const std::string text = on_screen(" --json");
+
+	EXPECT_TRUE(text.starts_with("{"));
+	EXPECT_EQ(json::parse(text)["connections"][0]["peer"]["port"], 51234);
+}
+
 	table(listener);
 	EXPECT_EQ(top({"--watch", "0.1", "--rounds", "1"}).output,
 		  "No SDP connection is open in this network namespace.\n\n");

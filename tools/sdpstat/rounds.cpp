@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "rounds.h"
 
-#include "../common/print.h"
-
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <system_error>
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 namespace sdpstat
@@ -25,12 +28,16 @@ std::string for_screen(const std::string &text)
 	return clipped(text, size.ws_row - 1U, size.ws_col);
 }
 
-void show(const Rounds &rounds, const std::string &text)
+std::string for_output(const Rounds &rounds, const std::string &text)
 {
-	if (isatty(STDOUT_FILENO) != 0)
-		sdp::print("\x1b[H\x1b[2J" + for_screen(text));
-	else
-		sdp::print(rounds.json ? text : text + "\n");
+	if (rounds.json)
+		return text;
+	return isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" + for_screen(text) : text + "\n";
+}
+
+[[noreturn]] void fail(const char *what)
+{
+	throw std::system_error(errno, std::generic_category(), what);
 }
 
 } // namespace
@@ -40,11 +47,19 @@ Pauses::Pauses()
 	sigemptyset(&signals_);
 	sigaddset(&signals_, SIGINT);
 	sigaddset(&signals_, SIGTERM);
+	pending_ = sdp::Descriptor(signalfd(-1, &signals_, SFD_CLOEXEC));
+	if (!pending_)
+		fail("signalfd");
 	pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 
+// What a signal should end has ended.
 Pauses::~Pauses()
 {
+	const timespec now = {};
+
+	while (sigtimedwait(&signals_, nullptr, &now) >= 0)
+		continue;
 	pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -67,12 +82,41 @@ bool Pauses::pause(std::chrono::duration<double> time) const
 	}
 }
 
+// False: there is none, and a signal has come.
+bool Pauses::wait_for_room() const
+{
+	std::array<pollfd, 2> fds = {pollfd{STDOUT_FILENO, POLLOUT, 0},
+				     pollfd{pending_.get(), POLLIN, 0}};
+
+	while (poll(fds.data(), fds.size(), -1) < 0)
+		if (errno != EINTR)
+			fail("poll");
+	return fds[0].revents != 0;
+}
+
+bool Pauses::print(std::string_view text) const
+{
+	while (!text.empty()) {
+		if (!wait_for_room())
+			return false;
+		// A pipe that has room takes so much at once.
+		const ssize_t written = write(STDOUT_FILENO, text.data(),
+					      std::min<std::size_t>(text.size(), PIPE_BUF));
+
+		if (written >= 0)
+			text.remove_prefix(static_cast<std::size_t>(written));
+		else if (errno != EINTR && errno != EAGAIN)
+			fail("standard output");
+	}
+	return true;
+}
+
 void show_rounds(const Rounds &rounds, const Pauses &pauses,
 		 const std::function<std::string()> &report)
 {
 	for (std::uint64_t round = 1;; round++) {
-		show(rounds, report());
-		if (round == rounds.count || !pauses.pause(rounds.interval))
+		if (!pauses.print(for_output(rounds, report())) || round == rounds.count ||
+		    !pauses.pause(rounds.interval))
 			return;
 	}
 }

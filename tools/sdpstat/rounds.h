@@ -6,6 +6,8 @@
 #ifndef SDPSTAT_ROUNDS_H
 #define SDPSTAT_ROUNDS_H
 
+#include "../common/descriptor.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +28,8 @@ struct Rounds {
 };
 
 /**
- * While there is one, SIGINT and SIGTERM end nothing but its pauses, so that no report is cut
- * off by them.
+ * While there is one, SIGINT and SIGTERM end nothing but its pauses and writes that nobody takes,
+ * so that no other report is cut off by them.
  */
 class Pauses
 {
@@ -42,14 +44,25 @@ public:
 	/** @return whether nothing has ended it. */
 	[[nodiscard]] bool pause(std::chrono::duration<double> time) const;
 
+	/**
+	 * Write a text to standard output.
+	 *
+	 * @return whether nothing has ended it.
+	 * @throws std::system_error if standard output does not take it.
+	 */
+	[[nodiscard]] bool print(std::string_view text) const;
+
 private:
+	[[nodiscard]] bool wait_for_room() const;
+
 	sigset_t signals_{};
 	sigset_t before_{};
+	sdp::Descriptor pending_; ///< can be read while a signal waits
 };
 
 /**
  * Print reports until there were enough, or SIGINT or SIGTERM comes. A terminal shows the
- * newest alone, as much of it as it has room for; a file has all of them.
+ * newest alone, as much of it as it has room for; a file has all of them, and so has a program.
  *
  * @throws std::exception what a report does, or standard output
  */
