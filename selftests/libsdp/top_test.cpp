@@ -78,6 +78,15 @@ TEST(Top, TellsWhatAConnectionWaitsFor)
 	EXPECT_EQ(sdpctl::waits_of(socket), Names{"peer"});
 	socket.rx_queue = 1;
 	EXPECT_EQ(sdpctl::waits_of(socket), (Names{"reader", "peer"}));
+	socket.flow = "rdma";
+	socket.tx_credits = 8;
+	socket.rate = Rate{.stalls = 0.5};
+	EXPECT_EQ(sdpctl::waits_of(socket), (Names{"reader", "peer"}));
+	// The stall may last.
+	socket.rate = Rate{};
+	EXPECT_EQ(sdpctl::waits_of(socket), Names{"reader"});
+	socket.rate.reset();
+	EXPECT_EQ(sdpctl::waits_of(socket), Names{"reader"});
 	socket.flow = "tcp:refused";
 	EXPECT_EQ(sdpctl::waits_of(socket), (Names{"reader", "device"}));
 }
@@ -215,15 +224,6 @@ TEST_F(TopProgram, EndsCleanlyBySignal)
 	}
 }
 
-TEST_F(TopProgram, SaysThatThereIsNothing)
-{
-	const auto absent = top({"--rounds", "1"});
-
-	EXPECT_EQ(absent.status, 3);
-	EXPECT_EQ(absent.output, "");
-	EXPECT_EQ(absent.errors, "sdpctl: there is no " + (proc_.path() / "sdp").native() +
-					 ": the kernel module 'sdp' is not loaded (try: modprobe "
-					 "sdp)\n");
 // There is more than a pipe holds.
 TEST_F(TopProgram, EndsBySignalThoughNobodyReads)
 {
@@ -271,6 +271,15 @@ TEST_F(TopProgram, FitsTheScreen)
 	EXPECT_EQ(json::parse(text)["connections"][0]["peer"]["port"], 51234);
 }
 
+TEST_F(TopProgram, SaysThatThereIsNothing)
+{
+	const auto absent = top({"--rounds", "1"});
+
+	EXPECT_EQ(absent.status, 3);
+	EXPECT_EQ(absent.output, "");
+	EXPECT_EQ(absent.errors, "sdpctl: there is no " + (proc_.path() / "sdp").native() +
+					 ": the kernel module 'sdp' is not loaded (try: modprobe "
+					 "sdp)\n");
 	table(listener);
 	EXPECT_EQ(top({"--watch", "0.1", "--rounds", "1"}).output,
 		  "No SDP connection is open in this network namespace.\n\n");

@@ -149,7 +149,11 @@ std::vector<std::string> waits_of(const Socket &socket)
 				     (socket.rate && socket.rate->stalls > 0);
 		const bool by_tcp = socket.flow.starts_with("tcp");
 
-		names.emplace_back(no_room && !by_tcp ? "peer" : "device");
+		if (no_room && !by_tcp)
+			names.emplace_back("peer");
+		// Of rdma's room only the beginning of a stall is known.
+		else if (socket.flow != "rdma")
+			names.emplace_back("device");
 	}
 	return names;
 }

@@ -32,7 +32,7 @@ void sort_by_rate(std::vector<sdpstat::Socket> &sockets);
 /**
  * What holds a connection up: "reader", the program here has not read what has come; "peer",
  * which has no room for what is to be sent; "device", which has not delivered it yet. None of
- * them: it waits for its programs.
+ * them: it waits for its programs, or by rdma for either of the last two.
  */
 [[nodiscard]] std::vector<std::string> waits_of(const sdpstat::Socket &socket);
 
