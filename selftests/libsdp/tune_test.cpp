@@ -158,6 +158,7 @@ TEST(Workloads, MakeRoomForConnections)
 {
 	Facts many = facts(DeviceKind::soft_roce);
 
+	many.machine.memory = std::uint64_t(2) << 30;
 	many.connections = 2000;
 	EXPECT_EQ(proposed("connections", many), Settings{});
 	// 12 pages each, and 1 MiB for each of two processors.
@@ -165,17 +166,46 @@ TEST(Workloads, MakeRoomForConnections)
 	EXPECT_EQ(proposed("connections", many), (Settings{{"mem", "60256 80340 120512"}}));
 	many.machine.processors = 4;
 	EXPECT_EQ(proposed("connections", many), (Settings{{"mem", "60512 80682 121024"}}));
-	many.present.erase("mem");
+	// Those for which it is made fit, and no more.
+	many.present["mem"] = "60512 80682 121024";
 	EXPECT_EQ(proposed("connections", many), Settings{});
-	many.connections = 20000;
-	try {
-		(void)proposed("connections", many);
-		ADD_FAILURE() << "1.6 GB fit in one";
-	} catch (const std::exception &error) {
-		EXPECT_STREQ(error.what(),
-			     "20000 idle connections take 1602 MiB, 84 kB each with Soft-RoCE "
-			     "(architecture.rst, Memory), and this machine has 1024 MiB");
-	}
+	EXPECT_NE(sdpctl::workload_of("connections")
+			  .judge(many)[0]
+			  .reason.find("is for 10000 connections now"),
+		  std::string::npos);
+	many.present["mem"] = "1 2 3";
+	EXPECT_NE(sdpctl::workload_of("connections")
+			  .judge(many)[0]
+			  .reason.find("is for 0 connections now"),
+		  std::string::npos);
+}
+
+TEST(Workloads, RefuseConnectionsThatCannotBe)
+{
+	const auto error_of = [](const Facts &facts) {
+		try {
+			(void)proposed("connections", facts);
+			return std::string();
+		} catch (const std::exception &error) {
+			return std::string(error.what());
+		}
+	};
+	Facts many = facts(DeviceKind::soft_roce);
+
+	// Of 84,000 bytes each in half of a GiB.
+	many.connections = 6391;
+	EXPECT_EQ(error_of(many), "");
+	many.connections = 6392;
+	EXPECT_EQ(error_of(many),
+		  "6392 idle connections take 512 MiB, 84 kB each with Soft-RoCE "
+		  "(architecture.rst, Memory), which is more than half of this machine's 1024 "
+		  "MiB");
+	many.connections = 1;
+	many.present.erase("mem");
+	EXPECT_EQ(error_of(many), "--connections is about net.sdp.mem, which only the initial "
+				  "network namespace has");
+	many.connections = 0;
+	EXPECT_EQ(error_of(many), "");
 }
 
 /** Whether a text of Documentation has the figures, or the section, that a source names. */
@@ -397,6 +427,26 @@ TEST_F(Tune, Sets)
 		"\n# Nothing to set: nothing that was measured is better.\n"));
 }
 
+TEST_F(Tune, PutsBackWhatItCannotReport)
+{
+	const auto fail = [] { throw std::runtime_error("nobody takes it"); };
+	const auto error_of = [&](const sdpctl::Tuning &tuning) {
+		try {
+			sdpctl::report(places(), tuning, fail);
+			return std::string();
+		} catch (const std::exception &error) {
+			return std::string(error.what());
+		}
+	};
+	const auto tuning = tune("bulk", false);
+
+	sdpctl::report(places(), tuning, [] {});
+	EXPECT_EQ(setting("zcopy"), "async");
+	EXPECT_EQ(error_of(tuning), "nobody takes it; nothing is changed");
+	EXPECT_EQ(setting("zcopy"), "off");
+	EXPECT_EQ(error_of(tune("bulk", true)), "nobody takes it");
+}
+
 // Comments, and what sysctl(8) takes.
 TEST_F(Tune, WritesAFileForSysctl)
 {
@@ -491,6 +541,17 @@ TEST(TuneProgram, RefusesWrongArguments)
 	EXPECT_EQ(unknown.errors, "sdpctl: workload: no workload: 'fast'; sdpctl tune lists them "
 				  "(see sdpctl --help)\n");
 	EXPECT_EQ(child::run({SDPCTL, "tune", "connections", "--connections", "0"}).status, 2);
+	for (const std::vector<std::string> &workload :
+	     {std::vector<std::string>{}, std::vector<std::string>{"bulk"}}) {
+		std::vector<std::string> command = {SDPCTL, "tune", "--connections", "5"};
+
+		command.insert(command.end(), workload.begin(), workload.end());
+		const auto elsewhere = child::run(command);
+
+		EXPECT_EQ(elsewhere.status, 2);
+		EXPECT_EQ(elsewhere.errors, "sdpctl: --connections: needs the workload "
+					    "'connections' (see sdpctl --help)\n");
+	}
 	if (fs::exists("/proc/net/sdpstats"))
 		GTEST_SKIP() << "this kernel has SDP";
 	EXPECT_EQ(child::run({SDPCTL, "tune", "bulk", "--dry-run"}).status, 3);

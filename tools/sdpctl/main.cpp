@@ -15,6 +15,7 @@
 #include "../sdpstat/source.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -93,7 +94,12 @@ int tune(const Options &options)
 	const auto tuning =
 		sdpctl::tune(places, sdpctl::look_at_machine(places, ports), options.tune);
 
-	sdp::print(options.json ? sdpctl::tuning_as_json(tuning) : sdpctl::tuning_as_text(tuning));
+	// So that to write to a reader that has gone fails, and all is undone.
+	std::signal(SIGPIPE, SIG_IGN);
+	sdpctl::report(places, tuning, [&] {
+		sdp::print(options.json ? sdpctl::tuning_as_json(tuning)
+					: sdpctl::tuning_as_text(tuning));
+	});
 	return EXIT_SUCCESS;
 }
 
@@ -107,10 +113,10 @@ int run(int argc, char **argv)
 	sdpctl::describe(app, options);
 	try {
 		app.parse(argc, argv);
+		sdpctl::finish(options);
 	} catch (const CLI::ParseError &outcome) {
 		return app.exit(outcome) == 0 ? EXIT_SUCCESS : exit_usage;
 	}
-	sdpctl::finish(options);
 	if (app.got_subcommand("top"))
 		return top(options);
 	return app.got_subcommand("tune") ? tune(options) : doctor(options);

@@ -92,6 +92,8 @@ void describe(CLI::App &app, Options &options)
 
 void finish(Options &options)
 {
+	if (options.tune.connections != 0 && options.tune.workload != "connections")
+		throw CLI::ValidationError("--connections", "needs the workload 'connections'");
 	options.top.rounds.interval = std::chrono::duration<double>(options.interval);
 	options.top.rounds.json = options.tune.json = options.json;
 }

@@ -28,7 +28,11 @@ struct Options {
 /** Say which commands and options there are. */
 void describe(CLI::App &app, Options &options);
 
-/** After they were parsed: give each command what it shares with others. */
+/**
+ * After they were parsed: give each command what it shares with others.
+ *
+ * @throws CLI::ValidationError of options that do not go together.
+ */
 void finish(Options &options);
 
 } // namespace sdpctl

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <span>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,19 +28,6 @@ int write_value(const fs::path &file, const std::string &value)
 	if (!fd || write(fd.get(), line.data(), line.size()) < 0)
 		return errno;
 	return 0;
-}
-
-// What cannot be undone is named, with the value that it is left with.
-std::string undo(const fs::path &directory, std::span<const Change> made)
-{
-	std::string left;
-
-	std::for_each(made.rbegin(), made.rend(), [&](const Change &change) {
-		if (const int error = write_value(directory / change.name, change.before))
-			left += fmt::format("; net.sdp.{} stays {}: {}", change.name, change.after,
-					    std::strerror(error));
-	});
-	return left.empty() ? "; nothing is changed" : left;
 }
 
 } // namespace
@@ -70,8 +56,20 @@ void make_changes(const fs::path &directory, const std::vector<Change> &changes)
 		throw ChangeError(fmt::format(
 			"net.sdp.{} = {}: {}{}{}", change.name, change.after, std::strerror(error),
 			error == EACCES || error == EPERM ? ": only root may set it" : "",
-			undo(directory, std::span(changes).first(i))));
+			undo_changes(directory, std::span(changes).first(i))));
 	}
+}
+
+std::string undo_changes(const fs::path &directory, std::span<const Change> made)
+{
+	std::string left;
+
+	std::for_each(made.rbegin(), made.rend(), [&](const Change &change) {
+		if (const int error = write_value(directory / change.name, change.before))
+			left += fmt::format("; net.sdp.{} stays {}: {}", change.name, change.after,
+					    std::strerror(error));
+	});
+	return left.empty() ? "; nothing is changed" : left;
 }
 
 } // namespace sdpctl

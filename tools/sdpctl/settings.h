@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,6 +41,15 @@ class ChangeError : public std::runtime_error
  * @throws ChangeError
  */
 void make_changes(const std::filesystem::path &directory, const std::vector<Change> &changes);
+
+/**
+ * Undo changes that were made, the last first.
+ *
+ * @return what to append to the error because of which: "; nothing is changed", or what cannot be
+ * undone, with the value that it is left with.
+ */
+[[nodiscard]] std::string undo_changes(const std::filesystem::path &directory,
+				       std::span<const Change> made);
 
 } // namespace sdpctl
 

@@ -74,6 +74,11 @@ std::string last_line(const Tuning &tuning)
 	return tuning.is_set ? "# This is set now.\n" : "# Nothing was set.\n";
 }
 
+std::filesystem::path settings_of(const Places &places)
+{
+	return places.proc / "sys/net/sdp";
+}
+
 Json machine_json(const Machine &machine)
 {
 	Json devices = Json::array();
@@ -161,7 +166,7 @@ const Workload &workload_of(const std::string &name)
 
 Tuning tune(const Places &places, const Machine &machine, const TuneOptions &options)
 {
-	const std::filesystem::path directory = places.proc / "sys/net/sdp";
+	const std::filesystem::path directory = settings_of(places);
 	const Facts facts = {.machine = machine,
 			     .present = read_settings(directory),
 			     .connections = options.connections};
@@ -175,6 +180,18 @@ Tuning tune(const Places &places, const Machine &machine, const TuneOptions &opt
 	make_changes(directory, changes);
 	tuning.is_set = !changes.empty();
 	return tuning;
+}
+
+void report(const Places &places, const Tuning &tuning, const std::function<void()> &write)
+{
+	try {
+		write();
+	} catch (const std::exception &error) {
+		if (!tuning.is_set)
+			throw;
+		throw ChangeError(error.what() +
+				  undo_changes(settings_of(places), changes_of(tuning.judgements)));
+	}
 }
 
 } // namespace sdpctl

@@ -9,6 +9,7 @@
 #include "workload.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,14 @@ struct Tuning {
  * @throws std::runtime_error
  */
 [[nodiscard]] Tuning tune(const Places &places, const Machine &machine, const TuneOptions &options);
+
+/**
+ * Report it to whom it is for, and undo what was set if they do not take the report.
+ *
+ * @throws ChangeError
+ * @throws std::exception what write does, if nothing was set
+ */
+void report(const Places &places, const Tuning &tuning, const std::function<void()> &write);
 
 } // namespace sdpctl
 

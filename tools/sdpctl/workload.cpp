@@ -16,7 +16,7 @@ namespace
 {
 
 // What an idle connection is charged, and takes in all with its device (architecture.rst).
-constexpr std::uint64_t idle_pages_of_4k = 12;
+constexpr std::uint64_t charged_bytes = 12 * 4096;
 constexpr std::uint64_t idle_bytes = 84'000;
 
 // By how much the kernel's account may lag behind, for each processor (sysctl.rst).
@@ -323,8 +323,15 @@ std::uint64_t pages_for(const Facts &facts)
 {
 	const Machine &machine = facts.machine;
 
-	return (facts.connections * idle_pages_of_4k * 4096 + machine.processors * lag_bytes) /
-	       machine.page;
+	return (facts.connections * charged_bytes + machine.processors * lag_bytes) / machine.page;
+}
+
+std::uint64_t connections_for(const Machine &machine, std::uint64_t pages)
+{
+	const std::uint64_t bytes = pages * machine.page;
+	const std::uint64_t lag = machine.processors * lag_bytes;
+
+	return bytes < lag ? 0 : (bytes - lag) / charged_bytes;
 }
 
 // In the proportion of the default, 3 to 4 to 6.
@@ -333,16 +340,24 @@ std::string mem_of(std::uint64_t high)
 	return fmt::format("{} {} {}", high / 2, high / 3 * 2, high);
 }
 
+// Programs have to have memory as well, and connections that are busy.
 void check_memory_for(const Facts &facts)
 {
 	const std::uint64_t wanted = facts.connections * idle_bytes;
 
-	if (wanted > facts.machine.memory)
-		throw std::runtime_error(fmt::format("{} idle connections take {} MiB, 84 kB each "
-						     "with Soft-RoCE (architecture.rst, "
-						     "Memory), and this machine has {} MiB",
-						     facts.connections, wanted >> 20,
-						     facts.machine.memory >> 20));
+	if (wanted > facts.machine.memory / 2)
+		throw std::runtime_error(fmt::format(
+			"{} idle connections take {} MiB, 84 kB each with Soft-RoCE "
+			"(architecture.rst, Memory), which is more than half of this machine's {} "
+			"MiB",
+			facts.connections, wanted >> 20, facts.machine.memory >> 20));
+}
+
+void check_mem_is_here(const Facts &facts)
+{
+	if (facts.connections != 0 && present(facts, "mem").empty())
+		throw std::runtime_error("--connections is about net.sdp.mem, which only the "
+					 "initial network namespace has");
 }
 
 void judge_mem(const Facts &facts, Judge &judge)
@@ -353,7 +368,7 @@ void judge_mem(const Facts &facts, Judge &judge)
 		"an idle connection is charged 12 pages, and the account lags behind by up to 1 "
 		"MiB "
 		"for each of {} processors: the third number is for {} connections now",
-		facts.machine.processors, high * facts.machine.page / (idle_pages_of_4k * 4096));
+		facts.machine.processors, connections_for(facts.machine, high));
 
 	if (high < pages_for(facts) && facts.connections != 0)
 		judge.propose("mem", mem_of(pages_for(facts)), what, source);
@@ -369,6 +384,7 @@ Judgements judge_connections(const Facts &facts)
 {
 	Judge judge(facts);
 
+	check_mem_is_here(facts);
 	check_memory_for(facts);
 	judge_mem(facts, judge);
 	const std::string source = "architecture.rst, Memory";

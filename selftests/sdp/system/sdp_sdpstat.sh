@@ -236,6 +236,32 @@ refuse() {
 	exec "${@:3}"
 }
 
+# To a reader that has gone, for one.
+to_nobody() {
+	python3 -c 'import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+sys.exit(subprocess.run(sys.argv[1:], stdout=writer).returncode)' "$@"
+}
+
+# What nobody has been told of is not left set.
+tune_sets_what_it_reports() {
+	local status=0
+	[ -x "$control" ] || skip "no sdpctl: neither in PATH nor named by SDPCTL"
+	trap restore_sysctls EXIT
+	set_sysctl flow_control credit
+	"$control" tune messages > /dev/full 2> "$work/full.out" || status=$?
+	[ $status = 1 ] || fail "status $status"
+	grep -qx 'sdpctl: standard output: No space left on device; nothing is changed' "$work/full.out" ||
+		fail "no word on it"
+	[ "$(settings flow_control)" = credit ] || fail "it is set"
+	status=0
+	to_nobody "$control" tune messages 2> "$work/gone.out" || status=$?
+	[ $status = 1 ] || fail "without a reader: status $status"
+	grep -qx 'sdpctl: standard output: Broken pipe; nothing is changed' "$work/gone.out" || fail "no word on it"
+	[ "$(settings flow_control)" = credit ] || fail "it is set without a reader"
+}
+
 # Of two settings the second cannot be written to, although it is there.
 tune_sets_all_or_nothing() {
 	local status=0
@@ -277,5 +303,5 @@ have_family || skip_all "no AF_SDP sockets in this kernel"
 
 run_cases says_what_the_table_does lists_what_is_asked_for names_queue_pairs anybody_may_ask \
 	counts_sockets shows_how_fast writes_for_prometheus top_shows_a_busy_connection \
-	top_tells_what_is_waited_for tune_sets_what_it_says tune_makes_room_for_connections \
-	tune_sets_all_or_nothing
+	top_tells_what_is_waited_for tune_sets_what_it_says tune_sets_what_it_reports \
+	tune_makes_room_for_connections tune_sets_all_or_nothing
