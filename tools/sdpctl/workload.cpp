@@ -16,7 +16,7 @@ namespace
 {
 
 // What an idle connection is charged, and takes in all with its device (architecture.rst).
-constexpr std::uint64_t charged_bytes = 12 * 4096;
+constexpr std::uint64_t charged_bytes = std::uint64_t(12) * 4096;
 constexpr std::uint64_t idle_bytes = 84'000;
 
 // By how much the kernel's account may lag behind, for each processor (sysctl.rst).
