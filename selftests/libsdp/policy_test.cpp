@@ -193,8 +193,26 @@ TEST(Policy, GivesAProgramOneKindOfSockets)
 	      "use sdp server nginx *:*\nuse sdp client nginx *:*\nuse tcp * * *:*",
 	      "use sdp * nginx *:80\nuse none * nginx *:*\nuse tcp * * *:*",
 	      "use none * * *:1\nuse sdp * n* *:2\nuse sdp * n* *:*\nuse tcp * * *:*",
-	      "use sdp * * *:*\nuse tcp * * *:*",
 	      "use sdp * ssh *:1\nuse tcp * sshd *:*\nuse sdp * * *:*"})
+		EXPECT_EQ(errors_of(text), sdpbpf::Errors{}) << text;
+}
+
+TEST(Policy, HasNoRuleThatIsNeverReached)
+{
+	const std::string because =
+		": no use of a socket comes so far: rules above it decide about all of them";
+
+	EXPECT_EQ(error_of("use tcp * * *:*\nuse none client * 10.0.0.1:*"), "f:2" + because);
+	EXPECT_EQ(error_of("use sdp * * *:*\nuse tcp * * *:*"), "f:2" + because);
+	EXPECT_EQ(error_of("use tcp server * *:*\nuse none client * *:*\nuse tcp * a *:1"),
+		  "f:3" + because);
+	EXPECT_EQ(error_of("use tcp * ng* *:*\nuse none * nginx *:80\nuse tcp * * *:*"),
+		  "f:2" + because);
+	EXPECT_EQ(error_of("use tcp * a? *:*\nuse none * a? *:80\nuse tcp * * *:*"),
+		  "f:2" + because);
+	for (const char *text : {"use tcp server * *:*\nuse none * a *:1\nuse tcp * * *:*",
+				 "use tcp * nginx *:*\nuse none * ng* *:80\nuse tcp * * *:*",
+				 "use none * a *:*\nuse tcp * * *:*\n"})
 		EXPECT_EQ(errors_of(text), sdpbpf::Errors{}) << text;
 }
 

@@ -54,8 +54,24 @@ TEST_F(SdpBpf, CheckNamesEveryError)
 			  ":2: the kernel keeps 15 bytes of a program's name, and no more "
 			  "(try: the first ones and '*')\n");
 	EXPECT_EQ(said["file"], path);
+	EXPECT_EQ(said["rules"], 0U);
 	EXPECT_EQ(said["errors"].size(), 2U);
 	EXPECT_EQ(said["errors"][0], outcome.output.substr(0, outcome.output.find('\n')));
+}
+
+// Their number is what can be read, whatever is wrong with it.
+TEST_F(SdpBpf, CheckCountsRulesThatAreWrong)
+{
+	const auto said = [this](const std::string &text) {
+		return nlohmann::json::parse(sdp_bpf({"check", "--json", file(text)}).output);
+	};
+	const auto contradicting = said("use sdp client * 10.0.0.1:*\nuse tcp * * *:*\n");
+	const auto broken = said("use tcp\nuse tcp * a *:*\nuse tcp * * *:*\n");
+
+	EXPECT_EQ(contradicting["rules"], 2U);
+	EXPECT_EQ(contradicting["errors"].size(), 1U);
+	EXPECT_EQ(broken["rules"], 2U);
+	EXPECT_EQ(broken["errors"].size(), 1U);
 }
 
 TEST_F(SdpBpf, AttachNamesEveryError)
@@ -92,12 +108,18 @@ TEST_F(SdpBpf, RunNamesErrorsBeforeItRuns)
 // What stands behind the command's name is the command's.
 TEST_F(SdpBpf, RunReadsNoOptionsOfTheCommand)
 {
+	const std::string path = file("use udp\n");
+	const std::string error =
+		"sdp-bpf: " + path + ":1:5: expected 'tcp', 'sdp' or 'none', found 'udp'\n";
+
 	for (const auto &arguments : std::vector<std::vector<std::string>>{
-		     {"run", "sh", "-c", "exit 3"}, {"run", "--", "sh", "-c", "exit 3"}}) {
+		     {"run", "-c", path, "sh", "-c", "exit 3"},
+		     {"run", "-c", path, "--", "sh", "-c", "exit 3"},
+		     {"run", "-c", path, "sh", "--config", "/nonexistent", "--no-such-option"}}) {
 		const auto outcome = sdp_bpf(arguments);
 
-		EXPECT_TRUE(outcome.status == 125 || outcome.status == 3);
-		EXPECT_EQ(outcome.errors.find("exit 3"), std::string::npos) << outcome.errors;
+		EXPECT_EQ(outcome.status, 125);
+		EXPECT_EQ(outcome.errors, error);
 	}
 }
 

@@ -75,6 +75,17 @@ bool is_reached(Lines lines, std::size_t first, std::size_t second)
 	});
 }
 
+// Rules that came too late would be taken for ones that bind.
+void find_unreachable(const std::string &file, Lines lines, Errors &errors)
+{
+	for (std::size_t i = 0; i < lines.size(); i++)
+		if (!is_reached(lines, i, i))
+			errors.push_back(
+				fmt::format("{}:{}: no use of a socket comes so far: rules "
+					    "above it decide about all of them",
+					    file, lines[i].rule.line));
+}
+
 bool are_tcp_and_sdp(const Rule &one, const Rule &other)
 {
 	return one.transport != other.transport && one.transport != Transport::none &&
@@ -197,10 +208,11 @@ Policy policy_of(const std::string &file, const std::string &text, Errors &error
 	const std::vector<Line> lines = parse(file, text, errors);
 	Policy policy;
 
-	if (!errors.empty())
-		return policy;
-	find_contradictions(file, lines, errors);
-	require_end(file, lines, lines.empty() ? 1 : lines.back().rule.line, errors);
+	if (errors.empty()) {
+		find_contradictions(file, lines, errors);
+		find_unreachable(file, lines, errors);
+		require_end(file, lines, lines.empty() ? 1 : lines.back().rule.line, errors);
+	}
 	for (const Line &line : lines) {
 		policy.rules.push_back(compiled(line));
 		if (line.rule.transport == Transport::sdp && policy.converts.empty())
