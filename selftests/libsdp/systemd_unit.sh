@@ -10,9 +10,11 @@ name=${unit##*/} instance=${unit##*/}
 instance=${instance/@/@storage-fast.slice}
 skip=77
 
-command -v systemd-analyze > /dev/null || { echo "no systemd-analyze: systemd is not installed"; exit $skip; }
 [ "$(grep -c "=$sbindir/sdp-bpf " "$unit")" = 3 ] ||
 	{ echo "$name calls another program than $sbindir/sdp-bpf"; exit 1; }
+# A slice that is started anew has the rules anew.
+grep -qx 'WantedBy=sysinit.target %i' "$unit" || { echo "$name is not started with its slice"; exit 1; }
+command -v systemd-analyze > /dev/null || { echo "no systemd-analyze: systemd is not installed"; exit $skip; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # It wants to see the program.
