@@ -61,7 +61,7 @@ std::string path_within(const fs::path &directory, const fs::path &root)
 	return relative == "." ? "/" : "/" + relative;
 }
 
-// systemd.slice(5): each dash in the name is one step down.
+// systemd.slice(5): each dash in the name is one step down; one alone is the root.
 fs::path path_of_slice(const std::string &name)
 {
 	constexpr std::string_view suffix = ".slice";
@@ -69,6 +69,8 @@ fs::path path_of_slice(const std::string &name)
 
 	if (!name.ends_with(suffix) || name.find('/') != std::string::npos)
 		return name;
+	if (name == "-.slice")
+		return path;
 	for (std::size_t dash = name.find('-'); dash != std::string::npos;
 	     dash = name.find('-', dash + 1))
 		path /= name.substr(0, dash).append(suffix);
@@ -121,6 +123,18 @@ GroupId group_id(const fs::path &directory)
 		throw_errno(directory);
 	std::memcpy(&id, room.data() + offsetof(file_handle, f_handle), sizeof(id));
 	return id;
+}
+
+void require_root()
+{
+	constexpr GroupId id_of_root = 1;
+	const fs::path root = hierarchy();
+
+	if (group_id(root) != id_of_root)
+		throw std::runtime_error(fmt::format(
+			"{} is not the root of all control groups, and rules for other groups "
+			"would not be kept: this is for the host's namespace of control groups",
+			root.native()));
 }
 
 std::unordered_map<GroupId, std::string> all_groups()

@@ -24,6 +24,12 @@ using GroupId = std::uint64_t;
 std::filesystem::path hierarchy();
 
 /**
+ * Whether hierarchy() begins with the group that all others are below.
+ * @throws std::runtime_error if not
+ */
+void require_root();
+
+/**
  * The directory of a group.
  * @param name  its directory, its path within the hierarchy, or the name of a slice of
  *              systemd, which may stand below others: "a-b.slice" is in "a.slice"

@@ -39,6 +39,9 @@ constexpr const char *refusing_hook = "security_socket_connect";
 const fs::path pin_directory = fs::path(bpf_file_system) / "sdp";
 const fs::path pinned_map = pin_directory / "groups";
 const fs::path pinned_policies = pin_directory / "policies";
+// The last one of those that refuse.
+const fs::path pinned_refusing = pin_directory / "connect6";
+constexpr const char *module_directory = "/sys/module/sdp";
 
 bool verbose = false;
 
@@ -57,15 +60,19 @@ int print(libbpf_print_level /*level*/, const char *format, va_list arguments)
 }
 
 // A program on a hook that no module answers would leave its processes without
-// any TCP socket, so this is asked first. It loads the module, too. Rules that are there
-// already may be for this process as well.
+// any TCP socket, so this is asked first. It loads the module, too, unless rules that are
+// there already refuse SDP to this process as well.
 void require_protocol()
 {
 	const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SDP));
 
-	if (!socket && errno != EPERM)
-		throw Unsupported("this kernel gives no sockets of IPPROTO_SDP: "
-				  "the module 'sdp' is not there, or too old");
+	if (socket || (errno == EPERM && fs::exists(module_directory)))
+		return;
+	if (errno == EPERM)
+		throw std::runtime_error("SDP is refused to this process, and the module 'sdp' is "
+					 "not loaded (try: modprobe sdp)");
+	throw Unsupported("this kernel gives no sockets of IPPROTO_SDP: "
+			  "the module 'sdp' is not there, or too old");
 }
 
 bool has_function(const btf *types, const char *name)
@@ -101,14 +108,24 @@ void require_conversion(const btf *types, const std::string &reason)
 
 // A program for a hook that this kernel has not is not even loaded. The names of the
 // programs are the shorter ones of the hooks.
-void leave_out_missing(const convert_bpf &program)
+void choose_programs(const convert_bpf &program, Programs wanted)
 {
 	const auto types = types_of_kernel();
+	const auto &progs = program.progs;
+	const bool refuses =
+		wanted != Programs::converting && has_function(types.get(), refusing_hook);
 
-	bpf_program__set_autoload(program.progs.convert, has_function(types.get(), hook));
-	for (bpf_program *const refusing : {program.progs.create, program.progs.bind,
-					    program.progs.listen, program.progs.connect})
-		bpf_program__set_autoload(refusing, has_function(types.get(), refusing_hook));
+	bpf_program__set_autoload(progs.convert,
+				  wanted != Programs::refusing && has_function(types.get(), hook));
+	for (bpf_program *const refusing : {progs.create, progs.bind, progs.listen, progs.connect,
+					    progs.fastopen, progs.connect4, progs.connect6})
+		bpf_program__set_autoload(refusing, refuses);
+}
+
+void reuse(bpf_map *map, int descriptor)
+{
+	if (const int error = bpf_map__reuse_fd(map, descriptor); error != 0)
+		fail(-error, "cannot use a table of the programs that are at work");
 }
 
 } // namespace
@@ -122,10 +139,13 @@ void require_support(const std::optional<Policy> &policy)
 		require_conversion(types.get(), "");
 	else if (!policy->converts.empty())
 		require_conversion(types.get(), policy->converts + ": ");
-	if (policy && !has_function(types.get(), refusing_hook))
+	if (!policy)
+		return;
+	if (!has_function(types.get(), refusing_hook))
 		throw Unsupported(fmt::format("this kernel has no hook {} for rules "
 					      "(CONFIG_SECURITY_NETWORK)",
 					      refusing_hook));
+	require_root();
 }
 
 // The rules come first: a group that is there without any is converted.
@@ -197,17 +217,22 @@ std::map<GroupId, GroupState> Groups::list() const
 	return found;
 }
 
-Converter::Converter()
+Converter::Converter(Programs wanted, const std::optional<Groups> &groups)
 {
 	program_.reset(convert_bpf::open());
 	if (!program_)
 		fail(errno, "cannot open the programs");
-	leave_out_missing(*program_);
+	choose_programs(*program_, wanted);
+	if (groups) {
+		reuse(program_->maps.groups, groups->map());
+		reuse(program_->maps.policies, groups->policies());
+	}
 	if (const int error = convert_bpf::load(program_.get()); error != 0)
 		fail(-error, "cannot load the programs");
 	if (const int error = convert_bpf::attach(program_.get()); error != 0)
 		fail(-error, "cannot attach the programs");
-	attach_to_root();
+	if (bpf_program__autoload(program_->progs.connect4))
+		attach_to_root();
 }
 
 // They look themselves whether the process is in a group that is attached.
@@ -290,26 +315,47 @@ void pin_map(bpf_map *map, const fs::path &path)
 		fail(-error, path);
 }
 
-void pin_all(const convert_bpf &program)
+void pin_refusing_links(const convert_bpf &program)
 {
 	const auto &links = program.links;
 
-	pin_map(program.maps.policies, pinned_policies);
-	pin_map(program.maps.groups, pinned_map);
-	pin_link(links.convert, "convert");
 	pin_link(links.create, "create");
 	pin_link(links.bind, "bind");
 	pin_link(links.listen, "listen");
 	pin_link(links.connect, "connect");
+	pin_link(links.fastopen, "fastopen");
 	pin_link(links.connect4, "connect4");
-	pin_link(links.connect6, "connect6");
+	pin_link(links.connect6, pinned_refusing.filename().c_str());
+}
+
+void unpin_refusing_links()
+{
+	for (const char *name :
+	     {"create", "bind", "listen", "connect", "fastopen", "connect4", "connect6"})
+		fs::remove(pin_directory / name);
+}
+
+// The groups come last: where they are, all is in place.
+void pin_all(const convert_bpf &program)
+{
+	pin_link(program.links.convert, "convert");
+	pin_refusing_links(program);
+	pin_map(program.maps.policies, pinned_policies);
+	pin_map(program.maps.groups, pinned_map);
 }
 
 } // namespace
 
+void Converter::pin_refusing() const
+{
+	unpin_refusing_links();
+	pin_refusing_links(*program_);
+}
+
 void Converter::pin() const
 {
 	require_file_system();
+	unpin();
 	fs::create_directory(pin_directory);
 	try {
 		pin_all(*program_);
@@ -334,8 +380,15 @@ std::optional<Groups> pinned_groups()
 	return Groups(std::move(map), std::move(policies));
 }
 
+bool is_refusing_pinned()
+{
+	return fs::exists(pinned_refusing);
+}
+
+// The groups first: what is left then counts as nothing, whatever happens now.
 void unpin()
 {
+	fs::remove(pinned_map);
 	fs::remove_all(pin_directory);
 }
 

@@ -54,6 +54,15 @@ public:
 	[[nodiscard]] bool remove(GroupId id) const;
 	[[nodiscard]] std::map<GroupId, GroupState> list() const;
 
+	[[nodiscard]] int map() const
+	{
+		return map_.get();
+	}
+	[[nodiscard]] int policies() const
+	{
+		return policies_.get();
+	}
+
 private:
 	void set_policy(GroupId id, const Policy &policy) const;
 	void drop_policy(GroupId id) const;
@@ -63,10 +72,19 @@ private:
 };
 
 /**
- * Whether this kernel can do what is to be asked of it. Loads the module, if need be.
+ * Whether this kernel can do what is to be asked of it, from here. Loads the module, if
+ * need be.
  * @throws Unsupported if not
+ * @throws std::runtime_error if it can, but not from this namespace
  */
 void require_support(const std::optional<Policy> &policy);
+
+/** Which programs: those that refuse are asked about all that the host does. */
+enum class Programs {
+	converting,
+	refusing,
+	all
+};
 
 /** The programs at work, until this object is gone, or as long as they are pinned. */
 class Converter
@@ -74,10 +92,11 @@ class Converter
 public:
 	/**
 	 * Loads those that the kernel has hooks for, and begins, for no group yet.
+	 * @param groups  the tables that they use, of others that are at work; else new ones
 	 * @throws Unsupported if the kernel has not what that takes
 	 * @throws std::system_error if it refuses
 	 */
-	Converter();
+	explicit Converter(Programs wanted, const std::optional<Groups> &groups = std::nullopt);
 	~Converter();
 	Converter(const Converter &) = delete;
 	Converter &operator=(const Converter &) = delete;
@@ -86,8 +105,14 @@ public:
 
 	[[nodiscard]] Groups groups() const;
 
-	/** Lets it go on after the end of this process. */
+	/**
+	 * Lets it go on after the end of this process, in the place of what is left of an
+	 * attempt that has not come so far.
+	 */
 	void pin() const;
+
+	/** Likewise, beside those that are pinned and have the same tables. */
+	void pin_refusing() const;
 
 private:
 	struct Destroy {
@@ -116,6 +141,9 @@ private:
 
 /** The groups of the programs that were pinned, if they were. */
 std::optional<Groups> pinned_groups();
+
+/** Whether those that refuse are among them. */
+bool is_refusing_pinned();
 
 /** Ends the programs that were pinned. */
 void unpin();

@@ -60,6 +60,34 @@ std::optional<sdpbpf::Policy> policy_in(const Options &options)
 	return sdpbpf::read_policy(*options.config);
 }
 
+void add_all(const sdpbpf::Groups &groups, const std::vector<GroupId> &ids,
+	     const std::optional<sdpbpf::Policy> &policy)
+{
+	for (const GroupId id : ids)
+		groups.add(id, policy);
+}
+
+void attach_first(const std::vector<GroupId> &ids, const std::optional<sdpbpf::Policy> &policy)
+{
+	const sdpbpf::Converter converter(policy ? sdpbpf::Programs::all
+						 : sdpbpf::Programs::converting);
+
+	add_all(converter.groups(), ids, policy);
+	converter.pin();
+}
+
+// Until now there may have been no rules.
+void attach_more(const sdpbpf::Groups &groups, const std::vector<GroupId> &ids,
+		 const std::optional<sdpbpf::Policy> &policy)
+{
+	if (policy && !sdpbpf::is_refusing_pinned()) {
+		const sdpbpf::Converter refusing(sdpbpf::Programs::refusing,
+						 sdpbpf::pinned_groups());
+		refusing.pin_refusing();
+	}
+	add_all(groups, ids, policy);
+}
+
 void attach(const Options &options)
 {
 	const auto policy = policy_in(options);
@@ -68,17 +96,10 @@ void attach(const Options &options)
 	sdpbpf::require_support(policy);
 	const sdpbpf::PinLock lock;
 
-	if (const auto groups = sdpbpf::pinned_groups()) {
-		for (const GroupId id : ids)
-			groups->add(id, policy);
-		return;
-	}
-	const sdpbpf::Converter converter;
-	const sdpbpf::Groups groups = converter.groups();
-
-	for (const GroupId id : ids)
-		groups.add(id, policy);
-	converter.pin();
+	if (const auto groups = sdpbpf::pinned_groups())
+		attach_more(*groups, ids, policy);
+	else
+		attach_first(ids, policy);
 }
 
 // All that is wrong in the file, or how many rules it has.
@@ -105,14 +126,15 @@ int check(const Options &options)
 void detach(const Options &options)
 {
 	const sdpbpf::PinLock lock;
-	const auto groups = sdpbpf::pinned_groups();
 
-	if (!groups && !options.all)
-		throw std::runtime_error("no control group is attached");
 	if (options.all) {
 		sdpbpf::unpin();
 		return;
 	}
+	const auto groups = sdpbpf::pinned_groups();
+
+	if (!groups)
+		throw std::runtime_error("no control group is attached");
 	const auto ids = ids_of(options.groups);
 	for (std::size_t i = 0; i < ids.size(); i++)
 		if (!groups->remove(ids[i]))

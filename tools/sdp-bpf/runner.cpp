@@ -120,7 +120,7 @@ int run_converted(const std::vector<std::string> &command, const std::optional<P
 
 	require_support(policy);
 	const OwnGroup group;
-	const Converter converter;
+	const Converter converter(policy ? Programs::all : Programs::converting);
 	converter.groups().add(group_id(group.directory()), policy);
 
 	const HeldSignals signals;

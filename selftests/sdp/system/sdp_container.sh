@@ -50,7 +50,7 @@ attach_rules() {
 	local group=$1
 	shift
 	printf '%s\n' "$@" > "$work/rules"
-	"$tool" attach --config "$work/rules" "$group" || fail "cannot attach: $(< "$work/rules")"
+	"$tool" attach --config "$work/rules" -- "$group" || fail "cannot attach: $(< "$work/rules")"
 }
 
 # The ends check what they receive.
@@ -89,9 +89,9 @@ expect_refusals() {
 # calls LINE...
 calls() {
 	"${via[@]}" python3 - "$@" <<- 'END'
-		import concurrent.futures, ctypes, errno, os, socket, sys
+		import concurrent.futures, ctypes, errno, os, socket, struct, sys
 		libc = ctypes.CDLL(None, use_errno=True)
-		INET, INET6, SDP = socket.AF_INET, socket.AF_INET6, 27
+		UNSPEC, INET, INET6, SDP = socket.AF_UNSPEC, socket.AF_INET, socket.AF_INET6, 27
 		def sdp():
 		    fd = libc.socket(SDP, socket.SOCK_STREAM, 0)
 		    if fd < 0:
@@ -101,6 +101,17 @@ calls() {
 		    return socket.socket(INET, socket.SOCK_STREAM, 259)
 		def tcp(family=INET):
 		    return socket.socket(family, socket.SOCK_STREAM)
+		def mptcp():
+		    return socket.socket(INET, socket.SOCK_STREAM, 262)
+		def smc():
+		    return socket.socket(43, socket.SOCK_STREAM)
+		def bind_as(family, s, address, port):
+		    place = struct.pack("=H", family) + struct.pack("!H4s8x", port, socket.inet_aton(address))
+		    if libc.bind(s.fileno(), place, len(place)):
+		        raise OSError(ctypes.get_errno(), "bind")
+		    return s
+		def enter():
+		    open("/sys/fs/cgroup/sdp_box/cgroup.procs", "w").write("0")
 		def bound(s, *address):
 		    s.bind(address)
 		    return s
@@ -157,6 +168,9 @@ sdp_but_not_there() {
 	refused client
 	start_refused_listener 4793
 	expect_refusals 2
+	# Its own address, by another name.
+	expect_calls "EPERM" "bound(tcp(), '$server', 0).connect(('0.0.0.0', 4792))"
+	expect_refusals 3
 }
 
 start_refused_listener() {
@@ -172,16 +186,46 @@ sdp_or_nothing() {
 	attach_rules $box "use sdp * * *:*"
 	python3 -c "
 import errno, socket
+def error_of(call, *arguments):
+    try:
+        call(*arguments)
+    except OSError as error:
+        return error.errno
 tcp = socket.socket()
 open('$groups/$box/cgroup.procs', 'w').write('0')
 assert tcp.connect_ex(('$server', 4791)) == errno.EPERM
+assert error_of(tcp.sendto, b'x', socket.MSG_FASTOPEN, ('$server', 4791)) == errno.EPERM
 assert socket.socket().connect_ex(('$server', 4791)) == errno.ECONNREFUSED
-open('/proc/sys/net/sdp/tcp_fallback', 'w').write('1')
-got = socket.socket().connect_ex(('$server', 4791))
-open('/proc/sys/net/sdp/tcp_fallback', 'w').write('0')
-assert got == errno.EPERM, got
 "
 	expect_refusals 2
+}
+
+# With a way back to TCP, which is refused, there is no SDP either.
+sdp_without_fallback() {
+	needs_hook
+	make_box
+	attach_rules $box "use sdp * * *:*"
+	trap 'sysctl -qw net.sdp.tcp_fallback=0; end_box' EXIT
+	sysctl -qw net.sdp.tcp_fallback=1
+	inside
+	expect_calls "EPERM EPERM" "tcp().connect(('$server', 4791))" "bound(tcp(), '$server', 4799).listen()"
+	sysctl -qw net.sdp.tcp_fallback=0
+	expect_calls "ECONNREFUSED ok" "tcp().connect(('$server', 4791))" "bound(tcp(), '$server', 4799).listen()"
+}
+
+# Only rules have programs that are asked about all connections of the host.
+rules_come_later() {
+	needs_hook
+	make_box
+	"$tool" attach $box
+	[ ! -e /sys/fs/bpf/sdp/connect4 ] || fail "programs that refuse are there without rules"
+	attach_rules $box "use none client * *:4792" "use sdp * * *:*"
+	inside
+	expect_calls "EPERM EPERM ECONNREFUSED" "tcp().connect(('$server', 4792))" "tcp().connect(('127.0.0.1', 4792))" \
+		"tcp().connect(('$server', 4791))"
+	expect_refusals 2
+	"$tool" attach $box
+	expect_calls "ECONNREFUSED" "tcp().connect(('$server', 4792))"
 }
 
 run_by_rules() {
@@ -245,8 +289,7 @@ nothing_inside() {
 sdp_from_elsewhere() {
 	make_box
 	attach_rules $box "use tcp * * *:*"
-	expect_calls "ok ok EPERM EPERM" "s, t = sdp(), bound(door(), '$server', 0)" \
-		"open('$groups/$box/cgroup.procs', 'w').write('0')" \
+	expect_calls "ok ok EPERM EPERM" "s, t = sdp(), bound(door(), '$server', 0)" 'enter()' \
 		"s.connect(('$server', 4791))" "t.listen()"
 	expect_refusals 2
 }
@@ -269,6 +312,68 @@ only_some_listeners() {
 	inside
 	expect_calls "ok EPERM EPERM EPERM" "bound(tcp(), '$server', 4799).listen()" \
 		"bound(tcp(), '127.0.0.1', 4799)" "bound(tcp(), '$server', 5000)" 'tcp().listen()'
+}
+
+# All ways to say an address to bind().
+bind_by_any_family() {
+	make_box
+	attach_rules $box "use none server * *:4795" "use tcp * * *:*"
+	expect_calls "ok ok EPERM EPERM EPERM EPERM EPERM ok" "s, t = sdp(), door()" 'enter()' \
+		"bind_as(SDP, s, '$server', 4795)" "bind_as(INET, s, '$server', 4795)" \
+		"bind_as(UNSPEC, t, '0.0.0.0', 4795)" "bind_as(UNSPEC, tcp(), '0.0.0.0', 4795)" \
+		"bound(tcp(INET6), '::ffff:$server', 4795)" "bind_as(UNSPEC, tcp(), '0.0.0.0', 4796).listen()"
+}
+
+# listen() goes by the address that the socket has, and not by what bind() was asked.
+listen_where_bound() {
+	make_box
+	attach_rules $box "use tcp server * *:4500" "use none server * *:*" "use tcp * * *:*"
+	inside
+	expect_calls "EADDRNOTAVAIL EPERM ok" "s = tcp(); bound(s, '10.255.255.254', 4500)" 's.listen()' \
+		"bound(s, '$server', 4500).listen()"
+	expect_calls "EADDRNOTAVAIL EPERM ok" "s = mptcp(); bound(s, '10.255.255.254', 4500)" 's.listen()' \
+		"bound(mptcp(), '$server', 4500).listen()"
+	# Bound before there were rules for it.
+	outside
+	attach_rules $box "use none server * *:4795" "use tcp * * *:*"
+	expect_calls "ok ok EPERM ok" "s, t = bound(tcp(), '$server', 4795), bound(tcp(INET6), '::', 4796)" 'enter()' \
+		's.listen()' 't.listen()'
+}
+
+# Without a port it is the address that decides, as for libsdp.
+listen_without_port() {
+	make_box
+	attach_rules $box "use none server * $server:0" "use none server * [::]:*" "use tcp * * *:*"
+	inside
+	expect_calls "EPERM EPERM ok ok ok" "bound(tcp(), '$server', 0).listen()" 'tcp(INET6).listen()' \
+		'tcp().listen()' "bound(tcp(), '127.0.0.1', 0).listen()" "bound(tcp(), '$server', 4799).listen()"
+}
+
+# The unspecified address as a peer is one of this host.
+unspecified_peer() {
+	make_box
+	attach_rules $box "use none client * 127.0.0.0/8:*" "use none client * [::1]:*" "use tcp * * *:*"
+	inside
+	expect_calls "EPERM EPERM EPERM EPERM" "tcp().connect(('0.0.0.0', 4791))" "tcp(INET6).connect(('::', 4791))" \
+		"tcp(INET6).connect(('::ffff:0.0.0.0', 4791))" \
+		"tcp().sendto(b'x', socket.MSG_FASTOPEN, ('0.0.0.0', 4791))"
+	expect_calls "ECONNREFUSED" "bound(tcp(), '$server', 0).connect(('0.0.0.0', 4791))"
+	attach_rules $box "use none client * $server:*" "use tcp * * *:*"
+	expect_calls "EPERM EPERM" "bound(tcp(), '$server', 0).connect(('0.0.0.0', 4791))" \
+		"bound(tcp(INET6), '::ffff:$server', 0).connect(('::ffff:0.0.0.0', 4791))"
+	expect_calls "ECONNREFUSED ECONNREFUSED" "tcp().connect(('0.0.0.0', 4791))" "tcp(INET6).connect(('::', 4791))"
+}
+
+smc_is_tcp() {
+	modprobe -q smc || skip "no SMC in this kernel"
+	make_box
+	attach_rules $box "use tcp server * *:4796" "use none * * *:*"
+	inside
+	expect_calls "EPERM ok EPERM" "bind_as(INET, smc(), '$server', 4795)" \
+		"bind_as(INET, smc(), '$server', 4796).listen()" 'smc().listen()'
+	kernel_can || return 0
+	attach_rules $box "use sdp * * *:*"
+	expect_calls "EPERM" 'smc()'
 }
 
 # All ways to say an address, and to connect.
@@ -304,6 +409,14 @@ nearest_group_decides() {
 	expect_calls "EPERM" "tcp().connect(('$server', 4791))"
 }
 
+# "-.slice" is systemd's name for the group above all.
+root_slice() {
+	make_box
+	attach_rules -.slice "use none client * *:4795" "use tcp * * *:*"
+	[ "$(json "s['groups'][0]['path']")" = / ] || fail "status: $("$tool" status --json)"
+	expect_calls "EPERM ECONNREFUSED" "tcp().connect(('$server', 4795))" "tcp().connect(('$server', 4796))"
+}
+
 rules_change() {
 	make_box
 	attach_rules $box "use none * * *:*"
@@ -316,6 +429,21 @@ rules_change() {
 	expect_calls "ECONNREFUSED EPERM" "tcp().connect(('$server', 4791))" "tcp().connect(('$server', 2))"
 	"$tool" detach $box
 	expect_calls "ECONNREFUSED ECONNREFUSED" "tcp().connect(('$server', 4791))" "tcp().connect(('$server', 2))"
+}
+
+# What is left of a tool that was killed in the middle is nothing that one could add to.
+half_attached() {
+	make_box
+	attach_rules $box "use none * * *:*"
+	rm /sys/fs/bpf/sdp/groups
+	[ "$(json "s['attached']")" = False ] || fail "it seems to be attached"
+	attach_rules $box "use none server * *:*" "use tcp * * *:*"
+	inside
+	expect_calls "EPERM ECONNREFUSED" 'tcp().listen()' "tcp().connect(('$server', 4791))"
+	rm /sys/fs/bpf/sdp/policies
+	"$tool" detach --all || fail "cannot detach what is left"
+	[ ! -e /sys/fs/bpf/sdp ] || fail "something is left"
+	expect_calls "ok" 'tcp().listen()'
 }
 
 # ---- a network of its own ----
@@ -380,6 +508,19 @@ wrong_rules() {
 	printf '%s\n' "use sdp client * $server:*" "use tcp * * *:*" > "$work/rules"
 	says 1 "rules:2: 'tcp' for a program that has 'sdp' by line 1" "$tool" attach --config "$work/rules" $box
 	says 1 "nowhere" "$tool" attach --config "$work/nowhere" $box
+	printf '%s\n' "use tcp * * *:*" "use none client * $server:*" > "$work/rules"
+	says 1 "rules:2: no use of a socket comes so far" "$tool" attach --config "$work/rules" $box
+	[ "$(json "s['attached']")" = False ] || fail "something is attached"
+}
+
+# In a namespace of control groups of its own, whose root is a group of the host's.
+not_the_root() {
+	make_box
+	echo "use none * * *:*" > "$work/rules"
+	inside
+	says 1 "is not the root of all control groups" "${via[@]}" \
+		sh -c 'umount -l /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"' sh \
+		"$tool" attach --config "$work/rules" /
 	[ "$(json "s['attached']")" = False ] || fail "something is attached"
 }
 
@@ -393,6 +534,8 @@ rules_without_hook() {
 
 needs_tool
 
-run_cases sdp_inside_tcp_outside sdp_but_not_there sdp_or_nothing run_by_rules \
+run_cases sdp_inside_tcp_outside sdp_but_not_there sdp_or_nothing sdp_without_fallback rules_come_later run_by_rules \
 	tcp_inside_but_not_there no_sdp_inside nothing_inside sdp_from_elsewhere no_listener_inside \
-	only_some_listeners addresses by_program nearest_group_decides rules_change own_network wrong_rules rules_without_hook
+	only_some_listeners bind_by_any_family listen_where_bound listen_without_port unspecified_peer smc_is_tcp \
+	addresses by_program nearest_group_decides root_slice rules_change half_attached own_network \
+	wrong_rules not_the_root rules_without_hook
