@@ -477,16 +477,19 @@ make_networks() {
 	done
 }
 
-inside_of() { via=(env NETWORK="$1" "$work/box"); }
+# inside_of NETWORK [GROUP]
+inside_of() { via=(env NETWORK="$1" BOX="${2:-$box}" "$work/box"); }
 
 # An address means the one in the container's own network.
 own_network() {
-	local kind=tcp want=0 before
-	! kernel_can || { kind=sdp want=1; }
+	local kind=tcp want=0 servers=$box before
+	! kernel_can || kind=sdp want=1 servers=$box/below
 	make_networks
 	attach_rules $box "use none client * 10.79.0.1:4792" "use $kind * * *:*"
+	# A listener of iwarp.ko has a TCP socket, which would be refused: see sdp-bpf(8).
+	[ $servers = $box ] || "$tool" attach $servers
 	before=$(counter PassiveOpens ip netns exec sdp_box_a)
-	inside_of sdp_box_a
+	inside_of sdp_box_a $servers
 	start_server receiver both 10.79.0.1 --bytes "$bytes"
 	start_server server both 10.79.0.1 --bytes "$bytes" --port 4792
 	inside_of sdp_box_b
