@@ -103,9 +103,15 @@ def pattern_of(line, kept):
 
 
 def is_seen(expected, output, kept):
-    """Say whether all lines that are expected are there, in this order."""
-    lines = iter(output.splitlines())
-    return all(any(pattern_of(line, kept).fullmatch(seen) for seen in lines) for line in expected)
+    """Say whether all lines that are expected are there, whatever is between; what a program
+    writes as an error comes at another time than on a terminal."""
+    lines = output.splitlines()
+    for line in expected:
+        found = next((seen for seen in lines if pattern_of(line, kept).fullmatch(seen)), None)
+        if found is None:
+            return False
+        lines.remove(found)
+    return True
 
 
 def _kept(steps):

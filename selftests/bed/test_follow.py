@@ -74,7 +74,8 @@ class Seen(unittest.TestCase):
 
     def test_other_lines_may_be_between(self):
         self.judge(["a", "b"], "a\nnoise\nb\n", True)
-        self.judge(["a", "b"], "b\na\n", False)
+        self.judge(["a", "b"], "b\na\n", True)
+        self.judge(["a", "a"], "b\na\n", False)
 
 
 if __name__ == "__main__":
