@@ -10,6 +10,7 @@
 #include_next <linux/crc32c.h>
 
 #ifdef SDP_HAVE_CRC32C_LIBRARY
+#include <linux/bits.h>
 #include <linux/crc32.h>
 
 struct sdp_crc32c {

@@ -234,7 +234,7 @@ static int iwp_connect_bind(struct socket *sock,
 		((struct sockaddr_in *)&addr)->sin_port = 0;
 	else if (!port)
 		((struct sockaddr_in6 *)&addr)->sin6_port = 0;
-	return kernel_bind(sock, (struct sockaddr *)&addr, iwp_addr_len(&addr));
+	return kernel_bind(sock, (struct sockaddr_unsized *)&addr, iwp_addr_len(&addr));
 }
 
 static void iwp_connect_options(struct iwp_ep *ep, const struct iw_cm_id *id)
@@ -269,7 +269,7 @@ static int iwp_connect_try(struct iwp_ep *ep, struct iw_cm_id *id, bool port)
 	err = iwp_sock_watch(ep);
 	if (err)
 		return err;
-	err = kernel_connect(ep->sock, (struct sockaddr *)&id->m_remote_addr,
+	err = kernel_connect(ep->sock, (struct sockaddr_unsized *)&id->m_remote_addr,
 			     iwp_addr_len(&id->m_remote_addr), O_NONBLOCK);
 	return err == -EINPROGRESS ? 0 : err;
 }

@@ -315,7 +315,7 @@ static int iwp_listen_bind(struct iwp_ep *ep, struct iw_cm_id *id)
 	}
 	if (iwp_addr_any(addr))
 		sk->sk_bound_dev_if = ep->dev->netdev->ifindex;
-	return kernel_bind(ep->sock, (struct sockaddr *)addr,
+	return kernel_bind(ep->sock, (struct sockaddr_unsized *)addr,
 			   iwp_addr_len(addr));
 }
 

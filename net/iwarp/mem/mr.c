@@ -200,15 +200,18 @@ static int iwp_user_mr_publish(struct iwp_mr *mr, struct ib_pd *pd,
 /* User memory. The region is valid at once. */
 static struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 				     u64 iova, int access,
+				     struct ib_dmah *dmah,
 				     struct ib_udata *udata)
 {
 	struct ib_umem *umem;
 	struct iwp_mr *mr;
 	int err;
 
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
 	if (!length)
 		return ERR_PTR(-EINVAL);
-	umem = ib_umem_get(pd->device, start, length, access);
+	umem = ib_umem_get_va(pd->device, start, length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
 	mr = iwp_user_mr_new(umem);
@@ -228,6 +231,8 @@ static struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	return &mr->ibmr;
 }
 
+DEFINE_REG_USER_MR(iwp_reg_user_mr);
+
 /* The memory is not accessed after the return. */
 static int iwp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
@@ -243,5 +248,5 @@ const struct ib_device_ops iwp_mr_dev_ops = {
 	.dereg_mr = iwp_dereg_mr,
 	.get_dma_mr = iwp_get_dma_mr,
 	.map_mr_sg = iwp_map_mr_sg,
-	.reg_user_mr = iwp_reg_user_mr,
+	.reg_user_mr = REG_USER_MR(iwp_reg_user_mr),
 };
