@@ -28,10 +28,11 @@ for name in "${names[@]}"; do
 	make -C "$kdir" M="$work" "$@" "$name.o" >> "$work/log" 2>&1 || true
 done
 
-# Nor is what modules may not call, though a header declares it.
+# Nor is what modules may not call, though a header declares it; some is for modules of
+# certain names (the fifth field).
 exported() {
 	[ ! -e "$kdir/Module.symvers" ] ||
-		! nm -u "$1" | awk '{ print $NF }' | grep -qvxFf <(cut -f2 "$kdir/Module.symvers")
+		! nm -u "$1" | awk '{ print $NF }' | grep -qvxFf <(awk -F '\t' '!$5 { print $2 }' "$kdir/Module.symvers")
 }
 for object in "$work"/*.o; do
 	exported "$object" || rm "$object"

@@ -25,15 +25,24 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
  * Not every kernel exports it, or what was there before it.  Where none is, programs that
  * map what they receive have to release the pages themselves (MADV_DONTNEED).
  */
-#ifndef SDP_HAVE_ZAP_PAGE_RANGE_SINGLE
-#define zap_page_range_single	sdp_zap_page_range_single
-static inline void zap_page_range_single(struct vm_area_struct *vma, unsigned long addr,
-					 unsigned long size, struct zap_details *details)
+#ifndef SDP_HAVE_ZAP_VMA_RANGE
+static inline void zap_vma_range(struct vm_area_struct *vma, unsigned long addr,
+				 unsigned long size)
 {
-#ifdef SDP_HAVE_ZAP_PAGE_RANGE
+#ifdef SDP_HAVE_ZAP_PAGE_RANGE_SINGLE
+	zap_page_range_single(vma, addr, size, NULL);
+#elif defined(SDP_HAVE_ZAP_PAGE_RANGE)
 	zap_page_range(vma, addr, size);
 #endif
 }
+#endif
+
+/*
+ * Newer kernels keep it to themselves.  Callers have seen that there is a page table, so
+ * that the other one has none to make; it also calls for entries that are empty.
+ */
+#ifndef SDP_HAVE_APPLY_TO_EXISTING
+#define apply_to_existing_page_range	apply_to_page_range
 #endif
 
 #endif /* _SDP_COMPAT_LINUX_MM_H */

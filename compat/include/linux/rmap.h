@@ -4,6 +4,7 @@
 
 #include_next <linux/rmap.h>
 
+#include <linux/rwsem.h>
 #include <linux/slab.h>
 
 /* Older kernels have one function for both, which takes a page. */
@@ -19,18 +20,18 @@
 #define FOLIO_MAPPING_ANON	PAGE_MAPPING_ANON
 #endif
 
-#ifndef SDP_HAVE_PUT_ANON_VMA
 /*
- * Whoever drops the last reference has to free it, but __put_anon_vma() is not for
- * modules. As it, this waits for those that have found it by a mapped page and have
- * its lock without a reference; and kfree() takes what is of any cache.
+ * Whoever drops the last reference has to free it, but no kernel lets modules call
+ * __put_anon_vma(), and newer ones declare none of this to them. As it, this waits for
+ * those that have found it by a mapped page and have its lock without a reference; and
+ * kfree() takes what is of any cache.
  */
 static inline void sdp_compat_free_anon_vma(struct anon_vma *anon_vma)
 {
 	might_sleep();
 	if (rwsem_is_locked(&anon_vma->root->rwsem)) {
-		anon_vma_lock_write(anon_vma);
-		anon_vma_unlock_write(anon_vma);
+		down_write(&anon_vma->root->rwsem);
+		up_write(&anon_vma->root->rwsem);
 	}
 	kfree(anon_vma);
 }
@@ -46,7 +47,7 @@ static inline void sdp_compat_put_anon_vma(struct anon_vma *anon_vma)
 		sdp_compat_free_anon_vma(root);
 }
 
+#define get_anon_vma(anon_vma)	atomic_inc(&(anon_vma)->refcount)
 #define put_anon_vma(anon_vma)	sdp_compat_put_anon_vma(anon_vma)
-#endif
 
 #endif /* _SDP_COMPAT_LINUX_RMAP_H */

@@ -146,7 +146,7 @@ static int sdp_cow_pte(struct sdp_cow_walk *walk, pte_t *ptep,
 	if (pte_special(pte))
 		return -EOPNOTSUPP;
 	page = pte_page(pte);
-	if (!PageAnon(page) || PageKsm(page))
+	if (!PageAnon(page) || folio_test_ksm(page_folio(page)))
 		return -EOPNOTSUPP;
 	if (PageAnonExclusive(page) && !sdp_cow_exclusive(walk, ptep, addr))
 		page = NULL;
@@ -345,7 +345,7 @@ static struct sdp_guard *sdp_cow_protect(unsigned long addr, u32 nr,
 	size_t len = (size_t)nr << PAGE_SHIFT;
 	int tries, err;
 
-	if (!SDP_GUARD_WORKS || !walk.mm)
+	if (!sdp_guard_works() || !walk.mm)
 		return ERR_PTR(-EOPNOTSUPP);
 	for (tries = 0; tries < SDP_COW_TRIES; tries++) {
 		if (tries && fault_in_readable((const char __user *)addr, len))

@@ -20,6 +20,16 @@
 #include "walk.h"
 
 #ifdef CONFIG_X86
+/**
+ * sdp_guard_works() - whether the TLBs of all processors can be flushed from a module
+ *
+ * Return: false where they cannot, or where nobody has tried.
+ */
+bool sdp_guard_works(void)
+{
+	return sdp_flush_tlb_works();
+}
+
 /* Modules cannot flush a range. */
 static void sdp_guard_flush_cpu(void *unused)
 {
@@ -79,6 +89,11 @@ u32 sdp_guard_other_cpus(struct mm_struct *mm)
 	return cpumask_weight(cpus) - cpumask_test_cpu(raw_smp_processor_id(), cpus);
 }
 #else
+bool sdp_guard_works(void)
+{
+	return false;
+}
+
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl)
 {
 }

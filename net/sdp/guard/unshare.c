@@ -135,7 +135,7 @@ u32 sdp_guard_unshare(unsigned long addr, u32 len)
 	struct vm_area_struct *vma;
 	unsigned long next;
 
-	if (!SDP_GUARD_WORKS || !walk.mm || !mmap_read_trylock(walk.mm))
+	if (!sdp_guard_works() || !walk.mm || !mmap_read_trylock(walk.mm))
 		return 0;
 	for (addr &= PAGE_MASK; addr < end; addr = next) {
 		vma = find_vma(walk.mm, addr);

@@ -7,8 +7,8 @@
  * /proc/PID/mem.  Were the page protected meanwhile, user space would get a copy
  * with its next store, and never see what is written to the old one.
  */
+#include <linux/folio_batch.h>
 #include <linux/mm.h>
-#include <linux/pagevec.h>
 
 #include "walk.h"
 

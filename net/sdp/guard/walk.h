@@ -10,9 +10,6 @@
 #include <linux/pgtable.h>
 #include <linux/spinlock.h>
 
-/* Flushing TLBs of other processors from a module has been tried on x86 only. */
-#define SDP_GUARD_WORKS		IS_ENABLED(CONFIG_X86)
-
 /**
  * sdp_guard_pmd() - find the entry of a page table, or of a huge page
  * @mm: the process' memory, locked for reading
@@ -39,6 +36,7 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 }
 
 /* flush.c */
+bool sdp_guard_works(void);
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
 
 /* users.c */

@@ -69,7 +69,7 @@ static long sdp_mmap_clear(const struct tcp_zerocopy_receive *zc, u32 len)
 		ret = min3((unsigned long)zc->length, vma->vm_end - (unsigned long)zc->address,
 			   (unsigned long)len) & PAGE_MASK;
 		if (ret)
-			zap_page_range_single(vma, zc->address, ret, NULL);
+			zap_vma_range(vma, zc->address, ret);
 	}
 	mmap_read_unlock(current->mm);
 	return ret;

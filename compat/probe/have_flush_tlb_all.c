@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Modules may flush all of this processor's TLB: x86, up to some kernel after Linux 6.12. */
+#include <linux/module.h>
+#include <asm/tlbflush.h>
+
+void probe_flush(void);
+void probe_flush(void)
+{
+	__flush_tlb_all();
+}
+MODULE_LICENSE("GPL");
