@@ -12,4 +12,9 @@
 #define PROTO_IPV6_PINFO_OFFSET(...)
 #endif
 
+/* Older kernels give that of the inode, while there is one. */
+#ifndef SDP_HAVE_SK_UID
+#define sk_uid(sk)	sock_i_uid(sk)
+#endif
+
 #endif /* _SDP_COMPAT_NET_SOCK_H */

@@ -130,7 +130,6 @@ static const struct snmp_mib sdp_mib_list[] = {
 	SNMP_MIB_ITEM("FallbackChoices", SDP_MIB_FALLBACKCHOICES),
 	/* listeners that RDMA refused, or left, and that TCP serves alone */
 	SNMP_MIB_ITEM("FallbackListens", SDP_MIB_FALLBACKLISTENS),
-	SNMP_MIB_SENTINEL
 };
 
 static void sdp_mem_show(struct seq_file *seq)
@@ -139,6 +138,16 @@ static void sdp_mem_show(struct seq_file *seq)
 		   sock_prot_inuse_get(seq_file_single_net(seq), &sdp_prot));
 	seq_printf(seq, "MemPages %ld\n", sdp_mem_pages());
 	seq_printf(seq, "MemPressure %lu\n", READ_ONCE(sdp_memory_pressure));
+}
+
+static unsigned long sdp_mib_sum(struct net *net, int entry)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += snmp_get_cpu_field(sdp_net(net)->mib, cpu, entry);
+	return sum;
 }
 
 /**
@@ -152,12 +161,11 @@ static void sdp_mem_show(struct seq_file *seq)
 int sdp_mib_show(struct seq_file *seq, void *v)
 {
 	struct net *net = seq_file_single_net(seq);
-	int i;
+	unsigned int i;
 
-	for (i = 0; sdp_mib_list[i].name; i++)
+	for (i = 0; i < ARRAY_SIZE(sdp_mib_list); i++)
 		seq_printf(seq, "%s %lu\n", sdp_mib_list[i].name,
-			   snmp_fold_field(sdp_net(net)->mib,
-					   sdp_mib_list[i].entry));
+			   sdp_mib_sum(net, sdp_mib_list[i].entry));
 	sdp_mem_show(seq);
 	sdp_zmem_show(seq);
 	return 0;

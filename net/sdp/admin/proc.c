@@ -133,9 +133,9 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	seq_printf(seq, "%4d: ", line);
 	sdp_proc_addr(seq, &ssk->base.local, view.v4);
 	sdp_proc_addr(seq, &ssk->base.peer, view.v4);
-	seq_printf(seq, "%5u %lu\t",
-		   from_kuid_munged(seq_user_ns(seq), sock_i_uid(sk)),
-		   sock_i_ino(sk));
+	seq_printf(seq, "%5u %llu\t",
+		   from_kuid_munged(seq_user_ns(seq), sk_uid(sk)),
+		   (u64)sock_i_ino(sk));
 	seq_printf(seq, "%08X:%08X %X %u:%u %s %s", view.rqueue, view.wqueue, view.state,
 		   view.tx_credits, view.rx_credits, view.flow ?: "-", view.dev ?: "-");
 	sdp_proc_flow(seq, &view, stats);

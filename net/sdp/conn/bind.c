@@ -7,7 +7,7 @@
  */
 #include <linux/net.h>
 #include <net/ip6_route.h>
-#include <net/ipv6_stubs.h>
+#include <net/ipv6.h>
 #include <net/route.h>
 #include <rdma/rdma_cm.h>
 
@@ -293,7 +293,7 @@ static void sdp_bind_source_v6(struct net *net, int oif,
 	};
 	struct dst_entry *dst;
 
-	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return;
 	local->ip = fl6.saddr;

@@ -186,6 +186,14 @@ static void sdp_fallback_copy(struct sdp_fallback *fb)
 	WRITE_ONCE(fb->late, false);
 }
 
+/* The only one of the functions for it that all kernels let modules call. */
+static void sdp_fallback_stamp(struct socket *tcp)
+{
+	int on = 1;
+
+	sock_setsockopt(tcp, SOL_SOCKET, SO_TIMESTAMPNS_OLD, KERNEL_SOCKPTR(&on), sizeof(on));
+}
+
 /**
  * sdp_fallback_sync() - give TCP the options of level SOL_SOCKET
  * @fb: the fallback of a socket with a TCP socket, locked or not
@@ -205,7 +213,7 @@ void sdp_fallback_sync(struct sdp_fallback *fb)
 		return;
 	/* Packets are stamped only while a socket asks for it. */
 	if (sock_flag(fb->sk, SOCK_RCVTSTAMP))
-		sock_enable_timestamps(tsk);
+		sdp_fallback_stamp(fb->tcp);
 	lock_sock(tsk);
 	sdp_fallback_copy(fb);
 	release_sock(tsk);

@@ -11,7 +11,6 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/route.h>
 
 #include "base/base.h"
@@ -236,7 +235,7 @@ static int sdp_inet_way_mtu_v6(struct net *net, int oif,
 	struct dst_entry *dst;
 	int mtu;
 
-	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return -ENOTCONN;
 	mtu = dst_mtu(dst);

@@ -5,6 +5,7 @@
 #include <linux/ktime.h>
 #include <linux/net_tstamp.h>
 #include <linux/socket.h>
+#include <net/scm.h>
 #include <net/sock.h>
 
 #include "stream.h"
@@ -47,11 +48,11 @@ void sdp_timestamp_put(struct msghdr *msg, const struct sock *sk,
 	struct scm_timestamping_internal tss = {};
 	bool new = sock_flag(sk, SOCK_TSTAMP_NEW);
 
-	tss.ts[0] = ktime_to_timespec64(stamp);
+	tss.ts[0] = stamp;
 	if (sock_flag(sk, SOCK_RCVTSTAMPNS))
-		sdp_timestamp_put_ns(msg, new, tss.ts[0]);
+		sdp_timestamp_put_ns(msg, new, ktime_to_timespec64(stamp));
 	else if (sock_flag(sk, SOCK_RCVTSTAMP))
-		sdp_timestamp_put_us(msg, new, tss.ts[0]);
+		sdp_timestamp_put_us(msg, new, ktime_to_timespec64(stamp));
 	if (!(READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_SOFTWARE))
 		return;
 	if (new)

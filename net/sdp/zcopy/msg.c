@@ -39,7 +39,7 @@ int sdp_zmsg_begin(struct sdp_zmsg *zm, struct sdp_zcopy *z, struct msghdr *msg,
 		zm->uarg = msg->msg_ubuf;
 		zm->borrowed = true;
 	} else if (sock_flag(sk, SOCK_ZEROCOPY)) {
-		zm->uarg = msg_zerocopy_realloc(sk, len, NULL);
+		zm->uarg = msg_zerocopy_realloc(sk, len, NULL, false);
 		return zm->uarg ? 0 : -ENOBUFS;
 	}
 	return 0;

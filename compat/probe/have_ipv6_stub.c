@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+/* IPv6 may be a module, and others come to it by a table of functions. */
+#include <linux/module.h>
+#include <net/ipv6_stubs.h>
+
+struct dst_entry *probe_route(struct net *net, struct flowi6 *fl6);
+struct dst_entry *probe_route(struct net *net, struct flowi6 *fl6)
+{
+	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, fl6, NULL);
+}
+MODULE_LICENSE("GPL");
