@@ -44,7 +44,7 @@ endif
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools bed-tools check check-612 check-debug check-faults check-races check-hostile check-unit check-foreign \
-	coverage mutate check-flow check-scale check-apps check-machines fuzz soak lint \
+	coverage mutate check-flow check-scale check-apps check-machines fuzz matrix soak lint \
 	demo bench shell install uninstall modules_install deb dkms-install dkms-remove \
 	debug-kernel clean
 
@@ -152,6 +152,10 @@ check-apps: deps
 ##check-machines: run a few programs on nodes unlike others: processors, memory, clocks
 check-machines: deps
 	@tools/check machines-$(KERNEL)
+
+##matrix: build for each kernel, the newest of Debian's included, and run a few programs there
+matrix: deps
+	@TESTS='$(TESTS)' tools/matrix $(if $(filter command environment,$(origin KERNEL)),$(KERNEL))
 
 ##soak: load KERNEL for TIME=30m, or as told, and see that nothing grows, stops or is wrong
 soak: deps

@@ -26,8 +26,10 @@ class Kernel:
 
 
 def find(name):
-    """Return the kernel called NAME: one of DEBUG_KERNELS, or a series such as "6.1"."""
-    return _debug_kernel(name) if name in DEBUG_KERNELS else _stock_kernel(name)
+    """Return the kernel called NAME: one of DEBUG_KERNELS, "unstable", or a series such as "6.1"."""
+    if name in DEBUG_KERNELS:
+        return _debug_kernel(name)
+    return _unstable_kernel() if name == "unstable" else _stock_kernel(name)
 
 
 def siw(name):
@@ -37,18 +39,36 @@ def siw(name):
 
 def newest_headers(series):
     """Return the newest release of SERIES whose headers are installed."""
-    pattern = re.compile(rf"linux-headers-({re.escape(series)}\.\d[^/]*-amd64)$")
-    found = [m[1] for p in pathlib.Path("/usr/src").iterdir() if (m := pattern.match(p.name))]
-    plain = [r for r in found if not re.search(r"-(rt|cloud)-", r)]
-    if not plain:
+    found = _newest(pathlib.Path("/usr/src"), rf"{re.escape(series)}\.\d[^/]*")
+    if not found:
         raise BedError(f"no kernel headers of the {series} series are installed; run 'make deps'")
-    return max(plain, key=lambda r: [int(n) for n in re.findall(r"\d+", r)])
+    return found
+
+
+def _newest(sources, release):
+    pattern = re.compile(rf"linux-headers-({release}-amd64)$")
+    found = [m[1] for p in sources.iterdir() if (m := pattern.match(p.name))]
+    plain = [r for r in found if not re.search(r"-(rt|cloud)-", r)]
+    return max(plain, key=lambda r: [int(n) for n in re.findall(r"\d+", r)], default=None)
+
+
+def _unstable_kernel():
+    root = _run_for_path([BED / "unstable", "root"])
+    release = _newest(root / "usr/src", "[^/]*")
+    modules = root / "usr/lib/modules" / release
+    return Kernel(
+        release=release,
+        image=modules / "vmlinuz",
+        modules=modules,
+        build=root / f"usr/src/linux-headers-{release}",
+        debug=False,
+    )
 
 
 def _stock_kernel(series):
     if not re.fullmatch(r"\d+\.\d+", series):
         raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12,"
-                       f" or one of {', '.join(DEBUG_KERNELS)}")
+                       f" unstable, or one of {', '.join(DEBUG_KERNELS)}")
     release = newest_headers(series)
     root = _ask_shell(f'unpack_deb "$(image_package {release})"')
     modules = root / "lib/modules" / release
