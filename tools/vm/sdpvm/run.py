@@ -15,7 +15,7 @@ from .node import Node
 from .uml import ProcessNode
 
 # Time to boot does not count as the command's: it depends on the host's load.
-_BOOT_SECONDS = 300
+_BOOT_SECONDS = 600
 # How long a node may go on alone after the other one died.
 _WIDOW_SECONDS = 20
 _QUIET_SECONDS = 3
