@@ -25,10 +25,10 @@ static inline bool sdp_flush_tlb_works(void)
 	return boot_cpu_has(X86_FEATURE_INVPCID) || !boot_cpu_has(X86_FEATURE_PCID);
 }
 
-/* With interrupts off. */
+/* With interrupts off. A guest of Xen that is paravirtual must not: it asks for its CR3. */
 static inline void sdp_compat_flush_tlb(void)
 {
-	if (boot_cpu_has(X86_FEATURE_INVPCID))
+	if (boot_cpu_has(X86_FEATURE_INVPCID) && !boot_cpu_has(X86_FEATURE_XENPV))
 		invpcid_flush_all_nonglobals();
 	else
 		write_cr3(__read_cr3());

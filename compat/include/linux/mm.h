@@ -26,6 +26,7 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
  * map what they receive have to release the pages themselves (MADV_DONTNEED).
  */
 #ifndef SDP_HAVE_ZAP_VMA_RANGE
+#define zap_vma_range	sdp_zap_vma_range
 static inline void zap_vma_range(struct vm_area_struct *vma, unsigned long addr,
 				 unsigned long size)
 {

@@ -55,6 +55,8 @@ def _newest(sources, release):
 def _unstable_kernel():
     root = _run_for_path([BED / "unstable", "root"])
     release = _newest(root / "usr/src", "[^/]*")
+    if not release:
+        raise BedError(f"no kernel headers are installed in {root}; remove it to have it made anew")
     modules = root / "usr/lib/modules" / release
     return Kernel(
         release=release,
