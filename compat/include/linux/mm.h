@@ -38,12 +38,4 @@ static inline void zap_vma_range(struct vm_area_struct *vma, unsigned long addr,
 }
 #endif
 
-/*
- * Newer kernels keep it to themselves.  Callers have seen that there is a page table, so
- * that the other one has none to make; it also calls for entries that are empty.
- */
-#ifndef SDP_HAVE_APPLY_TO_EXISTING
-#define apply_to_existing_page_range	apply_to_page_range
-#endif
-
 #endif /* _SDP_COMPAT_LINUX_MM_H */

@@ -154,23 +154,18 @@ static int sdp_cow_pte(struct sdp_cow_walk *walk, pte_t *ptep,
 	return 0;
 }
 
-/*
- * The first entry of a range that is not empty, with the lock of its page table
- * held.  The rest of the range is looked at from here, so that the lock is still
- * held when all of it is known to be done.  Returns 1 when it is, to end the walk.
- */
-static int sdp_cow_entries(pte_t *ptep, unsigned long addr, void *data)
+/* With the lock of the page table held until all of the range is known to be done. */
+static int sdp_cow_entries(struct sdp_cow_walk *walk, pte_t *ptep)
 {
-	struct sdp_cow_walk *walk = data;
 	struct page **pagep = walk->pages + walk->nr;
-	int err = addr == walk->next ? 0 : -EAGAIN;
+	unsigned long addr = walk->next;
+	int err = 0;
 
 	for (; !err && addr < walk->end; addr += PAGE_SIZE)
 		err = sdp_cow_pte(walk, ptep++, addr, pagep++);
 	if (!err)
 		sdp_cow_take(walk);
-	sdp_cow_flush(walk, pte_lockptr(walk->mm, walk->pmdp));
-	return err ?: 1;
+	return err;
 }
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
@@ -235,33 +230,39 @@ static int sdp_cow_huge(struct sdp_cow_walk *walk)
 }
 #endif
 
-/*
- * A range within one page table.  With mmap_lock held a table does not become
- * a huge page, and what is neither may become either.
- */
-static int sdp_cow_table(struct sdp_cow_walk *walk)
+/* With what was there, which may be gone when it is locked. */
+static int sdp_cow_table(struct sdp_cow_walk *walk, pmd_t pmd)
 {
-	pmd_t pmd;
-	int ret;
+	int err = -EAGAIN;
+	spinlock_t *ptl;
 
-	walk->large = NULL;
-	walk->pmdp = sdp_guard_pmd(walk->mm, walk->next);
-	if (!walk->pmdp)
-		return -EAGAIN;
-	pmd = READ_ONCE(*walk->pmdp);
 	if (!pmd_present(pmd))
 		return -EAGAIN;
 	if (pmd_trans_huge(pmd))
 		return sdp_cow_huge(walk);
 	if (pmd_leaf(pmd))
 		return -EOPNOTSUPP;
-	ret = apply_to_existing_page_range(walk->mm, walk->next,
-					   walk->end - walk->next,
-					   sdp_cow_entries, walk);
-	if (ret > 0)
-		return 0;
-	/* Empty entries are skipped silently. */
-	return ret ?: -EAGAIN;
+	ptl = sdp_guard_lock_table(walk->mm, &pmd);
+	if (pmd_same(pmd, READ_ONCE(*walk->pmdp)))
+		err = sdp_cow_entries(walk, pte_offset_kernel(&pmd, walk->next));
+	sdp_cow_flush(walk, ptl);
+	spin_unlock(ptl);
+	return err;
+}
+
+/* A range within one page table. */
+static int sdp_cow_part(struct sdp_cow_walk *walk)
+{
+	int err;
+
+	walk->large = NULL;
+	walk->pmdp = sdp_guard_pmd(walk->mm, walk->next);
+	if (!walk->pmdp)
+		return -EAGAIN;
+	rcu_read_lock();
+	err = sdp_cow_table(walk, READ_ONCE(*walk->pmdp));
+	rcu_read_unlock();
+	return err;
 }
 
 static int sdp_cow_range(struct sdp_cow_walk *walk, unsigned long addr,
@@ -275,7 +276,7 @@ static int sdp_cow_range(struct sdp_cow_walk *walk, unsigned long addr,
 			return -EOPNOTSUPP;
 		walk->next = addr;
 		walk->end = pmd_addr_end(addr, min(end, walk->vma->vm_end));
-		err = sdp_cow_table(walk);
+		err = sdp_cow_part(walk);
 		WARN_ON_ONCE(walk->changed);
 	}
 	return err;

@@ -65,8 +65,6 @@ void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl)
 {
 	lockdep_assert_held(ptl);
 	lockdep_assert_irqs_enabled();
-	/* A hypervisor may have put off what was changed until now. */
-	arch_flush_lazy_mmu_mode();
 	/* Compared by processors that switch to the process again. */
 	atomic64_inc(&mm->context.tlb_gen);
 	/* Pairs with switch_mm(), which sets the mask and then looks there. */

@@ -71,43 +71,62 @@ static bool sdp_unshare_is_protected(pte_t pte)
  * flush.  It is dirty, so that MADV_FREE does not discard the page, and soft-dirty
  * tracking sees a write.
  */
-static int sdp_unshare_pte(pte_t *ptep, unsigned long addr, void *data)
+static void sdp_unshare_pte(struct sdp_unshare_walk *walk, pte_t *ptep,
+			    unsigned long addr)
 {
-	struct sdp_unshare_walk *walk = data;
 	pte_t pte = ptep_get(ptep);
 	struct folio *folio;
 	struct page *page;
 
 	if (!sdp_unshare_is_protected(pte))
-		return 0;
+		return;
 	page = pte_page(pte);
 	folio = page_folio(page);
 	if (folio_test_large(folio) || !folio_test_anon(folio) ||
 	    PageAnonExclusive(page))
-		return 0;
+		return;
 	sdp_guard_drain_for(folio, &walk->drained);
 	if (!sdp_unshare_claim(folio, page))
-		return 0;
+		return;
 	/* Clean first: an entry that may be written to is dirty in one way only. */
 	pte = pte_mkwrite_novma(pte_mkclean(pte));
 	set_pte_at(walk->mm, addr, ptep, pte_mkyoung(pte_mkdirty(pte)));
 	walk->nr++;
-	return 0;
 }
 
-/* A range within one page table; a huge page takes one fault, and no time. */
-static void sdp_unshare_table(struct sdp_unshare_walk *walk, unsigned long addr,
-			      unsigned long end)
+static void sdp_unshare_entries(struct sdp_unshare_walk *walk, pte_t *ptep,
+				unsigned long addr, unsigned long end)
+{
+	for (; addr < end; addr += PAGE_SIZE)
+		sdp_unshare_pte(walk, ptep++, addr);
+}
+
+/* A huge page takes one fault, and no time; and what was there may be gone when it is locked. */
+static void sdp_unshare_table(struct sdp_unshare_walk *walk, pmd_t *pmdp,
+			      unsigned long addr, unsigned long end)
+{
+	pmd_t pmd = READ_ONCE(*pmdp);
+	spinlock_t *ptl;
+
+	if (!pmd_present(pmd) || pmd_leaf(pmd))
+		return;
+	ptl = sdp_guard_lock_table(walk->mm, &pmd);
+	if (pmd_same(pmd, READ_ONCE(*pmdp)))
+		sdp_unshare_entries(walk, pte_offset_kernel(&pmd, addr), addr, end);
+	spin_unlock(ptl);
+}
+
+/* A range within one page table. */
+static void sdp_unshare_part(struct sdp_unshare_walk *walk, unsigned long addr,
+			     unsigned long end)
 {
 	pmd_t *pmdp = sdp_guard_pmd(walk->mm, addr);
-	pmd_t pmd;
 
 	if (!pmdp)
 		return;
-	pmd = READ_ONCE(*pmdp);
-	if (pmd_present(pmd) && !pmd_leaf(pmd))
-		apply_to_existing_page_range(walk->mm, addr, end - addr,
-					     sdp_unshare_pte, walk);
+	rcu_read_lock();
+	sdp_unshare_table(walk, pmdp, addr, end);
+	rcu_read_unlock();
 }
 
 /* Memory that user space may write to directly, not by system calls only. */
@@ -142,7 +161,7 @@ u32 sdp_guard_unshare(unsigned long addr, u32 len)
 		if (!sdp_unshare_vma_ok(vma, addr))
 			break;
 		next = pmd_addr_end(addr, min(end, vma->vm_end));
-		sdp_unshare_table(&walk, addr, next);
+		sdp_unshare_part(&walk, addr, next);
 	}
 	mmap_read_unlock(walk.mm);
 	return walk.nr;

@@ -8,6 +8,7 @@
 #include <linux/kconfig.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 
 /**
@@ -33,6 +34,27 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 	if (!pud_present(*pud) || pud_leaf(*pud))
 		return NULL;
 	return pmd_offset(pud, addr);
+}
+
+/**
+ * sdp_guard_lock_table() - lock a page table
+ * @mm: the process' memory, locked for reading
+ * @pmd: the table's own entry: present, and no huge page
+ *
+ * mmap_lock alone does not keep the table: with CONFIG_PT_RECLAIM madvise() takes an empty
+ * one away, and frees it after a grace period.  Its lock keeps it, if it is still there:
+ * the caller compares the entry with what it was.
+ *
+ * Context: the entry was read in the RCU read-side critical section that this is in.
+ * Return: the lock, held.
+ */
+static inline spinlock_t *sdp_guard_lock_table(struct mm_struct *mm, pmd_t *pmd)
+{
+	spinlock_t *ptl = pte_lockptr(mm, pmd);
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "the page table may be freed");
+	spin_lock(ptl);
+	return ptl;
 }
 
 /* flush.c */
