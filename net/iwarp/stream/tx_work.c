@@ -201,11 +201,12 @@ void iwp_stream_free(struct iwp_qp *qp)
  */
 int iwp_tx_init(void)
 {
-	iwp_tx_wq = alloc_workqueue("iwarp_tx", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	const unsigned int flags = WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM;
+
+	iwp_tx_wq = alloc_workqueue("iwarp_tx", flags, 0);
 	if (!iwp_tx_wq)
 		return -ENOMEM;
-	iwp_engine_wq = alloc_workqueue("iwarp_engine",
-					WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	iwp_engine_wq = alloc_workqueue("iwarp_engine", flags, 0);
 	if (iwp_engine_wq)
 		return 0;
 	destroy_workqueue(iwp_tx_wq);
