@@ -3,6 +3,17 @@
 #
 # What the scripts that boot nodes have in common.
 
+# Whether it is too late to begin anything: after SDP_LATEST, in seconds since 1970.
+too_late() { [ -n "${SDP_LATEST:-}" ] && ((EPOCHSECONDS >= SDP_LATEST)); }
+
+# Say that something was not begun, as a test that was skipped.
+# report_late NAME DIRECTORY
+report_late() {
+	mkdir -p "$2"
+	printf 'KTAP version 1\n1..1\nok 1 %s # SKIP it would have begun too late\n' "$1" > "$2/$1.ktap"
+	echo 0 > "$2/$1.status"
+}
+
 # Say how a boot itself ended, as a test of its own: a splat or a hang is a
 # failure even if every program was content. What the kernel complained of
 # becomes the test's diagnostics.
