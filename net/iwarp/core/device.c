@@ -78,7 +78,8 @@ static int iwp_query_device(struct ib_device *ibdev,
 {
 	struct iwp_device *dev = iwp_device(ibdev);
 
-	if (udata->inlen || udata->outlen)
+	/* The core itself, which asks at registration, has none on newer kernels. */
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
