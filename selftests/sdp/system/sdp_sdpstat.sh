@@ -173,6 +173,8 @@ top_tells_what_is_waited_for() {
 	[ -x "$control" ] || skip "no sdpctl: neither in PATH nor named by SDPCTL"
 	start_server server idle "$server"
 	start_client client send "$server"
+	wait_moving server
+	kill -STOP "${pid[server]}"
 	wait_for "$BOUND" in_top server 'c["waits_for"] == ["reader"]' || fail "not for the reader"
 	wait_for "$BOUND" in_top client 'c["waits_for"] == ["peer"]' || fail "not for the peer"
 }
