@@ -240,12 +240,13 @@ static int sdp_cow_table(struct sdp_cow_walk *walk, pmd_t pmd)
 		return -EAGAIN;
 	if (pmd_trans_huge(pmd))
 		return sdp_cow_huge(walk);
-	if (pmd_leaf(pmd))
+	if (pmd_leaf(pmd) || unlikely(pmd_bad(pmd)))
 		return -EOPNOTSUPP;
-	ptl = sdp_guard_lock_table(walk->mm, &pmd);
-	if (pmd_same(pmd, READ_ONCE(*walk->pmdp)))
+	ptl = sdp_guard_lock_table(walk->mm, pmd);
+	if (pmd_same(pmd, READ_ONCE(*walk->pmdp))) {
 		err = sdp_cow_entries(walk, pte_offset_kernel(&pmd, walk->next));
-	sdp_cow_flush(walk, ptl);
+		sdp_cow_flush(walk, ptl);
+	}
 	spin_unlock(ptl);
 	return err;
 }

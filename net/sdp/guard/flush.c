@@ -19,7 +19,8 @@
 #include "guard.h"
 #include "walk.h"
 
-#ifdef CONFIG_X86
+/* Page tables of 32-bit kernels may be in memory that is not mapped. */
+#ifdef CONFIG_X86_64
 /**
  * sdp_guard_works() - whether the TLBs of all processors can be flushed from a module
  *

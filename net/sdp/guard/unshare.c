@@ -108,9 +108,9 @@ static void sdp_unshare_table(struct sdp_unshare_walk *walk, pmd_t *pmdp,
 	pmd_t pmd = READ_ONCE(*pmdp);
 	spinlock_t *ptl;
 
-	if (!pmd_present(pmd) || pmd_leaf(pmd))
+	if (!pmd_present(pmd) || pmd_leaf(pmd) || unlikely(pmd_bad(pmd)))
 		return;
-	ptl = sdp_guard_lock_table(walk->mm, &pmd);
+	ptl = sdp_guard_lock_table(walk->mm, pmd);
 	if (pmd_same(pmd, READ_ONCE(*pmdp)))
 		sdp_unshare_entries(walk, pte_offset_kernel(&pmd, addr), addr, end);
 	spin_unlock(ptl);

@@ -39,7 +39,7 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
 /**
  * sdp_guard_lock_table() - lock a page table
  * @mm: the process' memory, locked for reading
- * @pmd: the table's own entry: present, and no huge page
+ * @pmd: what the table's own entry was: present, and no huge page
  *
  * mmap_lock alone does not keep the table: with CONFIG_PT_RECLAIM madvise() takes an empty
  * one away, and frees it after a grace period.  Its lock keeps it, if it is still there:
@@ -48,9 +48,9 @@ static inline pmd_t *sdp_guard_pmd(struct mm_struct *mm, unsigned long addr)
  * Context: the entry was read in the RCU read-side critical section that this is in.
  * Return: the lock, held.
  */
-static inline spinlock_t *sdp_guard_lock_table(struct mm_struct *mm, pmd_t *pmd)
+static inline spinlock_t *sdp_guard_lock_table(struct mm_struct *mm, pmd_t pmd)
 {
-	spinlock_t *ptl = pte_lockptr(mm, pmd);
+	spinlock_t *ptl = pte_lockptr(mm, &pmd);
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "the page table may be freed");
 	spin_lock(ptl);

@@ -115,6 +115,68 @@ static void writes_stay_whole(void)
 	close_pair(p);
 }
 
+/* ---- page tables that go and come ---- */
+
+/* What one page table maps, or a huge page. */
+#define TABLE		(2 * MIB)
+#define GIVEN_BACK	300
+
+struct giver {
+	unsigned char *buf;
+	unsigned long rounds;
+	bool enough;
+};
+
+/* An empty table goes with its last page, where the kernel frees such tables. */
+static void *give_back(void *arg)
+{
+	struct giver *g = arg;
+
+	while (!__atomic_load_n(&g->enough, __ATOMIC_RELAXED)) {
+		unsigned long round = __atomic_add_fetch(&g->rounds, 1, __ATOMIC_RELAXED);
+
+		/* EINVAL: no huge pages in this kernel. */
+		CHECK(!madvise(g->buf, TABLE, round & 1 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) ||
+		      errno == EINVAL);
+		CHECK_OK(madvise(g->buf, TABLE, MADV_DONTNEED));
+	}
+	return NULL;
+}
+
+/* A byte is as it was written, or its page was given back before it was sent. */
+static void expect_pattern_or_zeros(const unsigned char *buf, uint64_t pos)
+{
+	static unsigned char expected[LEN];
+	size_t i;
+
+	pattern_fill(expected, LEN, SEED_UP, pos);
+	for (i = 0; i < LEN; i++)
+		if (buf[i])
+			CHECK_EQ(buf[i], expected[i]);
+}
+
+static void memory_given_back_meanwhile(void)
+{
+	static unsigned char got[LEN];
+	struct giver g = { .buf = advised(TABLE, MADV_NOHUGEPAGE) };
+	struct pair p = new_pair();
+	pthread_t t;
+	size_t i;
+
+	thread_start(&t, give_back, &g);
+	for (i = 0; i < GIVEN_BACK; i++) {
+		pattern_fill(g.buf, LEN, SEED_UP, i * LEN);
+		write_all(p.client, g.buf, LEN);
+		read_into(p.server, got, LEN);
+		expect_pattern_or_zeros(got, i * LEN);
+	}
+	WAIT_FOR(__atomic_load_n(&g.rounds, __ATOMIC_RELAXED) >= GIVEN_BACK);
+	__atomic_store_n(&g.enough, true, __ATOMIC_RELAXED);
+	thread_join(t);
+	CHECK(info_of(p.client).sdpi_async_sent);
+	close_pair(p);
+}
+
 /* ---- processors that have to be told of each write ---- */
 
 /* So little that to interrupt another processor costs more than copies. */
@@ -218,6 +280,7 @@ static void little_on_two_processors(void)
 static const struct sdp_case cases[] = {
 	CASE(memory_of_another_key, CASE_SDP_ONLY),
 	CASE(writes_stay_whole, CASE_SDP_ONLY),
+	CASE(memory_given_back_meanwhile, CASE_SDP_ONLY),
 	CASE(little_on_two_processors, CASE_SDP_ONLY),
 };
 
