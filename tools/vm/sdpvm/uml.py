@@ -5,7 +5,7 @@ from . import BED
 from .node import Node
 
 _WORDS = ("console=tty0", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "quiet", "panic=-1", "log_buf_len=4M",
-          "sysrq_always_enabled=1", "net.ifnames=0", "kmemleak=on", "page_poison=1", "noreboot",
+          "sysrq_always_enabled=1", "net.ifnames=0", "kmemleak=on", "kasan_multi_shot", "page_poison=1", "noreboot",
           "initcall_blacklist=siw_init_module")
 
 
