@@ -234,7 +234,7 @@ static int sdp_cow_huge(struct sdp_cow_walk *walk)
 static int sdp_cow_table(struct sdp_cow_walk *walk, pmd_t pmd)
 {
 	int err = -EAGAIN;
-	spinlock_t *ptl;
+	spinlock_t *ptl; /* of the table */
 
 	if (!pmd_present(pmd))
 		return -EAGAIN;

@@ -106,7 +106,7 @@ static void sdp_unshare_table(struct sdp_unshare_walk *walk, pmd_t *pmdp,
 			      unsigned long addr, unsigned long end)
 {
 	pmd_t pmd = READ_ONCE(*pmdp);
-	spinlock_t *ptl;
+	spinlock_t *ptl; /* of the table */
 
 	if (!pmd_present(pmd) || pmd_leaf(pmd) || unlikely(pmd_bad(pmd)))
 		return;
