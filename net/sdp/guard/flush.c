@@ -88,11 +88,6 @@ u32 sdp_guard_other_cpus(struct mm_struct *mm)
 	return cpumask_weight(cpus) - cpumask_test_cpu(raw_smp_processor_id(), cpus);
 }
 #else
-bool sdp_guard_works(void)
-{
-	return false;
-}
-
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl)
 {
 }

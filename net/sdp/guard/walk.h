@@ -57,8 +57,15 @@ static inline spinlock_t *sdp_guard_lock_table(struct mm_struct *mm, pmd_t pmd)
 	return ptl;
 }
 
-/* flush.c */
+/* flush.c; where it is false at once, what no module may call there is not even built. */
+#ifdef CONFIG_X86_64
 bool sdp_guard_works(void);
+#else
+static inline bool sdp_guard_works(void)
+{
+	return false;
+}
+#endif
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
 
 /* users.c */
