@@ -20,7 +20,7 @@
 #include "walk.h"
 
 /* Page tables of 32-bit kernels may be in memory that is not mapped. */
-#ifdef CONFIG_X86_64
+#if defined(CONFIG_X86) && defined(CONFIG_64BIT)
 /**
  * sdp_guard_works() - whether the TLBs of all processors can be flushed from a module
  *

@@ -58,7 +58,7 @@ static inline spinlock_t *sdp_guard_lock_table(struct mm_struct *mm, pmd_t pmd)
 }
 
 /* flush.c; where it is false at once, what no module may call there is not even built. */
-#ifdef CONFIG_X86_64
+#if defined(CONFIG_X86) && defined(CONFIG_64BIT)
 bool sdp_guard_works(void);
 #else
 static inline bool sdp_guard_works(void)
