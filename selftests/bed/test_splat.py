@@ -68,6 +68,14 @@ class Find(unittest.TestCase):
         self.assertIsNone(splat.find(told.replace("Stack:\n", "Stack:\n" + "[ 1.0] more\n" * 10), []))
         self.assertIsNotNone(splat.find(told.replace("Stack:\n", "Stack:\n" + "[ 1.0] more\n" * 11), []))
 
+    def test_stack_of_a_sleeper(self):
+        """User Mode Linux reads it unasked; whatever else does is a splat."""
+        told = ("[ 1.0] BUG: KASAN: stack-out-of-bounds in __get_wchan+0x10b/0x130\n[ 1.0] Stack:\n"
+                "[ 1.0] Call Trace:\n[ 1.0]  show_stack+0x8e/0x1a4\n")
+        self.assertIsNone(splat.find(told, []))
+        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+        self.assertIsNotNone(splat.find(told.replace("__get_wchan", "sdp_recvmsg"), []))
+
     def test_excerpt_shows_what_came_before_and_after(self):
         log = "\n".join(["one", "two", SPLATS[0], "four"])
         self.assertEqual(splat.find(log, allow=[]), ["one", "two", SPLATS[0], "four"])

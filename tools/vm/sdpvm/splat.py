@@ -25,10 +25,12 @@ _HARMLESS = re.compile(r"KernelAddressSanitizer initialized|KCSAN: (enabled|stri
 # No kernel has a breakpoint of its own but while it changes an instruction.
 _STALE = re.compile(r"(\bOops: )?\bint3: 0000 \[#1\]")
 
-# Who is refused memory for a cache, or to count what is allocated, is shown with his stack, some
-# lines below. The kernel also says EINVAL of a cache.
-_NO_MEMORY = {re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$"): 6,
-              re.compile(r"WARNING: .* at mm/slub\.c:\d+ alloc_tagging_slab_alloc_hook\+"): 12}
+# What is shown with a stack, some lines below, and is no mistake of anybody's: who is refused memory
+# for a cache, of which the kernel also says EINVAL, or to count what is allocated; and how User Mode
+# Linux looks through the stack of a task that sleeps (/proc/PID/wchan), without a word to KASAN.
+_EXPLAINED = {re.compile(r"kmem_cache_create(_args)?\(\w+\) failed with error -(12|22)$"): 6,
+              re.compile(r"WARNING: .* at mm/slub\.c:\d+ alloc_tagging_slab_alloc_hook\+"): 12,
+              re.compile(r"BUG: KASAN: stack-out-of-bounds in __get_wchan\+"): 12}
 
 _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
@@ -50,7 +52,7 @@ def find(text, allow=None):
     lines, explained = text.splitlines(), -1
     for number, line in enumerate(lines):
         message = _STAMP.sub("", line)
-        below = next((far for pattern, far in _NO_MEMORY.items() if pattern.search(message)), 0)
+        below = next((far for pattern, far in _EXPLAINED.items() if pattern.search(message)), 0)
         if below:
             explained = number + below
             continue
