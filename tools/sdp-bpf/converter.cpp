@@ -39,9 +39,25 @@ constexpr const char *refusing_hook = "security_socket_connect";
 const fs::path pin_directory = fs::path(bpf_file_system) / "sdp";
 const fs::path pinned_map = pin_directory / "groups";
 const fs::path pinned_policies = pin_directory / "policies";
-// The last one of those that refuse.
-const fs::path pinned_refusing = pin_directory / "connect6";
 constexpr const char *module_directory = "/sys/module/sdp";
+
+using ProgramSet = decltype(convert_bpf::progs);
+using LinkSet = decltype(convert_bpf::links);
+
+// The programs that refuse, and the names that their links are pinned under.
+constexpr struct Refusing {
+	const char *name;
+	bpf_program *ProgramSet::*program;
+	bpf_link *LinkSet::*link;
+} refusing_programs[] = {
+	{"create", &ProgramSet::create, &LinkSet::create},
+	{"bind", &ProgramSet::bind, &LinkSet::bind},
+	{"listen", &ProgramSet::listen, &LinkSet::listen},
+	{"connect", &ProgramSet::connect, &LinkSet::connect},
+	{"fastopen", &ProgramSet::fastopen, &LinkSet::fastopen},
+	{"connect4", &ProgramSet::connect4, &LinkSet::connect4},
+	{"connect6", &ProgramSet::connect6, &LinkSet::connect6},
+};
 
 bool verbose = false;
 
@@ -117,9 +133,8 @@ void choose_programs(const convert_bpf &program, Programs wanted)
 
 	bpf_program__set_autoload(progs.convert,
 				  wanted != Programs::refusing && has_function(types.get(), hook));
-	for (bpf_program *const refusing : {progs.create, progs.bind, progs.listen, progs.connect,
-					    progs.fastopen, progs.connect4, progs.connect6})
-		bpf_program__set_autoload(refusing, refuses);
+	for (const Refusing &refusing : refusing_programs)
+		bpf_program__set_autoload(progs.*refusing.program, refuses);
 }
 
 void reuse(bpf_map *map, int descriptor)
@@ -317,22 +332,14 @@ void pin_map(bpf_map *map, const fs::path &path)
 
 void pin_refusing_links(const convert_bpf &program)
 {
-	const auto &links = program.links;
-
-	pin_link(links.create, "create");
-	pin_link(links.bind, "bind");
-	pin_link(links.listen, "listen");
-	pin_link(links.connect, "connect");
-	pin_link(links.fastopen, "fastopen");
-	pin_link(links.connect4, "connect4");
-	pin_link(links.connect6, pinned_refusing.filename().c_str());
+	for (const Refusing &refusing : refusing_programs)
+		pin_link(program.links.*refusing.link, refusing.name);
 }
 
 void unpin_refusing_links()
 {
-	for (const char *name :
-	     {"create", "bind", "listen", "connect", "fastopen", "connect4", "connect6"})
-		fs::remove(pin_directory / name);
+	for (const Refusing &refusing : refusing_programs)
+		fs::remove(pin_directory / refusing.name);
 }
 
 // The groups come last: where they are, all is in place.
@@ -380,9 +387,10 @@ std::optional<Groups> pinned_groups()
 	return Groups(std::move(map), std::move(policies));
 }
 
+// The last of them says so of all.
 bool is_refusing_pinned()
 {
-	return fs::exists(pinned_refusing);
+	return fs::exists(pin_directory / std::rbegin(refusing_programs)->name);
 }
 
 // The groups first: what is left then counts as nothing, whatever happens now.
