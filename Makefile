@@ -45,7 +45,7 @@ endif
 .DEFAULT_GOAL := all
 .PHONY: all help deps module tools bed-tools check check-612 check-debug check-faults check-races check-hostile check-unit check-foreign \
 	coverage mutate check-flow check-scale check-apps check-machines fuzz matrix soak lint \
-	demo bench shell install uninstall modules_install deb dkms-install dkms-remove \
+	demo bench shell install uninstall modules_install deb rpm dkms-install dkms-remove \
 	debug-kernel clean
 
 ##all: build the modules and the tools
@@ -207,6 +207,10 @@ modules_install:
 ##deb: build Debian's packages of it all into build/deb
 deb:
 	@tools/deb/build
+
+##rpm: build packages for distributions with RPM into build/rpm
+rpm:
+	@tools/rpm/build
 
 ##dkms-install: let DKMS build the module for this and later kernels
 dkms-install:
