@@ -47,12 +47,16 @@ class Find(unittest.TestCase):
     def test_leaves_a_healthy_log_alone(self):
         self.assertIsNone(splat.find("\n".join(QUIET), allow=[]))
 
+    def assert_explained(self, told):
+        """What is TOLD is no splat, the next stack is one."""
+        self.assertIsNone(splat.find(told, []))
+        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+
     def test_a_cache_that_is_refused(self):
         """Its stack is no splat, the next one is."""
         told = ("[ 1.0] __kmem_cache_create_args(SDP) failed with error -12\n[ 1.0] Call Trace:\n[ 1.0]  <TASK>\n"
                 "[ 1.0]  </TASK>\n")
-        self.assertIsNone(splat.find(told, []))
-        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+        self.assert_explained(told)
         self.assertIsNotNone(splat.find(told.replace("-12", "-2"), []))
         self.assertIsNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 5), []))
         self.assertIsNotNone(splat.find(told.replace("-12\n", "-12\n" + "[ 1.0] more\n" * 6), []))
@@ -61,8 +65,7 @@ class Find(unittest.TestCase):
         """The kernel warns of that; other warnings, and what follows, are splats."""
         told = ("[ 1.0] WARNING: CPU: 0 PID: 396 at mm/slub.c:2127 alloc_tagging_slab_alloc_hook+0x1cb/0x1d0\n"
                 "[ 1.0] Stack:\n[ 1.0] Call Trace:\n[ 1.0]  kmem_cache_alloc_lru_noprof+0x231/0x430\n")
-        self.assertIsNone(splat.find(told, []))
-        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+        self.assert_explained(told)
         self.assertIsNotNone(splat.find(told.replace("mm/slub.c:2127 alloc_tagging_slab_alloc_hook",
                                                      "mm/slub.c:2126 other_hook"), []))
         self.assertIsNone(splat.find(told.replace("Stack:\n", "Stack:\n" + "[ 1.0] more\n" * 10), []))
@@ -72,8 +75,7 @@ class Find(unittest.TestCase):
         """User Mode Linux reads it unasked; whatever else does is a splat."""
         told = ("[ 1.0] BUG: KASAN: stack-out-of-bounds in __get_wchan+0x10b/0x130\n[ 1.0] Stack:\n"
                 "[ 1.0] Call Trace:\n[ 1.0]  show_stack+0x8e/0x1a4\n")
-        self.assertIsNone(splat.find(told, []))
-        self.assertIsNotNone(splat.find(told + "[ 1.1] Call Trace:\n", []))
+        self.assert_explained(told)
         self.assertIsNotNone(splat.find(told.replace("__get_wchan", "sdp_recvmsg"), []))
 
     def test_excerpt_shows_what_came_before_and_after(self):
