@@ -20,11 +20,12 @@ _NEEDS_FAULTS = re.compile(r"_fail_")
 _UNSUITABLE = re.compile(r"(_rerun|_two_node|\.b$|^leaks-[^1])")
 # In a process of the host these fail without a change, too: nothing guards pages there, there are
 # no huge pages and no kprobes, and fork() copies wrong entries (sdp_zmap); failing allocations find
-# leaks of the kernel (sdp_fail_load).  Over iWARP nothing is offered, and programs are told twice of
-# a port's end (iwarp_tools); why is not known.
+# leaks of the kernel (sdp_fail_load), and checkers what they do not like about the kernel's software
+# iWARP (sdp_netns) or pages of a module that has gone (iwarp_removed).  Over iWARP nothing is offered,
+# and programs are told twice of a port's end (iwarp_tools); why is not known.
 _NOT_IN_A_PROCESS = re.compile(
-    r"^[^/]*/(sdp_(fail_load|limits|memory|script_self|trace|zasync\w*|zblock|zchoice|zdirect|zmap|zreuse|zusers)"
-    r"|iwarp_(integrated|integrated_rx|zcopy))$"
+    r"^[^/]*/(sdp_(fail_load|fault|limits|memory|netns|script_self|trace|zasync\w*|zblock|zchoice|zdirect|zmap"
+    r"|zreuse|zusers)|iwarp_(fail_completion|integrated|integrated_rx|removed|res|tcp|zcopy))$"
     r"|^-iwarp/(iwarp_tools|sdp_(attempt|fail_any|fallback\w*|gates|immediate|info|rogue|scale|sink\w*|uring_zc"
     r"|z\w*))$")
 
