@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Programs of control groups are told the length of an address. */
+/*
+ * Programs of control groups are told the length of an address, since
+ * commit fefba7d1ae19 (Linux 6.7).
+ */
 #include <linux/bpf-cgroup.h>
 #include <linux/module.h>
 #include <net/inet_common.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Handlers of sysctls must not change the table. */
+/*
+ * Handlers of sysctls must not change the table, since commit 78eb4ea25cd5 (Linux 6.11).
+ */
 #include <linux/module.h>
 #include <linux/sysctl.h>
 

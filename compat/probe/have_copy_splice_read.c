@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is spliced from a file without pages of its own is read into new ones. */
+/*
+ * What is spliced from a file without pages of its own is read into new ones, since
+ * commit 69df79a45111 (Linux 6.5).
+ */
 #include <linux/fs.h>
 #include <linux/module.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* crc32c() chooses the processor's instruction itself, and says whether there is one. */
+/*
+ * crc32c() chooses the processor's instruction itself, and says whether there is one,
+ * since commit b5ae12e0ee09 (Linux 6.14).
+ */
 #include <linux/crc32.h>
 #include <linux/crc32c.h>
 #include <linux/module.h>

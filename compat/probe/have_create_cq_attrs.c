@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A driver's create_cq() gets all attributes of the call. */
+/*
+ * A driver's create_cq() gets all attributes of the call, since
+ * commit dd6d7f8574d7 (Linux 6.11).
+ */
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Modules may flush all of this processor's TLB: x86, up to some kernel after Linux 6.12. */
+/*
+ * Modules may flush all of this processor's TLB (x86), until
+ * commit 6276c67f2bc4 (Linux 6.19).
+ */
 #include <linux/module.h>
 #include <asm/tlbflush.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* folio_try_share_anon_rmap_pte() and _pmd() take a folio and a page. */
+/*
+ * folio_try_share_anon_rmap_pte() and _pmd() take a folio and a page, since
+ * commit e3b4b1374f87 (Linux 6.8).
+ */
 #include <linux/rmap.h>
 
 int probe(struct folio *folio, struct page *page);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A timer is given its function when it is initialised. */
+/*
+ * A timer is given its function when it is initialised, since
+ * commit 908a1d775422 (Linux 6.13).
+ */
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A device remembers that its user has chosen its name. */
+/*
+ * A device remembers that its user has chosen its name, since
+ * commit af48f95492dc (Linux 6.11).
+ */
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
 

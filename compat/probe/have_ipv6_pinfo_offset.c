@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A protocol says where its sockets have their struct ipv6_pinfo. */
+/*
+ * A protocol says where its sockets have their struct ipv6_pinfo, since
+ * commit f5f80e32de12 (Linux 6.6).
+ */
 #include <linux/module.h>
 #include <net/sock.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* IPv6 may be a module, and others come to it by a table of functions. */
+/*
+ * IPv6 may be a module, and others come to it by a table of functions, until
+ * commit 964870b4b901 (Linux 7.1).
+ */
 #include <linux/module.h>
 #include <net/ipv6_stubs.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* msg_zerocopy_realloc() is told whether the memory is a device's. */
+/*
+ * msg_zerocopy_realloc() is told whether the memory is a device's, since
+ * commit bd61848900bf (Linux 6.16).
+ */
 #include <linux/module.h>
 #include <linux/skbuff.h>
 

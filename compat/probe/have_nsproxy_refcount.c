@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* nsproxy::count is a refcount_t. */
+/* nsproxy::count is a refcount_t, since commit 2ddd3cac1fa9 (Linux 6.6). */
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 

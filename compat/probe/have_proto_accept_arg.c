@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* proto_ops.accept() takes its arguments in one structure. */
+/*
+ * proto_ops.accept() takes its arguments in one structure, since
+ * commit 92ef0fd55ac8 (Linux 6.10).
+ */
 #include <linux/module.h>
 #include <linux/net.h>
 #include <net/sock.h>

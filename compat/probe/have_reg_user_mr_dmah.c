@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Registrations of user memory may have a DMA handle. */
+/*
+ * Registrations of user memory may have a DMA handle, since
+ * commit a272019a46c9 (Linux 6.17).
+ */
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
 

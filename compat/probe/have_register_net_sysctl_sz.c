@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sysctl tables are registered with their size. */
+/* Sysctl tables are registered with their size, since commit 95d4977876d6 (Linux 6.6). */
 #include <linux/module.h>
 #include <net/net_namespace.h>
 

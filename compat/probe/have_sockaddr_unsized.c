@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* proto_ops.bind() and connect() take struct sockaddr_unsized. */
+/*
+ * proto_ops.bind() and connect() take struct sockaddr_unsized, since
+ * commit 0e50474fa514 (Linux 6.19).
+ */
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/socket.h>

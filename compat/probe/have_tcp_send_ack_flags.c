@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A bare ACK may be given flags of the header. */
+/* A bare ACK may be given flags of the header, since commit 9866884ce8ef (Linux 6.15). */
 #include <linux/module.h>
 #include <net/tcp.h>
 

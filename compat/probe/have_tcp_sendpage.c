@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP takes pages in a call of their own, and not with MSG_SPLICE_PAGES. */
+/*
+ * TCP takes pages in a call of their own, and not with MSG_SPLICE_PAGES, until
+ * commit dc97391e6610 (Linux 6.5).
+ */
 #include <linux/module.h>
 #include <net/tcp.h>
 

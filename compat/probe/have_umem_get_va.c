@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* User memory has other ways in than an address. */
+/*
+ * User memory has other ways in than an address, since commit af841056860d (Linux 7.2).
+ */
 #include <linux/module.h>
 #include <rdma/ib_umem.h>
 

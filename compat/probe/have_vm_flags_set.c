@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The flags of a mapping are set by a function. */
+/* The flags of a mapping are set by a function, since commit bc292ab00f6c (Linux 6.3). */
 #include <linux/mm.h>
 #include <linux/module.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A workqueue has to say that it is not WQ_UNBOUND. */
+/*
+ * A workqueue has to say that it is not WQ_UNBOUND, since
+ * commit 930c2ea566af (Linux 6.17).
+ */
 #include <linux/module.h>
 #include <linux/workqueue.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What modules may call to clear a range of pages passes over several mappings. */
+/*
+ * Debian lets modules clear a range of pages that passes over several mappings, until
+ * commit e9adcfecf572 (Linux 6.3).
+ */
 #include <linux/mm.h>
 #include <linux/module.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Modules may clear a range of pages of one mapping, by a function without details. */
+/*
+ * Debian lets modules clear a range of pages of one mapping, by a function without
+ * details, since commit 0326440c3545 (Linux 7.1).
+ */
 #include <linux/mm.h>
 #include <linux/module.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Linux 6.1 has it, and nothing of compat/ makes up for what is older: struct vma_iterator. */
+/*
+ * Nothing of compat/ makes up for what is older: struct vma_iterator, since
+ * commit f39af05949a4 (Linux 6.1).
+ */
 #include <linux/mm_types.h>
 #include <linux/module.h>
 
