@@ -186,6 +186,9 @@ class Judgement(unittest.TestCase):
             """Return what fails by itself in NAMES."""
             return self.failed and {(p, c) for p, c in self.failed if p in (*names, "node")}
 
+        def passes(self, _kernel, _lane, names):
+            """Of what was seen to pass nothing is asked here."""
+
     def _passes(self, failed_before, *answers):
         return attempt.node_passes(self._Tree(*answers), self._Baseline(failed_before), "6.1", "", ["a", "b"])
 
@@ -218,6 +221,17 @@ class Judgement(unittest.TestCase):
         """Notices, if it does not do so with the same programs."""
         self.assertIs(self._passes(set(), {("node", "")}), False)
         self.assertIsNone(self._passes({("node", "")}, {("node", "")}))
+
+    def test_what_passed_is_not_asked_again(self):
+        """Be it without a change, or with one; nor what failed."""
+        tree = self._Tree(set(), {("c", "one")})
+        baseline = attempt.Baseline(tree)
+        self.assertEqual(baseline.fails("6.1", "", ["a", "b"]), set())
+        baseline.passes("6.1", "", ["d"])
+        self.assertEqual(baseline.fails("6.1", "", ["b", "d"]), set())
+        for _ in range(2):
+            self.assertEqual(baseline.fails("6.1", "", ["a", "c"]), {("c", "one")})
+        self.assertEqual(tree.answers, [])
 
     def test_nothing_is_known(self):
         """Without an answer, or without one to compare with."""

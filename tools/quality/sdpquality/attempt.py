@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """One change: made in a copy of the sources, built, and tested there."""
 
+import collections
 import functools
 import os
 import pathlib
@@ -118,10 +119,11 @@ def _failed(results, names):
 
 
 class Baseline:
-    """What passes if nothing is changed: asked of what has failed, once for each, in a tree of its own."""
+    """What passes if nothing is changed: asked of what has failed, once for each, in a TREE of its own."""
 
-    def __init__(self, root, path):
-        self._tree, self._failed, self._lock = Tree(root, path), {}, threading.Lock()
+    def __init__(self, tree):
+        self._tree, self._failed, self._lock = tree, {}, threading.Lock()
+        self._passed = collections.defaultdict(set)
 
     def unit(self, tree, file):
         """End the program if the unit tests fail by themselves, in TREE, where nothing is changed yet."""
@@ -134,10 +136,18 @@ class Baseline:
     def fails(self, kernel, lane, names):
         """Return what fails of these programs, as Tree.selftests()."""
         with self._lock:
+            if self._passed[kernel, lane].issuperset(names):
+                return set()
             key = (kernel, lane, *names)
             if key not in self._failed:
                 self._failed[key] = self._tree.selftests(kernel, lane, names, SDP_STOP="program")
+                if self._failed[key] == set():
+                    self.passes(kernel, lane, names)
             return self._failed[key]
+
+    def passes(self, kernel, lane, names):
+        """What was seen to pass, be it with a change, is not asked of again, alone or beside others."""
+        self._passed[kernel, lane].update(names)
 
 
 def node_passes(tree, baseline, kernel, lane, names):
@@ -146,6 +156,8 @@ def node_passes(tree, baseline, kernel, lane, names):
     while names:
         failed = tree.selftests(kernel, lane, names, SDP_STOP=stop)
         if not failed:
+            if failed is not None:
+                baseline.passes(kernel, lane, names)
             return None if failed is None else True
         programs = {program for program, _ in failed}
         # Of a node nobody knows which program it was.
