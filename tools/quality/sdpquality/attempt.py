@@ -13,9 +13,11 @@ import threading
 from . import choose
 
 # Warnings of what is unused now are no news.
-_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0", "SDP_RUN_LIMIT": "400"}
+_ENV = {"KCFLAGS": "-Wno-error", "SDP_NICE": "0"}
 # How long a case may take, in seconds: what hangs is to be known soon.
 _DEADLINE = {"uml": "30", "6.1": "30", "debug": "90", "kcsan": "90"}
+# And a node, which may hang when its programs have ended.
+_LIMIT = {"uml": "150", "6.1": "400", "debug": "400", "kcsan": "400"}
 # How much longer a kernel takes than the one for coverage, where the time of programs was taken.
 _SLOWER = {"uml": 0.5, "6.1": 0.8, "debug": 3, "kcsan": 2}
 # What is said of a node that does not load, crashes, or has something left.
@@ -99,7 +101,8 @@ class Tree:
         (self.path / "last.log").write_bytes(b"")
         results = self.path / "build/results/mutation"
         if self.run("selftests/run", kernel + lane, results, TESTS=f"@({'|'.join(names)})",
-                    SDP_TEST_DEADLINE=_DEADLINE[kernel], seconds=_TEST_SECONDS, **env):
+                    SDP_TEST_DEADLINE=_DEADLINE[kernel], SDP_RUN_LIMIT=_LIMIT[kernel],
+                    seconds=_TEST_SECONDS, **env):
             return set()
         return _failed(results, names) or None
 
