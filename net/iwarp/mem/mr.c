@@ -30,16 +30,19 @@ static struct iwp_mr *iwp_mr_new(u32 max_pages)
 	return mr;
 }
 
+/* Who has found it before it was unpublished finds it not valid. */
 static void iwp_mr_free(struct iwp_mr *mr)
 {
+	WARN_ON_ONCE(mr->valid);
 	ib_umem_release(mr->umem);
 	kvfree(mr->pages);
 	kfree_rcu(mr, rcu);
 }
 
 /*
- * Sets the region's STag, by which lookups find it from now on. One STag must not
- * reveal another, so the search for a free index starts at a random place.
+ * Sets the region's STag, by which lookups find it from now on, valid unless it is for
+ * fast registration. One STag must not reveal another, so the search for a free index
+ * starts at a random place.
  */
 static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 {
@@ -59,6 +62,7 @@ static int iwp_mr_publish(struct iwp_mr *mr, struct ib_pd *pd, u8 key)
 	mr->stag = index << 8 | key;
 	mr->ibmr.lkey = mr->stag;
 	mr->ibmr.rkey = mr->stag;
+	mr->valid = mr->ibmr.type != IB_MR_TYPE_MEM_REG;
 	return xa_err(xa_store(&dev->mrs, index, mr, GFP_KERNEL_ACCOUNT));
 }
 
@@ -71,7 +75,6 @@ static struct ib_mr *iwp_get_dma_mr(struct ib_pd *pd, int access)
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->dma = true;
-	mr->valid = true;
 	mr->access = access | IB_ACCESS_LOCAL_WRITE;
 	mr->ibmr.type = IB_MR_TYPE_DMA;
 	err = iwp_mr_publish(mr, pd, get_random_u8());
@@ -222,7 +225,6 @@ static struct ib_mr *iwp_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	mr->iova = iova;
 	mr->length = length;
 	mr->access = access;
-	mr->valid = true;
 	err = iwp_user_mr_publish(mr, pd, udata);
 	if (err) {
 		iwp_mr_free(mr);
