@@ -158,8 +158,6 @@ void sdp_fallback_discard_tcp(struct sdp_fallback *fb)
 
 	sdp_owned(fb->sk);
 	WARN_ON_ONCE(fb->active || !sdp_fallback_is_left(fb));
-	if (!tcp)
-		return;
 	if (!fb->used) {
 		sdp_fallback_release_tcp(fb);
 		return;
