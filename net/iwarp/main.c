@@ -61,8 +61,6 @@ static void iwp_dealloc_driver(struct ib_device *ibdev)
 	WARN_ON(!xa_empty(&dev->qps));
 	WARN_ON(!xa_empty(&dev->mrs));
 	WARN_ON(atomic_read(&dev->nr_srqs));
-	xa_destroy(&dev->qps);
-	xa_destroy(&dev->mrs);
 	free_percpu(dev->stats);
 	dev_put(dev->netdev);
 	/* Last: iwp_devices_remove() waits for the list to be empty. */
