@@ -52,6 +52,13 @@ bool kernel_has(const char *function)
 	return found;
 }
 
+void need_page_protection(void)
+{
+#ifndef __x86_64__
+	sdp_skip("memory is protected on x86-64 alone");
+#endif
+}
+
 bool kernel_keeps_freed(void)
 {
 	static int keeps = -1;

@@ -47,6 +47,8 @@ bool kernel_has(const char *function);
 bool kernel_keeps_freed(void);
 /* Bytes that the kernel could still give to programs. */
 size_t available_memory(void);
+/* Skips the case where memory is not protected while it is sent. */
+void need_page_protection(void);
 /* A disk of 1 MiB in the kernel's memory; skips without one. */
 const char *ram_disk(void);
 /* Threads of the kernel that are in a function, as root may see. */

@@ -196,6 +196,7 @@ static void with_any_faults(void (*run)(void))
 
 static void other_thread_writes(void)
 {
+	need_page_protection();
 	with_any_faults(write_while_sent);
 }
 
@@ -457,6 +458,7 @@ static void early_writes_are_noticed(void)
 	struct pair p;
 	uint64_t pos;
 
+	need_page_protection();
 	use_one_cpu();
 	p = new_pair();
 	buf = advised(8 * THRESH, MADV_NOHUGEPAGE);

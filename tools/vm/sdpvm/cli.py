@@ -20,7 +20,8 @@ layer that forgets all writes."""
 
 
 def _options(parser):
-    parser.add_argument("--kernel", default="6.1", help="6.1 (default), 6.12, unstable, debug, kcsan, gcov or uml")
+    parser.add_argument("--kernel", default="6.1",
+                        help="6.1 (default), 6.12, unstable, arm64, debug, kcsan, gcov or uml")
     parser.add_argument("--nodes", type=int, choices=(1, 2), default=1)
     parser.add_argument("--smp", type=int, help="virtual CPUs per node (default 2)")
     parser.add_argument("--mem", type=int, help="memory per node in MB (default 2048, debug 3072)")

@@ -15,7 +15,7 @@ from . import BED, CACHE, BedError
 # the ports that carry the command's output.
 MODULES = ("virtio_pci", "virtio_console", "virtio_net", "9pnet_virtio", "9p", "overlay")
 APPLETS = ("sh", "mount", "insmod", "mkdir", "switch_root", "poweroff")
-BUSYBOX = pathlib.Path("/bin/busybox")
+BUSYBOX = "bin/busybox"
 
 
 def provide(kernel):
@@ -52,9 +52,9 @@ def _module_files(kernel):
 def _fill(root, kernel, init):
     for name in ("bin", "proc", "sys", "dev", "lower", "upper", "root", "modules"):
         (root / name).mkdir()
-    if not BUSYBOX.exists():
+    if not (kernel.root / BUSYBOX).exists():
         raise BedError("busybox-static is missing; run 'make deps'")
-    shutil.copy(BUSYBOX, root / "bin/busybox")
+    shutil.copy(kernel.root / BUSYBOX, root / "bin/busybox")
     for applet in APPLETS:
         (root / "bin" / applet).symlink_to("busybox")
     order = []

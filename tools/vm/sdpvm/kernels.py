@@ -23,12 +23,16 @@ class Kernel:
     build: pathlib.Path  # KDIR of an external module
     debug: bool
     process: bool = False  # of the host, and no machine's
+    processor: str = "x86_64"
+    root: pathlib.Path = pathlib.Path("/")  # what the guest finds below its own layer
 
 
 def find(name):
-    """Return the kernel called NAME: one of DEBUG_KERNELS, "unstable", or a series such as "6.1"."""
+    """Return the kernel called NAME: one of DEBUG_KERNELS, "unstable", "arm64", or a series such as "6.1"."""
     if name in DEBUG_KERNELS:
         return _debug_kernel(name)
+    if name == "arm64":
+        return _arm64_kernel()
     return _unstable_kernel() if name == "unstable" else _stock_kernel(name)
 
 
@@ -64,6 +68,22 @@ def _unstable_kernel():
         modules=modules,
         build=root / f"usr/src/linux-headers-{release}",
         debug=False,
+    )
+
+
+def _arm64_kernel():
+    root = _run_for_path([BED / "cross", "arm64"])
+    image = _run_for_path(["sh", "-c", f"ls {root}/boot/vmlinuz-*"])
+    release = image.name.removeprefix("vmlinuz-")
+    modules = root / "lib/modules" / release
+    return Kernel(
+        release=release,
+        image=image,
+        modules=modules,
+        build=root / f"usr/src/linux-headers-{release}",
+        debug=False,
+        processor="aarch64",
+        root=root,
     )
 
 

@@ -2,12 +2,13 @@
 """One virtual node: its QEMU process and the lines that lead into it."""
 
 import pathlib
+import platform
 import shlex
 import socket
 import subprocess
 import time
 
-from . import BED, initramfs, kvm
+from . import BED, REPO, initramfs, kvm
 
 # erms makes the emulator copy byte by byte and pclmulqdq makes Soft-RoCE's
 # checksum slower than a table: both distort. la57 only costs page walks.
@@ -15,11 +16,17 @@ from . import BED, initramfs, kvm
 # flags. An interrupt then saves and restores them, and the kernel, whose memory
 # allocator lives on this instruction, goes on with virtual-8086 mode or the
 # direction flag set: once in some hundred boots it dies of a double fault.
-_CPU_TCG = "max,la57=off,erms=off,fsrm=off,pclmulqdq=off"
+_CPU_TCG = {
+    "x86_64": "max,la57=off,erms=off,fsrm=off,pclmulqdq=off",
+    # What signs pointers is emulated by a cipher, unless it may be any function.
+    "aarch64": "max,pauth-impdef=on,sve=off,sme=off",
+}
+_MACHINE = {"x86_64": "q35", "aarch64": "virt"}
+_CONSOLE = {"x86_64": "ttyS0", "aarch64": "ttyAMA0"}
 
 # An emulated timer that is late on a busy machine is not a broken one, which
 # would be the end of the boot.
-_APPEND = ("console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr log_buf_len=4M "
+_APPEND = ("quiet panic=-1 oops=panic mitigations=off nokaslr log_buf_len=4M "
            "cryptomgr.notests=1 sysrq_always_enabled=1 unknown_nmi_panic=1 net.ifnames=0 "
            "no_timer_check")
 # The number of cx16: a program that cannot do without it must have it, see above.
@@ -99,15 +106,17 @@ class Node:
 
     def accel(self):
         """Return "kvm" or "tcg"."""
-        return "tcg" if self.options.icount or not kvm.usable(self.kernel) else "kvm"
+        if self.options.icount or self.kernel.processor != platform.machine():
+            return "tcg"
+        return "kvm" if kvm.usable(self.kernel) else "tcg"
 
     def _command(self, wire):
         serial, monitor, output = (end.fileno() for end in self._guest_ends)
         command = [
             # The guest must not outlive us, even if we are killed.
             "setpriv", "--pdeathsig", "KILL",
-            "qemu-system-x86_64", "-machine", "q35", "-m", str(self.options.mem),
-            "-smp", str(self.options.smp), *self._accel_args(),
+            f"qemu-system-{self.kernel.processor}", "-machine", _MACHINE[self.kernel.processor],
+            "-m", str(self.options.mem), "-smp", str(self.options.smp), *self._accel_args(),
             "-kernel", self.kernel.image, "-initrd", initramfs.provide(self.kernel),
             "-append", self._append(), "-display", "none", "-no-reboot",
             "-chardev", f"socket,id=serial,fd={serial}", "-serial", "chardev:serial",
@@ -115,7 +124,8 @@ class Node:
             "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=output,fd={output}",
             "-device", "virtserialport,chardev=output,name=output",
-            *self._share("hostroot", "/", ",readonly=on,multidevs=remap"),
+            *self._share("hostroot", self.kernel.root, ",readonly=on,multidevs=remap"),
+            *self._repo(),
             *self._share("ctl", self.dir / "ctl"),
             *self._share("out", self.options.out),
         ]
@@ -131,15 +141,22 @@ class Node:
         return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", self._cpu_tcg()]
 
     def _cpu_tcg(self):
-        return _CPU_TCG if self.options.cx16 else _CPU_TCG + ",cx16=off"
+        cpu = _CPU_TCG[self.kernel.processor]
+        return cpu if self.options.cx16 or self.kernel.processor != "x86_64" else cpu + ",cx16=off"
 
     def _append(self):
-        words = [_APPEND, f"sdpvm.bed={BED}", f"sdpvm.role={self.role}"]
+        words = [_APPEND, f"console={_CONSOLE[self.kernel.processor]}", f"sdpvm.repo={REPO}",
+                 f"sdpvm.bed={BED}", f"sdpvm.role={self.role}"]
         if self.kernel.debug:
             words.append(_APPEND_DEBUG)
         if self.options.cx16:
             words.append(_APPEND_CX16)
         return " ".join(words + self.options.append)
+
+    def _repo(self):
+        """A root that is not the host's has no checkout."""
+        own_root = self.kernel.root != pathlib.Path("/")
+        return self._share("repo", REPO, ",readonly=on,multidevs=remap") if own_root else []
 
     @staticmethod
     def _share(tag, path, extra=""):

@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import pathlib
 import selectors
 import shutil
 import socket
@@ -99,7 +100,8 @@ class Run:
     def _environment(self, node):
         rows, columns = shutil.get_terminal_size()[::-1]
         environment = {
-            "VM_NODES": self.options.nodes, "VM_MODULES": self.kernel.modules,
+            "VM_NODES": self.options.nodes,
+            "VM_MODULES": pathlib.Path("/", self.kernel.modules.relative_to(self.kernel.root)),
             "VM_CWD": os.getcwd(), "VM_SHELL": int(self.options.shell),
             "VM_ROWS": rows, "VM_COLS": columns,
             "VM_TOPOLOGY": self.options.topology, "VM_RDMA": self.options.rdma,
