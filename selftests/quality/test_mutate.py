@@ -167,15 +167,6 @@ class Choice(unittest.TestCase):
         self.assertEqual(programs.that_run(shown, "uml", 10), [("", ["sdp_info"])])
 
 
-    def test_what_passed_is_known(self):
-        """Of the kernel on which it was counted."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "programs.json")
-            path.write_text("""[{"name": "a", "lane": "-iwarp", "kernel": "uml", "passed": true},
-                {"name": "b", "lane": "", "kernel": "uml", "passed": false}]""", encoding="utf-8")
-            self.assertEqual([*choose.Programs(path).passed()], [("uml", "-iwarp", ["a"])])
-
-
 class Judgement(unittest.TestCase):
     """What tests say counts only if they say something else without the change."""
 

@@ -94,10 +94,6 @@ class Named:
         """All of them."""
         return [(self._lane, self._names)]
 
-    def passed(self):
-        """Nothing is known of them."""
-        return ()
-
 
 class Programs:
     """What the coverage of each test program says of it."""
@@ -108,12 +104,6 @@ class Programs:
     def kernels(self, mutation, again):
         """Return those whose tests are to notice."""
         return stages(mutation, again)
-
-    def passed(self):
-        """Yield (kernel, lane, names) of what passed when it was counted."""
-        for program in self._programs:
-            if program["passed"]:
-                yield program["kernel"], program["lane"], [_name(program["name"])]
 
     def _running(self, file, numbers, kernel):
         return [(p["seconds"], p["lane"], _name(p["name"])) for p in self._programs
