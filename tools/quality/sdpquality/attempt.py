@@ -149,7 +149,9 @@ class Baseline:
             return self._failed[key]
 
     def passes(self, kernel, lane, names):
-        """What was seen to pass, be it with a change, is not asked of again, alone or beside others."""
+        """What was seen to pass, be it with a change, is not asked of again, alone or beside others.
+
+        Without the lock, which is held for minutes: all that is done is to add to a set."""
         self._passed[kernel, lane].update(names)
 
 
