@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# For CMake: what is built is for arm64, with the libraries of the root that -DCMAKE_SYSROOT
-# names, which tools/vm/cross makes.
+# For CMake: what is built is for arm64, with the libraries of the root that is for it.
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/cross arm64 OUTPUT_VARIABLE CMAKE_SYSROOT
+	OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc-12)

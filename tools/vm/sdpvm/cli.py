@@ -81,6 +81,8 @@ def _complete(options):
         raise BedError("topology 'pair' needs --nodes 2")
     if options.kernel == "uml":
         _complete_process(options)
+    if options.kernel == "arm64" and (options.shell or options.nullcrc or options.rdma == "siw"):
+        raise BedError("the kernel 'arm64' has neither a shell, nor free checksums, nor siw")
     if options.icount and options.nodes == 2:
         raise BedError("--icount needs one node: two guests' clocks run freely against each other")
     for word in options.env:

@@ -73,13 +73,12 @@ def _unstable_kernel():
 
 def _arm64_kernel():
     root = _run_for_path([BED / "cross", "arm64"])
-    image = _run_for_path(["sh", "-c", f"ls {root}/boot/vmlinuz-*"])
+    image = next((root / "boot").glob("vmlinuz-*"))
     release = image.name.removeprefix("vmlinuz-")
-    modules = root / "lib/modules" / release
     return Kernel(
         release=release,
         image=image,
-        modules=modules,
+        modules=root / "lib/modules" / release,
         build=root / f"usr/src/linux-headers-{release}",
         debug=False,
         processor="aarch64",
@@ -90,7 +89,7 @@ def _arm64_kernel():
 def _stock_kernel(series):
     if not re.fullmatch(r"\d+\.\d+", series):
         raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12,"
-                       f" unstable, or one of {', '.join(DEBUG_KERNELS)}")
+                       f" unstable, arm64, or one of {', '.join(DEBUG_KERNELS)}")
     release = newest_headers(series)
     root = _ask_shell(f'unpack_deb "$(image_package {release})"')
     modules = root / "lib/modules" / release

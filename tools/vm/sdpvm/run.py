@@ -11,7 +11,7 @@ import sys
 import time
 import typing
 
-from . import BED, BUILD, EXIT_BED, EXIT_SPLAT, EXIT_TIMEOUT, BedError, kernels, module, splat
+from . import BED, BUILD, EXIT_BED, EXIT_SPLAT, EXIT_TIMEOUT, REPO, BedError, kernels, module, splat
 from .node import Node
 from .uml import ProcessNode
 
@@ -102,7 +102,9 @@ class Run:
         environment = {
             "VM_NODES": self.options.nodes,
             "VM_MODULES": pathlib.Path("/", self.kernel.modules.relative_to(self.kernel.root)),
-            "VM_CWD": os.getcwd(), "VM_SHELL": int(self.options.shell),
+            # A root of its own has the checkout, and nothing else of the host's.
+            "VM_CWD": os.getcwd() if self.kernel.root == pathlib.Path("/") else REPO,
+            "VM_SHELL": int(self.options.shell),
             "VM_ROWS": rows, "VM_COLS": columns,
             "VM_TOPOLOGY": self.options.topology, "VM_RDMA": self.options.rdma,
             "VM_NULLCRC": module.provide("nullcrc", BED / "nullcrc", self.kernel) if self.options.nullcrc else "",
