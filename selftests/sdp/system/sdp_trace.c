@@ -363,6 +363,7 @@ static void run_refused_to_sleeper(void)
 
 static void refused_to_sleeper(void)
 {
+	need_page_protection();
 	traced(run_refused_to_sleeper);
 }
 
@@ -395,6 +396,7 @@ static void run_refused_by_read(void)
 
 static void refused_by_read(void)
 {
+	need_page_protection();
 	traced(run_refused_by_read);
 }
 
@@ -425,6 +427,7 @@ static void run_faults_that_copy(void)
 
 static void faults_that_copy(void)
 {
+	need_page_protection();
 	traced(run_faults_that_copy);
 }
 
@@ -435,6 +438,7 @@ static void run_faults_that_wait(void)
 
 static void faults_that_wait(void)
 {
+	need_page_protection();
 	traced(run_faults_that_wait);
 }
 
