@@ -145,8 +145,8 @@ class Node:
         return cpu if self.options.cx16 or self.kernel.processor != "x86_64" else cpu + ",cx16=off"
 
     def _append(self):
-        words = [_APPEND, f"console={_CONSOLE[self.kernel.processor]}", f"sdpvm.repo={REPO}",
-                 f"sdpvm.bed={BED}", f"sdpvm.role={self.role}"]
+        words = [_APPEND, f"console={_CONSOLE[self.kernel.processor]}", f"sdpvm.bed={BED}",
+                 f"sdpvm.role={self.role}"]
         if self.kernel.debug:
             words.append(_APPEND_DEBUG)
         if self.options.cx16:
