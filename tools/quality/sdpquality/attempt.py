@@ -160,10 +160,11 @@ def node_passes(tree, baseline, kernel, lane, names):
     stop = "case"
     while names:
         failed = tree.selftests(kernel, lane, names, SDP_STOP=stop)
+        if failed is None:
+            return None
         if not failed:
-            if failed is not None:
-                baseline.passes(kernel, lane, names)
-            return None if failed is None else True
+            baseline.passes(kernel, lane, names)
+            return True
         programs = {program for program, _ in failed}
         # Of a node nobody knows which program it was.
         asked = names if _NODE in programs else sorted(programs)
