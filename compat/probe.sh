@@ -12,7 +12,19 @@ usage="usage: probe.sh KERNEL_BUILD_DIR OUTPUT_HEADER [MAKE_ARGUMENT...]"
 kdir=${1:?$usage}
 out=${2:?$usage}
 shift 2
-probes=$(cd "$(dirname "$0")/probe" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+probes=$here/probe
+
+# What dkms.conf wants of a kernel's configuration, so that DKMS and make refuse the same. A
+# directory without that file is no kernel's, which the compiler's answers will tell.
+read -ra options < <(sed -n 's/^BUILD_EXCLUSIVE_CONFIG="\(.*\)"/\1/p' "$here/../dkms.conf")
+set_there=$kdir/include/config/auto.conf
+for option in "${options[@]}"; do
+	if [ -e "$set_there" ] && ! grep -q "^$option=[ym]$" "$set_there"; then
+		echo "probe.sh: $kdir is of a kernel without $option, which SDP needs" >&2
+		exit 1
+	fi
+done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
