@@ -32,6 +32,10 @@ class Process(unittest.TestCase):
         """There is no siw for it."""
         self.assertIn("nor siw", self._refused("--rdma", "siw"))
 
+    def test_another_root(self):
+        """It has the host's."""
+        self.assertIn("another root", self._refused("--root", "/tmp"))
+
     def test_a_name_that_ends_early(self):
         """The host's directory would be another one."""
         self.assertIn("blank or a comma", self._refused("--out", "/tmp/a b"))

@@ -36,6 +36,8 @@ def _options(parser):
     parser.add_argument("--cx16", action="store_true",
                         help="let programs, not the kernel, use cmpxchg16b, which is emulated wrongly")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for the command (default 600)")
+    parser.add_argument("--root", type=pathlib.Path,
+                        help="the nodes' root, with the kernel's modules in it (default: the host's)")
     parser.add_argument("--out", type=pathlib.Path, help="directory shared with the nodes")
     parser.add_argument("--log-name", help="logs go to build/vm/NAME")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
@@ -91,14 +93,15 @@ def _complete(options):
     options.commands = _commands(options)
     options.log_name = options.log_name or f"{options.verb}-{os.getpid()}"
     options.out = options.out and options.out.resolve()
+    options.root = options.root and options.root.resolve()
 
 
 def _complete_process(options):
     options.smp = 1
     if options.nodes == 2 or options.icount:
         raise BedError("the kernel 'uml' is a process: it has neither a wire nor counts instructions")
-    if options.shell or options.nullcrc or options.rdma == "siw":
-        raise BedError("the kernel 'uml' has neither a shell, nor free checksums, nor siw")
+    if options.shell or options.nullcrc or options.root or options.rdma == "siw":
+        raise BedError("the kernel 'uml' has neither a shell, nor free checksums, nor another root, nor siw")
     if any(mark in str(path) for mark in " ," for path in (BUILD, options.out)):
         raise BedError("the kernel 'uml' cannot share a directory with a blank or a comma in its name")
 

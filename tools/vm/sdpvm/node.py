@@ -124,7 +124,7 @@ class Node:
             "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=output,fd={output}",
             "-device", "virtserialport,chardev=output,name=output",
-            *self._share("hostroot", self.kernel.root, ",readonly=on,multidevs=remap"),
+            *self._share("hostroot", self.options.root, ",readonly=on,multidevs=remap"),
             *self._repo(),
             *self._share("ctl", self.dir / "ctl"),
             *self._share("out", self.options.out),
@@ -155,7 +155,7 @@ class Node:
 
     def _repo(self):
         """A root that is not the host's has no checkout."""
-        own_root = self.kernel.root != pathlib.Path("/")
+        own_root = self.options.root != pathlib.Path("/")
         return self._share("repo", REPO, ",readonly=on,multidevs=remap") if own_root else []
 
     @staticmethod

@@ -36,6 +36,10 @@ class Run:
     def __init__(self, options):
         self.options = options
         self.kernel = kernels.find(options.kernel)
+        self.modules = self.kernel.modules.relative_to(self.kernel.root)
+        if options.root:
+            self.modules = pathlib.Path("lib/modules", self.kernel.release)
+        options.root = options.root or self.kernel.root
         self.dir = BUILD / "vm" / options.log_name
         self._lock_directory()
         options.out = options.out or self.dir / "out"
@@ -101,9 +105,9 @@ class Run:
         rows, columns = shutil.get_terminal_size()[::-1]
         environment = {
             "VM_NODES": self.options.nodes,
-            "VM_MODULES": pathlib.Path("/", self.kernel.modules.relative_to(self.kernel.root)),
+            "VM_MODULES": pathlib.Path("/", self.modules),
             # A root of its own has the checkout, and nothing else of the host's.
-            "VM_CWD": os.getcwd() if self.kernel.root == pathlib.Path("/") else REPO,
+            "VM_CWD": os.getcwd() if self.options.root == pathlib.Path("/") else REPO,
             "VM_SHELL": int(self.options.shell),
             "VM_ROWS": rows, "VM_COLS": columns,
             "VM_TOPOLOGY": self.options.topology, "VM_RDMA": self.options.rdma,
