@@ -46,6 +46,16 @@ protected:
 		std::ofstream(path) << content << '\n';
 	}
 
+	// A variable of the firmware: its attributes, 4 bytes, and its value.
+	void secure_boot(char value) const
+	{
+		const fs::path variables = directory_.path() / "sys/firmware/efi/efivars";
+
+		fs::create_directories(variables);
+		std::ofstream(variables / "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c")
+			<< std::string({6, 0, 0, 0, value});
+	}
+
 	// Soft-RoCE on eth0, at 10.0.0.1.
 	void device(const std::string &state) const
 	{
@@ -200,10 +210,83 @@ TEST_F(Doctor, ComparesVersions)
 		  "wrong: the loaded module is 0.0.1, these tools are " SDP_VERSION);
 }
 
+// What modinfo writes of a module; one that is not signed has no signer.
+sdpctl::CommandOutcome modinfo(const std::string &signer = "")
+{
+	return {.status = 0,
+		.output = "filename:       /lib/modules/6.1/updates/dkms/sdp.ko\n"
+			  "description:    AF_SDP, signer: nobody\n" +
+			  (signer.empty() ? "" : "signer:         " + signer + '\n') +
+			  "parm:           ulp:ask the providers (bool)\n"};
+}
+
 TEST_F(Doctor, MissesTheModule)
 {
 	EXPECT_EQ(said(sdpctl::check_module(places()), "module"),
 		  "wrong: the module sdp is not loaded");
+	const Report report = sdpctl::check_absent_module(places(), modinfo());
+
+	EXPECT_EQ(report.at(0).advice, "modprobe sdp");
+	EXPECT_EQ(said(report, "module-file"), "ok: /lib/modules/6.1/updates/dkms/sdp.ko");
+	EXPECT_EQ(said(report, "signature"), "ok: this kernel loads modules without a signature");
+}
+
+// To load it would not help.
+TEST_F(Doctor, MissesTheFileOfTheModule)
+{
+	file("proc/sys/kernel/osrelease", "6.1");
+	const Report report = sdpctl::check_absent_module(places(), {.status = 1, .output = ""});
+
+	EXPECT_EQ(
+		sdpctl::as_text(report),
+		"wrong    module: the module sdp is not loaded\n"
+		"wrong    module-file: Linux 6.1 has no module sdp on the disk\n"
+		"         -> install sdp-dkms and linux-headers-6.1; dkms status tells whether it "
+		"was built\n");
+	EXPECT_EQ(said(sdpctl::check_absent_module(places(), {}), "module-file"),
+		  "unknown: there is no modinfo to ask for the module");
+}
+
+TEST_F(Doctor, KnowsWhoWantsSignatures)
+{
+	const std::string lockdown = "sys/kernel/security/lockdown";
+	const std::string enforce = "sys/module/module/parameters/sig_enforce";
+	const auto signature = [&] {
+		return said(sdpctl::check_absent_module(places(), modinfo()), "signature");
+	};
+	const std::string none = "ok: this kernel loads modules without a signature";
+	const std::string missing = "wrong: this kernel loads signed modules only (Secure Boot), "
+				    "and sdp is not signed";
+
+	file(lockdown, "[none] integrity confidentiality");
+	file(enforce, "N");
+	secure_boot(0);
+	EXPECT_EQ(signature(), none);
+	secure_boot(1);
+	EXPECT_EQ(signature(), missing);
+	secure_boot(0);
+	file(lockdown, "none [integrity] confidentiality");
+	EXPECT_EQ(signature(), missing);
+	file(lockdown, "[none] integrity confidentiality");
+	file(enforce, "Y");
+	EXPECT_EQ(signature(), missing);
+}
+
+TEST_F(Doctor, NamesWhoHasSignedTheModule)
+{
+	file("sys/kernel/security/lockdown", "none [integrity] confidentiality");
+	const Report report = sdpctl::check_absent_module(places(), modinfo("DKMS key: of host"));
+	const std::string what = "sdp is signed by 'DKMS key: of host'; whether the kernel knows "
+				 "that key, only loading it tells";
+	const std::string advice = "if modprobe says 'Key was rejected by service': mokutil "
+				   "--import /var/lib/dkms/mok.pub, and boot";
+
+	EXPECT_EQ(sdpctl::as_text({report.back()}),
+		  "unknown  signature: " + what + "\n         -> " + advice + '\n');
+	EXPECT_EQ(json::parse(sdpctl::as_json(report)).back(), (json{{"check", "signature"},
+								     {"status", "unknown"},
+								     {"what", what},
+								     {"advice", advice}}));
 }
 
 TEST_F(Doctor, KnowsLimitsAndSettings)

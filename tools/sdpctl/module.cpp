@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "module.h"
 
-#include "command.h"
 #include "fabric.h"
 
+#include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -17,18 +18,19 @@ namespace
 
 using libsdp::first_line;
 
-// Empty if there is no such module for this kernel.
-std::string modinfo(const std::string &field)
+// A line of modinfo's is "NAME:", blanks and a value; empty if there is none.
+std::string field_of(const CommandOutcome &modinfo, const std::string &name)
 {
-	const CommandOutcome outcome = run_command({"modinfo", "-F", field, "sdp"});
-	const std::string first = outcome.output.substr(0, outcome.output.find('\n'));
+	std::istringstream lines(modinfo.output);
+	std::string line;
 
-	return outcome.status == 0 ? first : std::string();
-}
+	while (std::getline(lines, line))
+		if (line.starts_with(name + ':')) {
+			const std::size_t value = line.find_first_not_of(' ', name.size() + 1);
 
-bool has_modinfo()
-{
-	return run_command({"modinfo", "--version"}).status == 0;
+			return value == std::string::npos ? std::string() : line.substr(value);
+		}
+	return {};
 }
 
 Check check_version(const Places &places)
@@ -44,22 +46,21 @@ Check check_version(const Places &places)
 		"install the same version of both, then: modprobe -r sdp; modprobe sdp"};
 }
 
-Check check_file(const Places &places)
+Check check_file(const Places &places, const CommandOutcome &modinfo)
 {
 	const std::string release = kernel_release(places);
-	const std::string file = modinfo("filename");
 
-	if (!has_modinfo())
+	if (modinfo.status == -1)
 		return {"module-file", Status::unknown, "there is no modinfo to ask for the module",
 			"install kmod"};
-	if (file.empty())
+	if (modinfo.status != 0)
 		return {"module-file", Status::wrong,
 			fmt::format("Linux {} has no module sdp on the disk", release),
 			fmt::format(
 				"install sdp-dkms and linux-headers-{}; dkms status tells whether "
 				"it was built",
 				release)};
-	return {"module-file", Status::ok, file, ""};
+	return {"module-file", Status::ok, field_of(modinfo, "filename"), ""};
 }
 
 // The attributes of a variable of the firmware come first, 4 bytes.
@@ -82,12 +83,12 @@ bool wants_signature(const Places &places)
 	       (!lockdown.empty() && lockdown.find("[none]") == std::string::npos);
 }
 
-Check check_signature(const Places &places)
+Check check_signature(const Places &places, const CommandOutcome &modinfo)
 {
 	if (!wants_signature(places))
 		return {"signature", Status::ok, "this kernel loads modules without a signature",
 			""};
-	const std::string signer = modinfo("signer");
+	const std::string signer = field_of(modinfo, "signer");
 
 	if (signer.empty())
 		return {"signature", Status::wrong,
@@ -119,11 +120,16 @@ Report check_module(const Places &places)
 {
 	if (is_loaded(places))
 		return {{"module", Status::ok, "sdp is loaded", ""}, check_version(places)};
+	return check_absent_module(places, run_command({"modinfo", "sdp"}));
+}
+
+Report check_absent_module(const Places &places, const CommandOutcome &modinfo)
+{
 	Report report = {{"module", Status::wrong, "the module sdp is not loaded", "modprobe sdp"},
-			 check_file(places)};
+			 check_file(places, modinfo)};
 
 	if (report.back().status == Status::ok)
-		report.push_back(check_signature(places));
+		report.push_back(check_signature(places, modinfo));
 	else
 		report.front().advice.clear();
 	return report;

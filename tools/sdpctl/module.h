@@ -7,6 +7,7 @@
 #define SDPCTL_MODULE_H
 
 #include "check.h"
+#include "command.h"
 
 #include <string>
 
@@ -21,6 +22,9 @@ namespace sdpctl
 
 /** "module", "version", and where it is not loaded "module-file", "signature". */
 [[nodiscard]] Report check_module(const Places &places);
+
+/** The same of a module that is not loaded, by what "modinfo sdp" has written. */
+[[nodiscard]] Report check_absent_module(const Places &places, const CommandOutcome &modinfo);
 
 } // namespace sdpctl
 
