@@ -99,6 +99,7 @@ for tool in "${tools[@]}"; do
 		expect bulk "$tool" tune --dry-run b
 		expect "" "$tool" tune --connections ""
 		expect "--rounds" "$tool" top --r
+		expect paste "$tool" doctor --program past
 		;;
 	sdpstat)
 		expect "$work/proc" "$tool" --proc "$work/"

@@ -11,6 +11,7 @@
 #include "firewall.h"
 #include "module.h"
 #include "peer.h"
+#include "program.h"
 #include "resources.h"
 
 #include <filesystem>
@@ -556,6 +557,73 @@ TEST(DoctorPeer, LeavesOpenWhichDeviceIsLinkLocal)
 		  "unknown: which device leads to a link-local address is not looked into");
 }
 
+// What becomes of a socket of SDP depends on the kernel; what the rules say does not.
+libsdp::WhyQuestion question(const std::string &text, const std::string &address)
+{
+	libsdp::WhyQuestion question;
+
+	question.file = {.path = "/etc/libsdp.conf", .exists = true, .text = text};
+	question.program = "sshd";
+	question.endpoints = {{.address = *libsdp::parse_address(address), .port = 22}};
+	return question;
+}
+
+TEST(DoctorProgramsRules, DecideForEachRole)
+{
+	const Report report = sdpctl::check_decisions(
+		question("use tcp server sshd *:22\nuse sdp client ssh* *:22\n", "127.0.0.1"));
+
+	ASSERT_EQ(report.size(), 3U);
+	EXPECT_EQ(said(report, "rules"), "ok: /etc/libsdp.conf, 2 rules");
+	EXPECT_EQ(said(report, "listen 127.0.0.1:22"),
+		  "ok: sshd: tcp, by line 1: use tcp server sshd *:22; result: tcp, the rule says "
+		  "so");
+	EXPECT_TRUE(report[2].what.starts_with(
+		"sshd: sdp, by line 2: use sdp client ssh* *:22; result: "))
+		<< report[2].what;
+	EXPECT_EQ(report[2].name, "connect 127.0.0.1:22");
+	EXPECT_NE(report[2].status, Status::wrong);
+}
+
+TEST(DoctorProgramsRules, AreThereForPrograms)
+{
+	const Report report =
+		sdpctl::check_decisions(question("use tcp server sshd *:22\n", "0.0.0.0"));
+	const json got = json::parse(sdpctl::as_json(report));
+
+	ASSERT_EQ(got.size(), 2U);
+	EXPECT_FALSE(got[0].contains("decision"));
+	EXPECT_EQ(got[1]["check"], "listen 0.0.0.0:22");
+	EXPECT_EQ(got[1]["status"], "ok");
+	EXPECT_EQ(got[1]["advice"], nullptr);
+	json decision = got[1]["decision"];
+
+	decision.erase("route");
+	EXPECT_EQ(decision, (json{{"role", "server"},
+				  {"rule", "use tcp server sshd *:22"},
+				  {"line", 1},
+				  {"use", "tcp"},
+				  {"by", "rule"},
+				  {"outcome", "tcp"},
+				  {"reason", "the rule says so"}}));
+}
+
+TEST(DoctorProgramsRules, MayBeMissingOrWrong)
+{
+	libsdp::WhyQuestion none = question("", "fe80::1");
+
+	none.file.exists = false;
+	const Report report = sdpctl::check_decisions(none);
+
+	EXPECT_EQ(said(report, "rules"), "ok: none, there is no /etc/libsdp.conf");
+	EXPECT_EQ(said(report, "connect [fe80::1]:22"),
+		  "unknown: sshd: there are no rules, net.sdp.tcp_fallback decides; which device "
+		  "leads to a link-local address is not looked into");
+	EXPECT_FALSE(json::parse(sdpctl::as_json(report))[1].contains("decision"));
+	EXPECT_EQ(said(sdpctl::check_decisions(question("use\n", "0.0.0.0")), "rules"),
+		  "warning: line 1 of /etc/libsdp.conf is wrong: it and what follows do not count");
+}
+
 TEST(DoctorReport, HasAStableForm)
 {
 	const Report report = {{"a", Status::ok, "all is well", ""},
@@ -580,12 +648,46 @@ TEST(DoctorProgram, HasItsExitCodes)
 	EXPECT_EQ(child::run({SDPCTL}).status, 2);
 	EXPECT_EQ(child::run({SDPCTL, "--help"}).status, 0);
 	EXPECT_EQ(child::run({SDPCTL, "--version"}).output, "sdpctl " SDP_VERSION "\n");
+	EXPECT_NE(child::run({SDPCTL, "doctor", "--program", "ssh"})
+			  .errors.find("--program: needs HOST:PORT"),
+		  std::string::npos);
 	if (fs::exists("/proc/net/sdpstats"))
 		GTEST_SKIP() << "this kernel has SDP";
 	const auto absent = child::run({SDPCTL, "doctor", "--json"});
 
 	EXPECT_EQ(absent.status, 3);
 	EXPECT_EQ(json::parse(absent.output)[0]["what"], "the module sdp is not loaded");
+}
+
+// The file is the one that sdp-run would use; what cannot be read changes no exit code.
+TEST_F(Doctor, TellsOfAProgram)
+{
+	const OwnPort port(true);
+	const std::string server = port.text().substr(sizeof("ok: ") - 1);
+	const std::string rules = directory_.path() / "libsdp.conf";
+	const auto doctor = [&](const std::vector<std::string> &options) {
+		std::vector<std::string> command = {SDPCTL, "doctor", server};
+
+		command.insert(command.end(), options.begin(), options.end());
+		return child::run(command, {{"LIBSDP_CONFIG_FILE", rules}});
+	};
+	const auto without = doctor({});
+	const auto unread = doctor({"--program", "ssh"});
+
+	EXPECT_EQ(unread.status, without.status);
+	EXPECT_NE(unread.output.find("unknown  rules: " + rules + ": No such file or directory\n"),
+		  std::string::npos)
+		<< unread.output;
+	file("libsdp.conf", "use tcp client ssh *:*");
+	const auto told = doctor({"--program", "/usr/bin/ssh"});
+
+	EXPECT_EQ(told.status, without.status);
+	EXPECT_NE(told.output.find("ok       rules: " + rules + ", 1 rules\n"), std::string::npos);
+	EXPECT_NE(told.output.find("ok       connect " + server +
+				   ": ssh: tcp, by line 1: use tcp client ssh *:*; result: tcp, "
+				   "the rule says so\n"),
+		  std::string::npos)
+		<< told.output;
 }
 
 } // namespace

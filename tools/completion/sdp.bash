@@ -9,7 +9,7 @@ _sdp_options() { "$@" --help 2> /dev/null | sed 's/Excludes:.*//' | grep -oE -- 
 
 _sdp_commands() { "$1" --help 2> /dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z][a-z-]*\) .*/\1/p'; }
 
-# What stands behind an option: FILE, DIRECTORY, or another name; or {one,or,other}.
+# What stands behind an option: FILE, DIRECTORY, PROGRAM, or another name; or {one,or,other}.
 # _sdp_value OPTION WORDS...
 _sdp_value() {
 	[[ $1 =~ ^--?[a-zA-Z-]+$ ]] || return 0
@@ -50,6 +50,7 @@ _sdp_behind() {
 	'') return 1 ;;
 	FILE*) _sdp_files -f ;;
 	DIRECTORY*) _sdp_files -d ;;
+	PROGRAM) _sdp_reply -c ;;
 	*'{'*'}'*)
 		value=${value#*\{} value=${value%%\}*}
 		_sdp_reply -W "${value//,/ }"

@@ -8,6 +8,7 @@
 #include "inspect.h"
 #include "kernel.h"
 #include "program.h"
+#include "rules_file.h"
 #include "why.h"
 
 #include "../common/print.h"
@@ -31,7 +32,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace
 {
@@ -98,15 +98,6 @@ libsdp::Role role_of(std::string_view text)
 	throw UsageError(fmt::format("neither 'server' nor 'client': '{}'", text));
 }
 
-std::string config_file(const Options &options)
-{
-	const char *named = std::getenv("LIBSDP_CONFIG_FILE");
-
-	if (options.config)
-		return *options.config;
-	return named != nullptr ? named : SDP_CONFIG_FILE;
-}
-
 int check(const Options &options)
 {
 	libsdp::Question question;
@@ -114,19 +105,10 @@ int check(const Options &options)
 	if (options.operands.size() > 1)
 		throw UsageError("--check takes one file");
 	question.json = options.json;
-	question.file = options.operands.empty() ? config_file(options) : options.operands[0];
+	question.file =
+		options.operands.empty() ? libsdp::rules_path(options.config) : options.operands[0];
 	return libsdp::check(question, libsdp::read_config_file(question.file)) ? EXIT_SUCCESS
 										: EXIT_FAILURE;
-}
-
-// Without a file nothing is wrong: there are no rules then.
-std::string text_to_explain(const Options &options, const std::string &file)
-{
-	const bool is_default = !options.config && std::getenv("LIBSDP_CONFIG_FILE") == nullptr;
-
-	if (is_default && access(file.c_str(), F_OK) != 0)
-		return {};
-	return libsdp::read_config_file(file);
 }
 
 int explain(const Options &options)
@@ -136,13 +118,15 @@ int explain(const Options &options)
 
 	if (operands.size() < 3 || operands.size() > 4)
 		throw UsageError("--explain takes PROGRAM ADDRESS PORT and server or client");
-	question.file = config_file(options);
 	question.json = options.json;
 	question.program = fs::path(operands[0]).filename();
 	question.endpoint = endpoint_of(operands[1], operands[2]);
 	if (operands.size() == 4)
 		question.role = role_of(operands[3]);
-	libsdp::explain(question, text_to_explain(options, question.file));
+	const libsdp::RulesFile rules = libsdp::read_rules(options.config);
+
+	question.file = rules.path;
+	libsdp::explain(question, rules.text);
 	return EXIT_SUCCESS;
 }
 
@@ -179,9 +163,7 @@ int why(const Options &options)
 {
 	libsdp::WhyQuestion question;
 
-	question.file = config_file(options);
-	question.text = text_to_explain(options, question.file);
-	question.file_exists = access(question.file.c_str(), F_OK) == 0;
+	question.file = libsdp::read_rules(options.config);
 	for (const std::string &operand : options.operands) {
 		const auto endpoint = endpoint_in(operand);
 
@@ -202,9 +184,10 @@ bool is_for_tcp_alone(const Options &options)
 	if (std::getenv("SIMPLE_LIBSDP") != nullptr || std::getenv("ALWAYS_USE_SDP") != nullptr)
 		return false;
 	try {
-		const std::string text = text_to_explain(options, config_file(options));
+		const libsdp::RulesFile rules = libsdp::read_rules(options.config);
 
-		return libsdp::summary_of(text, fs::path(options.operands[0]).filename()).only_tcp;
+		return libsdp::summary_of(rules.text, fs::path(options.operands[0]).filename())
+			.only_tcp;
 	} catch (const std::system_error &) {
 		return false; // the library says what is wrong with the file
 	}

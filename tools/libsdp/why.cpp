@@ -211,34 +211,9 @@ json endpoint_json(const Host &host, const WhyQuestion &question, const Endpoint
 		item.endpoint = endpoint;
 		item.route = route;
 		item.carriers = find_carriers(host.ports, route, sys_net);
-		item.choice = choose(question.text, question.program, endpoint, role);
+		item.choice = choose(question.file.text, question.program, endpoint, role);
 		result["decisions"].push_back(case_json(host, item));
 	}
-	return result;
-}
-
-json as_json_of(const WhyQuestion &question)
-{
-	const Host host = {.kernel = ask_kernel(), .ports = read_ports(sys_infiniband)};
-	const Summary summary = summary_of(question.text, question.program);
-	json result = {{"file", sdp::printable(question.file)},
-		       {"file_exists", question.file_exists},
-		       {"rules", summary.rules},
-		       {"first_wrong_line", nullptr},
-		       {"program", sdp::printable(question.program)},
-		       {"only_tcp", summary.only_tcp},
-		       {"kernel", {{"sdp", host.kernel.error == 0}}},
-		       {"endpoints", json::array()}};
-
-	if (summary.first_error != 0)
-		result["first_wrong_line"] = summary.first_error;
-	result["kernel"]["error"] = nullptr;
-	if (host.kernel.error != 0)
-		result["kernel"]["error"] = std::strerror(host.kernel.error);
-	else
-		result["kernel"]["tcp_fallback"] = host.kernel.tcp_fallback;
-	for (const Endpoint &endpoint : question.endpoints)
-		result["endpoints"].push_back(endpoint_json(host, question, endpoint));
 	return result;
 }
 
@@ -286,9 +261,34 @@ std::string decision_text(const json &decision, const std::string &endpoint)
 
 } // namespace
 
+json answer_to(const WhyQuestion &question)
+{
+	const Host host = {.kernel = ask_kernel(), .ports = read_ports(sys_infiniband)};
+	const Summary summary = summary_of(question.file.text, question.program);
+	json result = {{"file", sdp::printable(question.file.path)},
+		       {"file_exists", question.file.exists},
+		       {"rules", summary.rules},
+		       {"first_wrong_line", nullptr},
+		       {"program", sdp::printable(question.program)},
+		       {"only_tcp", summary.only_tcp},
+		       {"kernel", {{"sdp", host.kernel.error == 0}}},
+		       {"endpoints", json::array()}};
+
+	if (summary.first_error != 0)
+		result["first_wrong_line"] = summary.first_error;
+	result["kernel"]["error"] = nullptr;
+	if (host.kernel.error != 0)
+		result["kernel"]["error"] = std::strerror(host.kernel.error);
+	else
+		result["kernel"]["tcp_fallback"] = host.kernel.tcp_fallback;
+	for (const Endpoint &endpoint : question.endpoints)
+		result["endpoints"].push_back(endpoint_json(host, question, endpoint));
+	return result;
+}
+
 std::string why(const WhyQuestion &question, bool as_json)
 {
-	json told = as_json_of(question);
+	json told = answer_to(question);
 	std::string text;
 
 	if (!as_json) {

@@ -8,20 +8,27 @@
 #define LIBSDP_WHY_H
 
 #include "endpoint.h"
+#include "rules_file.h"
 
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace libsdp
 {
 
 struct WhyQuestion {
-	std::string file; ///< libsdp.conf
-	bool file_exists = false;
-	std::string text;    ///< of the file
+	RulesFile file;
 	std::string program; ///< empty: a program that no rule names
 	std::vector<Endpoint> endpoints;
 };
+
+/**
+ * What is said of them, each decision with its "words" on the rule: for who says it in a report
+ * of their own.
+ */
+[[nodiscard]] nlohmann::json answer_to(const WhyQuestion &question);
 
 /** What is said of them, for people or in JSON, with its last newline. */
 [[nodiscard]] std::string why(const WhyQuestion &question, bool as_json);

@@ -48,6 +48,8 @@ std::string as_json(const Report &report)
 
 		if (!check.advice.empty())
 			item["advice"] = check.advice;
+		if (!check.decision.empty())
+			item["decision"] = nlohmann::ordered_json::parse(check.decision);
 		list.push_back(std::move(item));
 	}
 	return list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

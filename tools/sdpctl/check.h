@@ -27,7 +27,8 @@ struct Check {
 	std::string name; ///< programs know it by this
 	Status status = Status::ok;
 	std::string what;
-	std::string advice; ///< what to do; empty if nothing
+	std::string advice;	///< what to do; empty if nothing
+	std::string decision{}; ///< in JSON, what rules decide; empty of checks of anything else
 };
 
 /** All checks, in the order in which they were made. */
@@ -46,7 +47,10 @@ struct Places {
 /** A line for each check, and one for its advice. */
 [[nodiscard]] std::string as_text(const Report &report);
 
-/** [{"check", "status", "what", "advice"}...]; "advice" is null if there is none. */
+/**
+ * [{"check", "status", "what", "advice"}...]; "advice" is null if there is none. Those that have
+ * a decision have it as "decision".
+ */
 [[nodiscard]] std::string as_json(const Report &report);
 
 /** Append the checks of one group to those of the others. */

@@ -10,6 +10,7 @@
 #include "module.h"
 #include "options.h"
 #include "peer.h"
+#include "program.h"
 
 #include "../common/print.h"
 #include "../sdpstat/source.h"
@@ -37,7 +38,7 @@ constexpr int exit_usage = 2;
 constexpr int exit_no_module = 3;
 
 // Without the module devices and filters can still be right or wrong.
-Report diagnose(const std::optional<sdpctl::Peer> &peer)
+Report diagnose(const std::optional<sdpctl::Peer> &peer, const std::string &program)
 {
 	const sdpctl::Places places;
 	const auto ports = libsdp::read_ports(places.sys / "class/infiniband");
@@ -49,6 +50,8 @@ Report diagnose(const std::optional<sdpctl::Peer> &peer)
 	sdpctl::append(report, sdpctl::check_firewall(places, ports));
 	if (peer)
 		sdpctl::append(report, sdpctl::check_peer(places, ports, *peer));
+	if (peer && !program.empty())
+		sdpctl::append(report, sdpctl::check_program(program, *peer));
 	return report;
 }
 
@@ -60,7 +63,7 @@ int doctor(const Options &options)
 		peer = sdpctl::Peer(options.peer);
 	// As it was found: a connection to the peer may load the module.
 	const bool had_module = sdpctl::is_loaded({});
-	const Report report = diagnose(peer);
+	const Report report = diagnose(peer, options.program);
 	const std::string text = options.json ? sdpctl::as_json(report) : sdpctl::as_text(report);
 
 	sdp::print(text);

@@ -39,6 +39,9 @@ void describe_doctor(CLI::App &command, Options &options)
 		->check([](const std::string &text) {
 			return complaint([&] { return Peer(text); });
 		});
+	command.add_option("--program", options.program,
+			   "tell what a program would use for that server, and why")
+		->type_name("PROGRAM");
 }
 
 void describe_top(CLI::App &command, Options &options)
@@ -92,6 +95,9 @@ void describe(CLI::App &app, Options &options)
 
 void finish(Options &options)
 {
+	if (!options.program.empty() && options.peer.empty())
+		throw CLI::ValidationError("--program",
+					   "needs HOST:PORT, for which its sockets are");
 	if (options.tune.connections != 0 && options.tune.workload != "connections")
 		throw CLI::ValidationError("--connections", "needs the workload 'connections'");
 	options.top.rounds.interval = std::chrono::duration<double>(options.interval);

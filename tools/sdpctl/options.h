@@ -18,7 +18,8 @@ namespace sdpctl
 
 /** The command line's values. */
 struct Options {
-	std::string peer; ///< of doctor
+	std::string peer;    ///< of doctor
+	std::string program; ///< of doctor
 	bool json = false;
 	TopOptions top;
 	TuneOptions tune;

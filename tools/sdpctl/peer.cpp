@@ -27,12 +27,6 @@ namespace
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-// Which way to a link-local address leads its interface decides, and an Address has none.
-bool is_link_local(const libsdp::Address &address)
-{
-	return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
-}
-
 std::string carriers_text(const std::vector<libsdp::Carrier> &carriers)
 {
 	std::string text;
@@ -257,6 +251,23 @@ Peer::Peer(const std::string &text)
 	port = text.substr(colon + 1);
 	if (host.starts_with('[') && host.ends_with(']'))
 		host = host.substr(1, host.size() - 2);
+}
+
+bool is_link_local(const libsdp::Address &address)
+{
+	return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
+std::vector<libsdp::Endpoint> endpoints_of(const Peer &peer)
+{
+	std::vector<libsdp::Endpoint> endpoints;
+	std::string problem;
+	const AddressList list = resolve(peer, problem);
+
+	for (const addrinfo *found = list.get(); found != nullptr; found = found->ai_next)
+		if (const auto endpoint = libsdp::endpoint_of(found->ai_addr, found->ai_addrlen))
+			endpoints.push_back(*endpoint);
+	return endpoints;
 }
 
 std::string meaning_of(int error)

@@ -7,6 +7,7 @@
 #define SDPCTL_PEER_H
 
 #include "check.h"
+#include "endpoint.h"
 #include "fabric.h"
 
 #include <string>
@@ -24,6 +25,13 @@ struct Peer {
 	std::string host;
 	std::string port;
 };
+
+/** All that the host's name stands for, in the order in which programs try them; none if nothing.
+ */
+[[nodiscard]] std::vector<libsdp::Endpoint> endpoints_of(const Peer &peer);
+
+/** Which way to a link-local address leads its interface decides, and an Address has none. */
+[[nodiscard]] bool is_link_local(const libsdp::Address &address);
 
 /** "peer", "route", "sdp", "tcp", and if only TCP connects "fallback". */
 [[nodiscard]] Report check_peer(const Places &places, const std::vector<libsdp::Port> &ports,

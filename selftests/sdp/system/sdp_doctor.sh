@@ -21,12 +21,13 @@ read_report() {
 	python3 - "$work/report.out" <<- 'EOF' > "$work/checks" || fail "no list of checks"
 		import json, sys
 		report = json.load(open(sys.argv[1]))
-		assert all(list(item) == ["check", "status", "what", "advice"] for item in report)
+		members = ["check", "status", "what", "advice"]
+		assert all(list(item) in (members, members + ["decision"]) for item in report)
 		print("\n".join("{check}\t{status}: {what}".format(**item) for item in report))
 	EOF
 }
 
-# doctor STATUS [PEER]
+# doctor STATUS [OPTION...] [PEER]
 doctor() {
 	local wanted=$1 got=0
 	shift
@@ -104,6 +105,17 @@ peer_by_sdp() {
 	expect route "ok: by .*: .* port 1, GID "
 	expect sdp 'ok: connected in [0-9.]+ ms'
 	expect tcp 'ok: does not connect: Connection refused; the peer listens for SDP alone'
+}
+
+peer_of_a_program() {
+	export LIBSDP_CONFIG_FILE=$work/libsdp.conf
+	echo 'use sdp client curl *:4791' > "$LIBSDP_CONFIG_FILE"
+	start_server server both "$server"
+	doctor 0 --program curl "$server:4791"
+	expect rules "ok: $LIBSDP_CONFIG_FILE, 1 rules"
+	expect "connect $server:4791" \
+		'ok: curl: sdp, by line 1: use sdp client curl \*:4791; result: sdp, on .* port 1 \(ACTIVE\), GID '
+	expect "listen $server:4791" 'ok: curl: both, since no rule matches; result: sdp-and-tcp, on .* port 1 '
 }
 
 # listen_by_tcp PORT: whoever connects is left alone
@@ -265,5 +277,5 @@ module_absent() {
 [ -x "$tool" ] || skip_all "no sdpctl: neither in PATH nor named by SDPCTL"
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 have_family || skip_all "no AF_SDP sockets in this kernel"
-run_cases well settings_that_turn_things_off memory_is_used_up little_may_be_locked peer_by_sdp \
+run_cases well settings_that_turn_things_off memory_is_used_up little_may_be_locked peer_by_sdp peer_of_a_program \
 	peer_by_tcp_only no_peer link_down filter filter_that_is_closed wrong_arguments why_names_rule_and_device module_absent
