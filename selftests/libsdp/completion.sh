@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # completion.sh COMPLETION MANUALS TOOL...: what bash completes behind the names of the
-# tools, and that each option of a tool is completed and in its manual page.
+# tools, that each option of a tool is completed and in its manual page, and that this
+# has no others.
 set -euo pipefail
 
 completion=$1 manuals=$2
@@ -47,6 +48,24 @@ each_option() {
 	[ -n "$(options "$@")" ] || bad "${*##*/} --help says nothing"
 }
 
+# The options that a manual page has in its synopsis, and in front of what it explains.
+# documented PAGE
+documented() {
+	sed -n 's/\\-/-/g; /^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p; /^\.T[PQ]/{n; s/\\-/-/g; p}' "$1" |
+		grep -oE -- '--[a-z][a-z-]*' | sort -u
+}
+
+# no_others TOOL: a manual page names no option that neither the tool nor a command of it has
+no_others() {
+	local command option page known
+	page=$(echo "$manuals/${1##*/}".[18])
+	known=$(options "$1"; for command in $(_sdp_commands "$1"); do options "$1" "$command"; done)
+	for option in $(documented "$page"); do
+		grep -qx -- "$option" <<< "$known" || bad "$page has $option, and ${1##*/} --help has not"
+	done
+	[ -n "$(documented "$page")" ] || bad "$page has no options"
+}
+
 for tool in "${tools[@]}"; do
 	cp "$completion" "$work/${tool##*/}"
 	# shellcheck source=../../tools/completion/sdp.bash
@@ -54,6 +73,7 @@ for tool in "${tools[@]}"; do
 	complete -p "${tool##*/}" > "$work/said" || bad "nothing completes ${tool##*/}"
 	each_option "$tool"
 	for command in $(_sdp_commands "$tool"); do each_option "$tool" "$command"; done
+	no_others "$tool"
 done
 
 touch "$work/one.conf" "$work/two.conf"

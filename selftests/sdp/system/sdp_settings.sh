@@ -276,8 +276,11 @@ check_parameters() {
 }
 
 sdp_parameters() {
+	local name manual
+	manual=$(< sdp.7)
 	load_sdp
 	check_parameters sdp "${SDP_MODULE:-sdp}"
+	for name in "${!text[@]}"; do in_manual sdp.7 "$name"; done
 }
 
 iwarp_parameters() {
