@@ -231,6 +231,41 @@ removed_group() {
 	[ "$(json "s['groups']")" = "[]" ] || fail "status: $("$tool" status)"
 }
 
+# ---- the unit of systemd ----
+
+# A slice within another, as systemd makes them, and its rules.
+slice=sdptest-fast.slice
+
+# Its lines have no quotes.
+# unit_does SETTING
+unit_does() {
+	local -a words
+	read -ra words <<< "$(sed -n "s/^$1=//p" "$unit")"
+	[[ ${words[0]:-} == /*/sdp-bpf ]] || fail "$1 is no command: ${words[*]:-}"
+	words=("${words[@]/#*\/sdp-bpf\/%i.conf/$work/$slice.conf}")
+	words=("${words[@]//%i/$slice}")
+	"$tool" "${words[@]:1}" > "$work/unit.out" 2>&1 || fail "$1: status $?"
+}
+
+unit_keeps_rules_in_place() {
+	local unit=${tool%/*}/sdp-bpf@.service
+	needs_hook
+	[ -e "$unit" ] || unit=/lib/systemd/system/sdp-bpf@.service
+	[ -e "$unit" ] || skip "the unit is not here"
+	make_group sdptest.slice/$slice
+	echo 'use sdp * * *:*' > "$work/$slice.conf"
+	unit_does ExecStart
+	expect_protocols 259 "$(in_group sdptest.slice/$slice protocols)"
+	expect_protocols 6 "$(in_group sdptest.slice protocols)"
+	echo 'use tcp * * *:*' > "$work/$slice.conf"
+	unit_does ExecReload
+	expect_protocols 6 "$(in_group sdptest.slice/$slice protocols)"
+	[ "$(json "s['groups'][0]['path']")" = "/sdptest.slice/$slice" ] || fail "status: $("$tool" status --json)"
+	unit_does ExecStop
+	[ "$(json "s['attached']")" = False ] || fail "it is still attached"
+	rmdir "$groups/sdptest.slice/$slice" "$groups/sdptest.slice"
+}
+
 # ---- what it says when it cannot ----
 
 kernel_without_hook() {
@@ -262,4 +297,5 @@ export SDP_TEST_CLIENT=$client
 run_cases static_transfer others_stay_with_tcp server_left_alone every_form_of_tcp \
 	nothing_but_tcp descendants exit_status \
 	started_with_sigchld_ignored attached_group one_at_a_time removed_group \
+	unit_keeps_rules_in_place \
 	kernel_without_hook without_rights wrong_use

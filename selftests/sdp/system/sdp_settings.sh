@@ -3,7 +3,8 @@
 #
 # The settings below net.sdp and the parameters of both modules: each is documented, with
 # the default that it has and the values that it takes, and each that is documented is
-# there; the manual pages say the same in short. Needs root; loads sdp.ko anew.
+# there; the manual pages say the same in short. Examples of Debian's packages are taken as
+# they are. Needs root; loads sdp.ko anew.
 
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -291,10 +292,40 @@ iwarp_parameters() {
 	for name in "${!text[@]}"; do in_manual iwarp.7 "$name"; done
 }
 
+# ---- examples ----
+
+# Its settings are there as comments, in front of which is no blank.
+example_of_settings() {
+	local line name
+	[ -e sdp.sysctl.conf ] || skip "the examples are not here"
+	read_sysctls
+	put_back
+	sed 's/^#\([^ ]\)/\1/' sdp.sysctl.conf > "$work/sysctl.conf"
+	grep '^[^#]' "$work/sysctl.conf" > "$work/lines" || fail "it has no settings"
+	sysctl -p "$work/sysctl.conf" > "$work/sysctl.out" 2>&1 || fail "sysctl -p: status $?"
+	while read -r line; do
+		[[ $line =~ ^net\.sdp\.([a-z_]+)\ =\ (.+)$ ]] || fail "no setting: $line"
+		name=${BASH_REMATCH[1]}
+		[ "$(< "$sysctls/$name")" = "${BASH_REMATCH[2]}" ] || fail "$name is $(< "$sysctls/$name"): $line"
+	done < "$work/lines"
+}
+
+example_of_modules() {
+	local name count=0
+	[ -e sdp.modules-load.conf ] || skip "the examples are not here"
+	while read -r name; do
+		[[ $name == [!#]* ]] || continue
+		count=$((count + 1))
+		is_loaded "$name" || modinfo "$name" > "$work/modinfo.out" 2>&1 || fail "there is no module $name"
+	done < sdp.modules-load.conf
+	[ $count -gt 0 ] || fail "it names no module"
+}
+
 [ "${SDP_TEST_FAMILY:-sdp}" = sdp ] || skip_all "this is about AF_SDP"
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 [ -e $sysctls ] || skip_all "the module is not loaded"
 [[ -e sysctl.rst && -e iwarp-devices.rst && -e sdp.7 && -e iwarp.7 ]] || skip_all "the documentation is not here"
 
 run_cases sysctls_are_documented sysctls_have_their_defaults sysctls_take_their_ranges \
-	sysctls_take_their_names sdp_parameters iwarp_parameters
+	sysctls_take_their_names sdp_parameters iwarp_parameters example_of_settings \
+	example_of_modules
