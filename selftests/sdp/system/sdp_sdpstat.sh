@@ -84,6 +84,39 @@ names_queue_pairs() {
 	[ "$(wc -l < "$work/rows")" = 2 ] || fail "there are others: $(< "$work/rows")"
 }
 
+end_stream() {
+	end_children
+	restore_sysctls
+}
+
+# has_resource KIND PATTERN
+has_resource() {
+	rdma resource show "$1" > "$work/shown" || fail "rdma resource show $1: status $?"
+	grep -Eq "$2" "$work/shown"
+}
+
+# The pool that has the completion queues is ib_core's, and so is the name. Some versions of
+# rdma(8) say DIRECT of those that are polled by softirqs.
+names_other_resources() {
+	local kind pattern
+	trap end_stream EXIT
+	set_sysctl flow_control rdma
+	start_server waiting idle "$server" --port 4795
+	start_server server recv "$server"
+	start_client client send "$server"
+	wait_moving server
+	while read -r kind pattern; do
+		# A ring, which has a memory region, comes with data that has found no room.
+		wait_for "$BOUND" has_resource "$kind" "$pattern" || fail "$kind: no '$pattern': $(< "$work/shown")"
+	done <<- EOF
+		pd comm \[sdp\]
+		mr mrlen [1-9].* comm \[sdp\]
+		cm_id state LISTEN .*comm \[sdp\] .*:4795
+		cm_id state CONNECT .*comm \[sdp\]
+		cq users [1-9][0-9]* poll-ctx (DIRECT|SOFTIRQ) .*comm \[ib_core\]
+	EOF
+}
+
 as_nobody() {
 	setpriv --reuid 65534 --clear-groups "$tool" "$@" > "$work/nobody" || fail "nobody may not: status $?"
 }
@@ -303,7 +336,7 @@ writes_for_prometheus() {
 have_family || skip_all "no AF_SDP sockets in this kernel"
 [ -x "$tool" ] || skip_all "no sdpstat: neither in PATH nor named by SDPSTAT"
 
-run_cases says_what_the_table_does lists_what_is_asked_for names_queue_pairs anybody_may_ask \
+run_cases says_what_the_table_does lists_what_is_asked_for names_queue_pairs names_other_resources anybody_may_ask \
 	counts_sockets shows_how_fast writes_for_prometheus top_shows_a_busy_connection \
 	top_tells_what_is_waited_for tune_sets_what_it_says tune_sets_what_it_reports \
 	tune_makes_room_for_connections tune_sets_all_or_nothing
