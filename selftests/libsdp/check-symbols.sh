@@ -25,10 +25,11 @@ called=$(nm -D --undefined-only "$library" | awk '$1 == "U" { print $2 }' |
 	sed 's/@.*//' | grep -vx __stack_chk_fail | LC_ALL=C sort | paste -s -d ' ')
 
 # Files are read, and names compared, while the program starts; the others are
-# system calls, and safe at any time.
+# system calls, or look up a constant, and safe at any time.
 allowed=(__errno_location __progname close dlsym fnmatch fstat geteuid getpid getsockname
 	inet_ntop inet_pton memchr memcmp memcpy mkdir mmap munmap open
-	program_invocation_short_name read secure_getenv setsockopt statx strlen syscall)
+	program_invocation_short_name read secure_getenv setsockopt statx
+	strerrordesc_np strlen syscall)
 
 expect 'symbols defined' 'bind connect listen socket' "$defined"
 expect 'libraries needed' 'libc.so.6' "$needed"

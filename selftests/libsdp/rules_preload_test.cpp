@@ -328,7 +328,18 @@ TEST_F(Preloaded, ARefusalIsLoggedOnce)
 
 	EXPECT_EQ(run.report, ok + ok + ok);
 	EXPECT_EQ(std::count(run.errors.begin(), run.errors.end(), '\n'), 1) << run.errors;
-	EXPECT_NE(run.errors.find("no SDP sockets here (error 93), all connections use TCP"),
+	EXPECT_NE(run.errors.find("no SDP sockets here (Protocol not supported), all connections "
+				  "use TCP\n"),
+		  std::string::npos)
+		<< run.errors;
+}
+
+TEST_F(Preloaded, ARefusalWithoutANameIsLoggedByItsNumber)
+{
+	const Result run =
+		this->run("log min-level 8\nuse sdp * * *:*\n", {"socket"}, {{"MOCK_SDP", "4000"}});
+
+	EXPECT_NE(run.errors.find("no SDP sockets here (error 4000), all connections use TCP\n"),
 		  std::string::npos)
 		<< run.errors;
 }

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <linux/sdp.h>
 #include <sys/syscall.h>
@@ -97,6 +98,18 @@ void choose(int fd, unsigned level, const char *call, Role role, const Endpoint 
 		log_decision(config, level, call, endpoint, decision);
 }
 
+// Not by strerror(), which allocates and translates: this is a constant of the C library.
+void describe(Message &message, int error) noexcept
+{
+	const char *text = strerrordesc_np(error);
+
+	// A filter may refuse with numbers that are no error's.
+	if (text != nullptr)
+		message << text;
+	else
+		message << "error " << static_cast<unsigned>(error);
+}
+
 } // namespace
 
 bool nothing_to_convert() noexcept
@@ -122,8 +135,9 @@ void note_refusal(int error) noexcept
 		return;
 	if (config.log.min_level > level::warning || refusal_noted.exchange(true))
 		return;
-	message << "no SDP sockets here (error " << static_cast<unsigned>(error)
-		<< "), all connections use TCP";
+	message << "no SDP sockets here (";
+	describe(message, error);
+	message << "), all connections use TCP";
 	write_log(config.log, level::warning, message);
 }
 
