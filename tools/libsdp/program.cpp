@@ -82,18 +82,22 @@ std::string preload()
 	return {};
 }
 
-bool is_program(const std::string &name)
+std::optional<std::string> find_program(const std::string &name)
 {
 	const char *path = std::getenv("PATH");
-	std::istringstream directories(path != nullptr ? path : "/bin:/usr/bin");
+	// An empty part, which the last may be, is the working directory.
+	std::istringstream directories(path != nullptr ? std::string(path) + ":" : "/bin:/usr/bin");
 	std::string directory;
 
 	if (name.find('/') != std::string::npos)
-		return is_executable(name);
-	while (std::getline(directories, directory, ':'))
-		if (is_executable(fs::path(directory) / name))
-			return true;
-	return false;
+		return is_executable(name) ? std::optional(name) : std::nullopt;
+	while (std::getline(directories, directory, ':')) {
+		const fs::path candidate = fs::path(directory) / name;
+
+		if (is_executable(candidate))
+			return candidate.string();
+	}
+	return std::nullopt;
 }
 
 int become(const std::vector<std::string> &command, std::string &message)

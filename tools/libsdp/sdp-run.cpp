@@ -4,6 +4,7 @@
  * sdp-run: start a program with libsdp.so preloaded, or tell what its
  * configuration means.
  */
+#include "binary.h"
 #include "convert.h"
 #include "inspect.h"
 #include "kernel.h"
@@ -169,6 +170,7 @@ int why(const Options &options)
 
 		if (!endpoint) {
 			question.program = program_to_explain(options.operands, operand);
+			question.program_file = libsdp::find_program(operand);
 			break;
 		}
 		question.endpoints.push_back(*endpoint);
@@ -206,20 +208,26 @@ const char *advice_for(int error)
 	}
 }
 
-// Once for all that comes of the program: the library does not repeat it.
-void warn_of_tcp(const Options &options)
+// Once for all that comes of the program: the library does not repeat it. What a
+// program that cannot have the library starts may have it.
+void warn_of_tcp(const std::string &program)
 {
-	if (!options.quiet && std::getenv("LIBSDP_TOLD") == nullptr) {
-		const int error = is_for_tcp_alone(options) ? 0 : libsdp::ask_kernel().error;
+	const int error = libsdp::ask_kernel().error;
+	const auto file = libsdp::find_program(program);
 
-		if (error == 0 || !libsdp::stays_on_tcp(error))
-			return;
-		if (libsdp::is_program(options.operands[0]))
-			say(fmt::format("no SDP sockets here ({}): {} uses TCP{}",
-					std::strerror(error), options.operands[0],
-					advice_for(error)));
+	if (!file)
+		return;
+	if (error != 0 && libsdp::stays_on_tcp(error)) {
+		say(fmt::format("no SDP sockets here ({}): {} uses TCP{}", std::strerror(error),
+				program, advice_for(error)));
+		setenv("LIBSDP_TOLD", "1", 1);
+		return;
 	}
-	setenv("LIBSDP_TOLD", "1", 1);
+	const std::string obstacle = libsdp::preload_obstacle(*file);
+
+	if (!obstacle.empty())
+		say(fmt::format("no library can be preloaded ({}): {} uses TCP (try: sdp-bpf)",
+				obstacle, program));
 }
 
 int run_program(const Options &options)
@@ -236,7 +244,10 @@ int run_program(const Options &options)
 	message = libsdp::preload();
 	if (!message.empty())
 		return fail(message);
-	warn_of_tcp(options);
+	if (options.quiet || std::getenv("LIBSDP_TOLD") != nullptr)
+		setenv("LIBSDP_TOLD", "1", 1);
+	else if (!is_for_tcp_alone(options))
+		warn_of_tcp(options.operands[0]);
 	const int status = libsdp::become(options.operands, message);
 
 	fail(message);
@@ -268,7 +279,7 @@ void describe(CLI::App &app, Options &options)
 		     "tell which rule decides: PROGRAM ADDRESS PORT [server|client]");
 	app.add_flag("--why", options.why,
 		     "tell what comes of it here, and why: [ADDRESS:PORT...] [PROGRAM]");
-	app.add_flag("-q,--quiet", options.quiet, "do not tell that there is no SDP here");
+	app.add_flag("-q,--quiet", options.quiet, "do not tell that the program uses TCP");
 	app.add_flag("-j,--json", options.json, "tell it in JSON");
 	app.footer("What follows the options is the program with its arguments, after \"--\" even\n"
 		   "if its name begins with a dash.");

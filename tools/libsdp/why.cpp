@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "why.h"
 
+#include "binary.h"
 #include "fabric.h"
 #include "inspect.h"
 #include "kernel.h"
@@ -28,6 +29,7 @@ constexpr const char *sys_net = "/sys/class/net";
 struct Host {
 	KernelAnswer kernel;
 	std::vector<Port> ports;
+	std::string obstacle; ///< why the program does not load the library; empty: it does
 };
 
 /** One role at one endpoint. */
@@ -134,6 +136,9 @@ Outcome outcome_of(const Host &host, const Case &item)
 	if (host.kernel.error != 0)
 		return {"tcp", fmt::format("this kernel has no SDP sockets ({}); try: modprobe sdp",
 					   std::strerror(host.kernel.error))};
+	if (!host.obstacle.empty())
+		return {"tcp", fmt::format("no library can be preloaded ({}); try: sdp-bpf",
+					   host.obstacle)};
 	if (item.role == Role::server && is_unspecified(item.endpoint.address))
 		return listens_everywhere(host, fallback);
 	if (item.route.error != 0)
@@ -217,6 +222,18 @@ json endpoint_json(const Host &host, const WhyQuestion &question, const Endpoint
 	return result;
 }
 
+// Null of a program that is not here.
+json library_json(const Host &host, const WhyQuestion &question)
+{
+	const bool loaded = host.obstacle.empty();
+
+	if (!question.program_file)
+		return nullptr;
+	return {{"file", sdp::printable(*question.program_file)},
+		{"loaded", loaded},
+		{"error", loaded ? json(nullptr) : json(host.obstacle)}};
+}
+
 std::string heading(const json &told)
 {
 	const json &kernel = told["kernel"];
@@ -233,6 +250,9 @@ std::string heading(const json &told)
 	if (told["only_tcp"])
 		text += fmt::format("{}: the rules have nothing but TCP\n",
 				    told["program"].get<std::string>());
+	if (told["library"].is_object() && !told["library"]["loaded"])
+		text += fmt::format("library: cannot be preloaded, {}\n",
+				    told["library"]["error"].get<std::string>());
 	if (kernel["sdp"])
 		return text + fmt::format("kernel: has SDP sockets, net.sdp.tcp_fallback={}\n",
 					  kernel["tcp_fallback"].get<bool>() ? 1 : 0);
@@ -263,7 +283,9 @@ std::string decision_text(const json &decision, const std::string &endpoint)
 
 json answer_to(const WhyQuestion &question)
 {
-	const Host host = {.kernel = ask_kernel(), .ports = read_ports(sys_infiniband)};
+	const Host host = {.kernel = ask_kernel(),
+			   .ports = read_ports(sys_infiniband),
+			   .obstacle = preload_obstacle(question.program_file.value_or(""))};
 	const Summary summary = summary_of(question.file.text, question.program);
 	json result = {{"file", sdp::printable(question.file.path)},
 		       {"file_exists", question.file.exists},
@@ -271,6 +293,7 @@ json answer_to(const WhyQuestion &question)
 		       {"first_wrong_line", nullptr},
 		       {"program", sdp::printable(question.program)},
 		       {"only_tcp", summary.only_tcp},
+		       {"library", library_json(host, question)},
 		       {"kernel", {{"sdp", host.kernel.error == 0}}},
 		       {"endpoints", json::array()}};
 

@@ -10,6 +10,7 @@
 #include "endpoint.h"
 #include "rules_file.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace libsdp
 
 struct WhyQuestion {
 	RulesFile file;
-	std::string program; ///< empty: a program that no rule names
+	std::string program;			 ///< empty: a program that no rule names
+	std::optional<std::string> program_file; ///< nothing: there is none here
 	std::vector<Endpoint> endpoints;
 };
 

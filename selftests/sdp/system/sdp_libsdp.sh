@@ -203,6 +203,8 @@ setuid_program() {
 	SDP_EXPECT=plain SDP_TEST_FAMILY=tcp setpriv --reuid 65534 --regid 65534 --clear-groups \
 		"$run" "$work/setuid" --case blocking > "$work/cases.out" 2>&1 || fail "does not use TCP"
 	[ "$(bytes_in)" = "$bytes_before" ] || fail "bytes went over SDP"
+	grep -qF "($work/setuid is set-user-ID): $work/setuid uses TCP" "$work/cases.out" ||
+		fail "sdp-run does not say so"
 }
 
 # Unless the library is installed as it wants it. Then it is not the user who says
