@@ -153,11 +153,30 @@ TEST(SocketsAsText, ShowMemoryAndTimeouts)
 		  std::string::npos);
 	EXPECT_NE(sockets_as_text({connection("nic")}, {}, columns).find("-       -\n"),
 		  std::string::npos);
+}
 
-	const auto json = nlohmann::json::parse(sockets_as_json({socket}, {}, columns));
+TEST(SocketsAsJson, HaveMemoryTimeoutsAndRate)
+{
+	const Columns columns = {.memory = true, .timeouts = true, .rates = true};
+	const nlohmann::json memory = {{"rmem_alloc", 1}, {"rcvbuf", 2},    {"wmem_alloc", 3},
+				       {"sndbuf", 4},	  {"fwd_alloc", 5}, {"wmem_queued", 6},
+				       {"optmem", 7},	  {"backlog", 8},   {"drops", 9}};
+	const nlohmann::json timeouts = {{"keepalive", true},	  {"keepidle", 7200},
+					 {"keepintvl", 75},	  {"keepcnt", 9},
+					 {"user_timeout", 30000}, {"linger2", -1}};
+	Socket known = connection("nic");
 
-	EXPECT_EQ(json["sockets"][0]["memory"]["sndbuf"], 4);
-	EXPECT_EQ(json["sockets"][0]["timeouts"]["keepidle"], 7200);
+	known.memory = Memory{1, 2, 3, 4, 5, 6, 7, 8, 9};
+	known.timeouts = Timeouts{true, 7200, 75, 9, 30000, -1};
+	known.rate = Rate{2500, 250, 0, 0};
+	const auto json = nlohmann::json::parse(
+		sockets_as_json({known, connection("nic")}, {}, columns))["sockets"];
+
+	EXPECT_EQ(json[0]["memory"], memory);
+	EXPECT_EQ(json[0]["timeouts"], timeouts);
+	EXPECT_EQ(json[0]["rate"], (nlohmann::json{{"in", 2500.0}, {"out", 250.0}}));
+	for (const char *member : {"memory", "timeouts", "rate"})
+		EXPECT_EQ(json[1].at(member), nullptr) << member;
 }
 
 } // namespace

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * sdp-run on libsdp.conf: --check, --explain and --config.
+ * sdp-run on libsdp.conf: --check, --explain, --why and --config.
  */
 #include "child.h"
 
+#include <cerrno>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -179,6 +182,90 @@ TEST_F(SdpRunConfig, WhyNamesRuleAndRoles)
 	EXPECT_EQ(own[1]["route"]["netdev"], "lo");
 	ASSERT_EQ(any.size(), 1U);
 	EXPECT_EQ(any[0]["role"], "server");
+}
+
+std::set<std::string> members(const json &object)
+{
+	std::set<std::string> names;
+
+	for (const auto &[name, value] : object.items())
+		names.insert(name);
+	return names;
+}
+
+// What the manual page lists, and nothing else.
+TEST_F(SdpRunConfig, WhyHasTheMembersOfTheManual)
+{
+	const json got = json::parse(
+		sdp_run({"--why", "--json", "--config", file(rules), "127.0.0.1:22", "sh"}).output);
+	const json &endpoint = got["endpoints"][0];
+
+	EXPECT_EQ(members(got),
+		  (std::set<std::string>{"file", "file_exists", "rules", "first_wrong_line",
+					 "program", "only_tcp", "library", "kernel", "endpoints"}));
+	EXPECT_EQ(members(got["library"]), (std::set<std::string>{"file", "loaded", "error"}));
+	EXPECT_EQ(members(got["kernel"]), (std::set<std::string>{"sdp", "error", "tcp_fallback"}));
+	EXPECT_EQ(members(endpoint), (std::set<std::string>{"endpoint", "decisions"}));
+	EXPECT_EQ(members(endpoint["decisions"][0]),
+		  (std::set<std::string>{"role", "use", "by", "line", "rule", "route", "outcome",
+					 "reason"}));
+	EXPECT_EQ(members(endpoint["decisions"][0]["route"]),
+		  (std::set<std::string>{"netdev", "source", "device", "port", "state", "gid"}));
+}
+
+TEST_F(SdpRunConfig, WhyTellsWhatTheFileIs)
+{
+	const auto why = [&](const std::string &text) {
+		return json::parse(
+			sdp_run({"--why", "--json", "--config", file(text), "sshd"}).output);
+	};
+	const json right = why("use tcp * sshd *:*\n"), wrong = why("use tcp * ssh *:*\nuse\n");
+
+	EXPECT_EQ(right["file_exists"], true);
+	EXPECT_EQ(right["rules"], 1);
+	EXPECT_EQ(right["first_wrong_line"], nullptr);
+	EXPECT_EQ(right["only_tcp"], true);
+	EXPECT_EQ(wrong["first_wrong_line"], 2);
+	EXPECT_EQ(wrong["only_tcp"], false);
+}
+
+TEST_F(SdpRunConfig, WhyTellsThatThereIsNoFile)
+{
+	if (std::filesystem::exists(CONFIG_FILE))
+		GTEST_SKIP() << "there is a " CONFIG_FILE;
+	const json got = json::parse(sdp_run({"--why", "--json"}).output);
+
+	EXPECT_EQ(got["file"], CONFIG_FILE);
+	EXPECT_EQ(got["file_exists"], false);
+	EXPECT_EQ(got["rules"], 0);
+}
+
+TEST_F(SdpRunConfig, WhyTellsWhatTheKernelSays)
+{
+	const auto kernel = [&](int error) {
+		return json::parse(
+			sdp_run({"--why", "--json"}, {{"LD_PRELOAD", MOCK_SO},
+						      {"MOCK_LOG", "/dev/null"},
+						      {"MOCK_SDP", std::to_string(error)}})
+				.output)["kernel"];
+	};
+
+	EXPECT_EQ(kernel(0), (json{{"sdp", true}, {"error", nullptr}, {"tcp_fallback", false}}));
+	EXPECT_EQ(
+		kernel(EACCES),
+		(json{{"sdp", false}, {"error", "Permission denied"}, {"tcp_fallback", nullptr}}));
+}
+
+// In a network namespace where nothing leads anywhere.
+TEST_F(SdpRunConfig, WhyTellsThatThereIsNoRoute)
+{
+	if (child::run({"unshare", "--net", "true"}).status != 0)
+		GTEST_SKIP() << "no right to make a network namespace";
+	const json got = json::parse(
+		child::run({"unshare", "--net", SDP_RUN, "--why", "--json", "10.0.0.1:1"}).output);
+
+	EXPECT_EQ(got["endpoints"][0]["decisions"][0]["route"],
+		  (json{{"error", "Network is unreachable"}}));
 }
 
 TEST_F(SdpRunConfig, WhyWritesNothingThatATerminalActsUpon)

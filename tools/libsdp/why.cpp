@@ -299,7 +299,7 @@ json answer_to(const WhyQuestion &question)
 
 	if (summary.first_error != 0)
 		result["first_wrong_line"] = summary.first_error;
-	result["kernel"]["error"] = nullptr;
+	result["kernel"]["error"] = result["kernel"]["tcp_fallback"] = nullptr;
 	if (host.kernel.error != 0)
 		result["kernel"]["error"] = std::strerror(host.kernel.error);
 	else

@@ -187,7 +187,8 @@ attached_group() {
 	expect_protocols 259 "$(in_group sdp_test protocols)"
 	expect_protocols 259 "$(in_group sdp_test/below protocols)"
 	expect_protocols 6 "$(in_group sdp_other protocols)"
-	[ "$(json "s['groups'][0]['path'], s['groups'][0]['converted']")" = "/sdp_test 16" ] ||
+	[ "$(json "s")" = "{'attached': True, 'groups': [{'converted': 16, 'id': $(stat -c %i \
+		"$groups/sdp_test"), 'path': '/sdp_test', 'refused': 0, 'rules': False}]}" ] ||
 		fail "status: $("$tool" status --json)"
 
 	"$tool" attach sdp_other || fail "cannot attach another"

@@ -144,6 +144,8 @@ sdp_inside_tcp_outside() {
 	needs_hook
 	make_box
 	attach_rules $box "use sdp * sdp_peer* *:*" "use tcp * * *:*"
+	[ "$(json "[g['rules'] for g in s['groups'] if g['path'] == '/$box']")" = "[True]" ] ||
+		fail "status: $("$tool" status --json)"
 	inside
 	by_sdp 1 transfer
 	expect_calls "6" 'print(tcp().getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL), end=" "); raise SystemExit'

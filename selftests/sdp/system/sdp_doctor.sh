@@ -261,6 +261,27 @@ why_names_rule_and_device() {
 		"$server:81" curl
 }
 
+# What the manual page lists of the kernel and of a route, with a device in it.
+why_speaks_json() {
+	local device port state index gid
+	[ -x "$run" ] || skip "no sdp-run: neither in PATH nor named by SDP_RUN"
+	trap 'end_children; sysctl -qw net.sdp.tcp_fallback=0' EXIT
+	sysctl -qw net.sdp.tcp_fallback=1
+	"$run" --why --json "$server:81" > "$work/why.out" || fail "sdp-run --why --json: status $?"
+	python3 - "$work/why.out" > "$work/route.out" << 'EOF' || fail "expected other members"
+import json, sys
+told = json.load(open(sys.argv[1]))
+route = told["endpoints"][0]["decisions"][0]["route"]
+assert told["kernel"] == {"sdp": True, "error": None, "tcp_fallback": True}, told["kernel"]
+assert sorted(route) == ["device", "gid", "netdev", "port", "source", "state"], route
+assert sorted(route["gid"]) == ["gid", "index", "type"], route
+print(route["device"], route["port"], route["state"], route["gid"]["index"], route["gid"]["gid"])
+EOF
+	read -r device port state index gid < "$work/route.out"
+	[ "$port $state" = "1 ACTIVE" ] || fail "port $port is $state"
+	[ "$(< "/sys/class/infiniband/$device/ports/1/gids/$index")" = "$gid" ] || fail "GID $index is not $gid"
+}
+
 module_absent() {
 	[ -n "${SDP_MODULE:-}" ] || skip "SDP_MODULE does not name the module"
 	unload_sdp
@@ -278,4 +299,5 @@ module_absent() {
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 have_family || skip_all "no AF_SDP sockets in this kernel"
 run_cases well settings_that_turn_things_off memory_is_used_up little_may_be_locked peer_by_sdp peer_of_a_program \
-	peer_by_tcp_only no_peer link_down filter filter_that_is_closed wrong_arguments why_names_rule_and_device module_absent
+	peer_by_tcp_only no_peer link_down filter filter_that_is_closed wrong_arguments \
+	why_names_rule_and_device why_speaks_json module_absent
