@@ -73,7 +73,7 @@ TEST(ParseEndpoint, RejectsEverythingElse)
 
 bool contains(std::string_view range, std::string_view candidate)
 {
-	return parse_prefix(range).value().contains(endpoint(candidate).address);
+	return endpoint(candidate).is_in(parse_prefix(range).value());
 }
 
 TEST(Prefix, ContainsItsAddresses)
@@ -87,13 +87,24 @@ TEST(Prefix, ContainsItsAddresses)
 	EXPECT_FALSE(contains("192.0.3.0/24", "020200C0:0001"));
 	EXPECT_TRUE(contains("192.0.3.0/23", "020200C0:0001"));
 	EXPECT_TRUE(contains("0.0.0.0/0", "020200C0:0001"));
-	EXPECT_TRUE(contains("::/0", "020200C0:0001"));
 	EXPECT_FALSE(contains("0.0.0.0/0", "B80D0120000000000000000001000000:0016"));
 	EXPECT_TRUE(contains("2001:db8::1", "B80D0120000000000000000001000000:0016"));
 	EXPECT_TRUE(contains("2001:db8::/127", "B80D0120000000000000000001000000:0016"));
 	EXPECT_FALSE(contains("2001:db8::/128", "B80D0120000000000000000001000000:0016"));
 	EXPECT_FALSE(contains("2001:db9::/32", "B80D0120000000000000000001000000:0016"));
 	EXPECT_TRUE(contains("2001:db9::/31", "B80D0120000000000000000001000000:0016"));
+}
+
+// As ss(8) has it: what is mapped is so because the socket is one of IPv6.
+TEST(Prefix, OfIpv6HasMappedAddressesOfIpv6Alone)
+{
+	for (const char *range : {"::/0", "::/80", "::/95"}) {
+		EXPECT_FALSE(contains(range, "020200C0:0001")) << range;
+		EXPECT_EQ(contains(range, "0000000000000000FFFF0000020200C0:0001"),
+			  range != std::string_view("::/95"))
+			<< range;
+	}
+	EXPECT_TRUE(contains("::/0", "B80D0120000000000000000001000000:0016"));
 }
 
 TEST(Prefix, RejectsWhatIsNone)
@@ -143,8 +154,10 @@ TEST(Filter, FindsPortAndAddressAtEitherEnd)
 		EXPECT_EQ(filter.accepts(socket, {}), found) << port;
 	}
 	filter.port = 8080;
-	for (const auto &[range, found] :
-	     {std::pair{"127.0.0.0/8", true}, {"192.0.2.2", true}, {"192.0.2.1", false}}) {
+	for (const auto &[range, found] : {std::pair{"127.0.0.0/8", true},
+					   {"192.0.2.2", true},
+					   {"192.0.2.1", false},
+					   {"::/0", false}}) {
 		filter.address = parse_prefix(range);
 		EXPECT_EQ(filter.accepts(socket, {}), found) << range;
 	}

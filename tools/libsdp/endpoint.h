@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
  * @file
- * IP addresses with ports and prefixes, without allocation and without locks.
+ * IP addresses with ports, without allocation and without locks.
  */
 #ifndef LIBSDP_ENDPOINT_H
 #define LIBSDP_ENDPOINT_H
 
+#include "../common/address.h"
+
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include <sys/socket.h>
 
 namespace libsdp
 {
 
-/** An address of IPv6; those of IPv4 in their mapped form. */
-struct Address {
-	std::array<std::uint8_t, 16> bytes{};
-
-	[[nodiscard]] bool is_v4() const noexcept;
-};
+using sdp::Address;
+using sdp::parse_address;
+using sdp::Prefix;
 
 struct Endpoint {
 	Address address;
@@ -46,19 +44,8 @@ struct EndpointText {
 [[nodiscard]] std::optional<Endpoint> endpoint_of(const sockaddr *address,
 						  socklen_t length) noexcept;
 
-/** Read an address in its usual notation; no host names, no brackets. */
-[[nodiscard]] std::optional<Address> parse_address(std::string_view text) noexcept;
-
 /** The usual notation, an address of IPv6 in brackets. */
 [[nodiscard]] EndpointText text_of(const Endpoint &endpoint) noexcept;
-
-/** The addresses of one IP version whose first bits are the same. */
-struct Prefix {
-	Address address;
-	std::uint8_t bits = 0; ///< of 128; those of a prefix of IPv4 are 96 more
-
-	[[nodiscard]] bool contains(const Address &candidate) const noexcept;
-};
 
 } // namespace libsdp
 

@@ -77,11 +77,11 @@ std::string address_text(const Rule &rule)
 {
 	if (rule.any_address)
 		return "*";
-	const bool v4 = rule.prefix.address.is_v4() && rule.prefix.bits >= 96;
+	const bool v4 = rule.prefix.address.is_v4() && rule.prefix.bits >= sdp::mapped_bits;
 	const std::string with_port = text_of({.address = rule.prefix.address, .port = 0}).get();
 
 	return with_port.substr(0, with_port.rfind(':')) + "/" +
-	       std::to_string(rule.prefix.bits - (v4 ? 96 : 0));
+	       std::to_string(rule.prefix.bits - (v4 ? sdp::mapped_bits : 0));
 }
 
 json json_of(const Rule &rule)

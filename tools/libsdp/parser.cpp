@@ -14,7 +14,6 @@ namespace
 constexpr std::size_t longest_program = 255;
 constexpr unsigned highest_level = 9;
 constexpr unsigned highest_port = std::numeric_limits<std::uint16_t>::max();
-constexpr unsigned mapped_bits = 96;
 
 bool is_blank(char c) noexcept
 {
@@ -146,7 +145,7 @@ bool Parser::parse_prefix(std::string_view address, std::string_view bits, bool 
 				   : "a prefix length from 0 to 128",
 				bits);
 	rule_.prefix = {.address = *parsed,
-			.bits = static_cast<std::uint8_t>(*length + (v4 ? mapped_bits : 0))};
+			.bits = static_cast<std::uint8_t>(*length + (v4 ? sdp::mapped_bits : 0))};
 	return true;
 }
 

@@ -52,16 +52,14 @@ std::string text(const nlattr &attribute)
 
 Endpoint endpoint(std::uint8_t family, const __be32 *words, __be16 port)
 {
-	constexpr AddressBytes mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	Endpoint end;
 
 	end.port = ntohs(port);
 	if (family == AF_INET) {
-		end.address = mapped;
-		std::memcpy(&end.address[12], words, 4);
+		end.address = sdp::address_of_v4(words);
 	} else if (family == AF_INET6) {
 		end.family = Family::inet6;
-		std::memcpy(end.address.data(), words, end.address.size());
+		end.address = sdp::address_of_v6(words);
 	} else {
 		throw AnswerError(fmt::format("an address of unknown family {}", family));
 	}

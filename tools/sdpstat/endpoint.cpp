@@ -3,7 +3,7 @@
 
 #include "../common/number.h"
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <arpa/inet.h>
@@ -16,17 +16,7 @@ namespace
 
 constexpr std::size_t word_digits = 8;
 constexpr std::size_t word_bytes = 4;
-constexpr std::size_t inet_offset = 12; // of IPv4 in a v4-mapped address
-constexpr unsigned int inet_bits_offset = 96;
-
-// What stands before the IPv4 address in a v4-mapped one (RFC 4291, 2.5.5.2).
-AddressBytes mapped_base()
-{
-	AddressBytes base{};
-
-	base[10] = base[11] = 0xff;
-	return base;
-}
+constexpr unsigned int longest_prefix = 128;
 
 bool parse_words(std::string_view digits, std::uint8_t *destination)
 {
@@ -48,9 +38,9 @@ std::string Endpoint::address_text() const
 	std::array<char, INET6_ADDRSTRLEN> buffer{};
 
 	if (family == Family::inet)
-		inet_ntop(AF_INET, &address[inet_offset], buffer.data(), buffer.size());
+		inet_ntop(AF_INET, address.v4(), buffer.data(), buffer.size());
 	else
-		inet_ntop(AF_INET6, address.data(), buffer.data(), buffer.size());
+		inet_ntop(AF_INET6, address.bytes.data(), buffer.data(), buffer.size());
 	return buffer.data();
 }
 
@@ -63,6 +53,11 @@ std::string Endpoint::text() const
 	return fmt::format("[{}]:{}", address_text(), port_text);
 }
 
+bool Endpoint::is_in(const sdp::Prefix &prefix) const
+{
+	return family == Family::inet ? prefix.contains(address) : prefix.covers(address);
+}
+
 std::optional<Endpoint> parse_endpoint(std::string_view text)
 {
 	const std::size_t colon = text.find(':');
@@ -72,45 +67,33 @@ std::optional<Endpoint> parse_endpoint(std::string_view text)
 
 	const bool inet = colon == word_digits;
 	const auto port = sdp::parse_number<std::uint16_t>(text.substr(colon + 1), 16);
-	Endpoint endpoint{.family = inet ? Family::inet : Family::inet6,
-			  .address = inet ? mapped_base() : AddressBytes{},
-			  .port = port.value_or(0)};
+	std::array<std::uint8_t, 4 * word_bytes> ip{};
 
-	if (!port || !parse_words(text.substr(0, colon), &endpoint.address[inet ? inet_offset : 0]))
+	if (!port || !parse_words(text.substr(0, colon), ip.data()))
 		return std::nullopt;
-	return endpoint;
+	return Endpoint{.family = inet ? Family::inet : Family::inet6,
+			.address = inet ? sdp::address_of_v4(ip.data())
+					: sdp::address_of_v6(ip.data()),
+			.port = *port};
 }
 
-bool Prefix::contains(const AddressBytes &candidate) const
+std::optional<sdp::Prefix> parse_prefix(std::string_view text)
 {
-	const std::size_t whole = length / 8;
-	const unsigned int rest = length % 8;
+	const std::string_view host = text.substr(0, text.find('/'));
+	const bool inet = host.find(':') == std::string_view::npos;
+	const unsigned int offset = inet ? sdp::mapped_bits : 0;
+	const auto address = sdp::parse_address(host);
 
-	if (!std::equal(address.begin(), address.begin() + whole, candidate.begin()))
-		return false;
-	return rest == 0 || ((address[whole] ^ candidate[whole]) >> (8 - rest)) == 0;
-}
-
-std::optional<Prefix> parse_prefix(std::string_view text)
-{
-	const std::size_t slash = text.find('/');
-	const std::string host(text.substr(0, slash));
-	const bool inet = host.find(':') == std::string::npos;
-	const unsigned int offset = inet ? inet_bits_offset : 0;
-	Prefix prefix{.address = inet ? mapped_base() : AddressBytes{}, .length = 128};
-
-	if (inet_pton(inet ? AF_INET : AF_INET6, host.c_str(),
-		      &prefix.address[inet ? inet_offset : 0]) != 1)
+	if (!address)
 		return std::nullopt;
-	if (slash == std::string_view::npos)
-		return prefix;
+	if (host.size() == text.size())
+		return sdp::Prefix{.address = *address, .bits = longest_prefix};
 
-	const auto bits = sdp::parse_number<unsigned int>(text.substr(slash + 1));
+	const auto bits = sdp::parse_number<unsigned int>(text.substr(host.size() + 1));
 
-	if (!bits || *bits > prefix.length - offset)
+	if (!bits || *bits > longest_prefix - offset)
 		return std::nullopt;
-	prefix.length = *bits + offset;
-	return prefix;
+	return sdp::Prefix{.address = *address, .bits = static_cast<std::uint8_t>(*bits + offset)};
 }
 
 } // namespace sdpstat

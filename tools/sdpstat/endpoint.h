@@ -6,7 +6,8 @@
 #ifndef SDPSTAT_ENDPOINT_H
 #define SDPSTAT_ENDPOINT_H
 
-#include <array>
+#include "../common/address.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,12 +21,9 @@ enum class Family : std::uint8_t {
 	inet6
 };
 
-/** An IPv6 address; an IPv4 address is kept in its v4-mapped form. */
-using AddressBytes = std::array<std::uint8_t, 16>;
-
 struct Endpoint {
 	Family family = Family::inet;
-	AddressBytes address{};
+	sdp::Address address;
 	std::uint16_t port = 0; ///< host byte order; 0 means any
 
 	/** The address as inet_ntop(3) writes it for the family. */
@@ -33,6 +31,12 @@ struct Endpoint {
 
 	/** "address:port", an IPv6 address in brackets, "*" for any port. */
 	[[nodiscard]] std::string text() const;
+
+	/**
+	 * Whether a range has it. The v4-mapped address of a socket of IPv6 is in ranges of
+	 * both versions, the address of a socket of IPv4 in those of IPv4 only.
+	 */
+	[[nodiscard]] bool is_in(const sdp::Prefix &prefix) const;
 };
 
 /**
@@ -44,16 +48,12 @@ struct Endpoint {
  */
 [[nodiscard]] std::optional<Endpoint> parse_endpoint(std::string_view text);
 
-/** A range of addresses, as "192.0.2.0/24", "2001:db8::1" and the like. */
-struct Prefix {
-	AddressBytes address{};
-	unsigned int length = 0; ///< in bits of the 128 of AddressBytes
-
-	[[nodiscard]] bool contains(const AddressBytes &candidate) const;
-};
-
-/** @return nothing if the text is no address, or its length out of range. */
-[[nodiscard]] std::optional<Prefix> parse_prefix(std::string_view text);
+/**
+ * Read a range of addresses, as "192.0.2.0/24", "2001:db8::1" and the like.
+ *
+ * @return nothing if the text is no address, or its length out of range.
+ */
+[[nodiscard]] std::optional<sdp::Prefix> parse_prefix(std::string_view text);
 
 } // namespace sdpstat
 

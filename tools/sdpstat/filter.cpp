@@ -86,8 +86,7 @@ bool Filter::accepts(const Socket &socket, const Holders &holders) const
 		return false;
 	if (port && socket.local.port != *port && socket.peer.port != *port)
 		return false;
-	if (address && !address->contains(socket.local.address) &&
-	    !address->contains(socket.peer.address))
+	if (address && !socket.local.is_in(*address) && !socket.peer.is_in(*address))
 		return false;
 	if (!engines.empty() && std::none_of(engines.begin(), engines.end(), [&](const auto &one) {
 		    return is_engine(socket.flow, one);

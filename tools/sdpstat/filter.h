@@ -43,7 +43,7 @@ constexpr States connected_states = ~(bit(State::listen) | bit(State::close));
 struct Filter {
 	States states = connected_states;
 	std::optional<std::uint16_t> port;  ///< at either end
-	std::optional<Prefix> address;	    ///< at either end
+	std::optional<sdp::Prefix> address; ///< at either end
 	std::vector<std::string> engines;   ///< one of them, if there are any
 	std::vector<std::string> processes; ///< names or process IDs, likewise
 
