@@ -334,6 +334,17 @@ TEST_F(Preloaded, ARefusalIsLoggedOnce)
 		<< run.errors;
 }
 
+// As the manual has it for services: the file needs no rules for that.
+TEST_F(Preloaded, ARefusalIsLoggedWithoutRules)
+{
+	const Result run = this->run("log min-level 8\n", {"socket"},
+				     {{"MOCK_SDP", std::to_string(EPROTONOSUPPORT)}});
+
+	EXPECT_EQ(std::count(run.errors.begin(), run.errors.end(), '\n'), 1) << run.errors;
+	EXPECT_EQ(this->run("", {"socket"}, {{"MOCK_SDP", std::to_string(EPROTONOSUPPORT)}}).errors,
+		  "");
+}
+
 TEST_F(Preloaded, ARefusalWithoutANameIsLoggedByItsNumber)
 {
 	const Result run =
