@@ -7,6 +7,7 @@ import pathlib
 import shlex
 import signal
 import sys
+import types
 
 from . import BUILD, EXIT_BED, BedError, kernels
 
@@ -19,7 +20,7 @@ directory. The caller's working directory is the command's, seen through a
 layer that forgets all writes."""
 
 
-def _options(parser):
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", default="6.1",
                         help="6.1 (default), 6.12, unstable, arm64, debug, kcsan, gcov or uml")
     parser.add_argument("--nodes", type=int, choices=(1, 2), default=1)
@@ -44,7 +45,7 @@ def _options(parser):
     parser.add_argument("--append", action="append", default=[], help="for the kernel's command line")
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="vm", description="Virtual nodes with Soft-RoCE.")
     verbs = parser.add_subparsers(dest="verb", required=True)
     run = verbs.add_parser("run", help="run a command in one or two nodes", epilog=_EPILOG,
@@ -60,7 +61,7 @@ def _parser():
     return parser
 
 
-def _commands(options):
+def _commands(options: argparse.Namespace) -> dict[str, str]:
     """Return the shell command of each role."""
     if options.shell:
         return {"a": "", "b": ""}
@@ -71,7 +72,7 @@ def _commands(options):
     return commands
 
 
-def _complete(options):
+def _complete(options: argparse.Namespace) -> None:
     """Fill in the defaults that depend on other options."""
     options.shell = options.verb == "shell"
     if options.shell:
@@ -96,7 +97,7 @@ def _complete(options):
     options.root = options.root and options.root.resolve()
 
 
-def _complete_process(options):
+def _complete_process(options: argparse.Namespace) -> None:
     options.smp = 1
     if options.nodes == 2 or options.icount:
         raise BedError("the kernel 'uml' is a process: it has neither a wire nor counts instructions")
@@ -106,11 +107,11 @@ def _complete_process(options):
         raise BedError("the kernel 'uml' cannot share a directory with a blank or a comma in its name")
 
 
-def _terminate(_signal, _frame):
+def _terminate(_signal: int, _frame: types.FrameType | None) -> None:
     raise SystemExit(128 + signal.SIGTERM)
 
 
-def main():
+def main() -> int:
     """Entry point; returns the exit status."""
     options = _parser().parse_args()
     signal.signal(signal.SIGTERM, _terminate)

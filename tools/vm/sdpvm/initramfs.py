@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 from . import BED, CACHE, BedError
+from .kernels import Kernel
 
 # What is needed before the host's root and its modules can be reached, and
 # the ports that carry the command's output.
@@ -18,7 +19,7 @@ APPLETS = ("sh", "mount", "insmod", "mkdir", "switch_root", "poweroff")
 BUSYBOX = "bin/busybox"
 
 
-def provide(kernel):
+def provide(kernel: Kernel) -> pathlib.Path:
     """Return the initramfs for KERNEL, made anew only if its parts changed."""
     init = BED / "guest/init"
     parts = [init.read_bytes(), repr(MODULES + APPLETS).encode(), str(kernel.modules).encode()]
@@ -32,7 +33,7 @@ def provide(kernel):
     return image
 
 
-def _module_files(kernel):
+def _module_files(kernel: Kernel) -> list[pathlib.Path]:
     """Return the module files to insert, dependencies first."""
     root = kernel.modules.parent.parent.parent
     files: dict[pathlib.Path, None] = {}
@@ -49,7 +50,7 @@ def _module_files(kernel):
     return list(files)
 
 
-def _fill(root, kernel, init):
+def _fill(root: pathlib.Path, kernel: Kernel, init: pathlib.Path) -> None:
     for name in ("bin", "proc", "sys", "dev", "lower", "upper", "root", "modules"):
         (root / name).mkdir()
     if not (kernel.root / BUSYBOX).exists():
@@ -69,7 +70,7 @@ def _fill(root, kernel, init):
     (root / "init").chmod(0o755)
 
 
-def _pack(root, image):
+def _pack(root: pathlib.Path, image: pathlib.Path) -> None:
     names = "\n".join(str(p.relative_to(root)) for p in sorted(root.rglob("*")))
     partial = image.with_suffix(f".{os.getpid()}")
     with open(partial, "wb") as out:

@@ -5,6 +5,7 @@ import dataclasses
 import pathlib
 import re
 import subprocess
+from collections.abc import Sequence
 
 from . import BED, BedError
 
@@ -27,7 +28,7 @@ class Kernel:
     root: pathlib.Path = pathlib.Path("/")  # what the guest finds below its own layer
 
 
-def find(name):
+def find(name: str) -> Kernel:
     """Return the kernel called NAME: one of DEBUG_KERNELS, "unstable", "arm64", or a series such as "6.1"."""
     if name in DEBUG_KERNELS:
         return _debug_kernel(name)
@@ -36,12 +37,12 @@ def find(name):
     return _unstable_kernel() if name == "unstable" else _stock_kernel(name)
 
 
-def siw(name):
+def siw(name: str) -> pathlib.Path:
     """Return siw.ko for the kernel called NAME."""
     return _run_for_path([BED / "build-siw", name])
 
 
-def newest_headers(series):
+def newest_headers(series: str) -> str:
     """Return the newest release of SERIES whose headers are installed."""
     found = _newest(pathlib.Path("/usr/src"), rf"{re.escape(series)}\.\d[^/]*")
     if not found:
@@ -49,14 +50,14 @@ def newest_headers(series):
     return found
 
 
-def _newest(sources, release):
+def _newest(sources: pathlib.Path, release: str) -> str:
     pattern = re.compile(rf"linux-headers-({release}-amd64)$")
     found = [m[1] for p in sources.iterdir() if (m := pattern.match(p.name))]
     plain = [r for r in found if not re.search(r"-(rt|cloud)-", r)]
-    return max(plain, key=lambda r: [int(n) for n in re.findall(r"\d+", r)], default=None)
+    return max(plain, key=lambda r: [int(n) for n in re.findall(r"\d+", r)], default="")
 
 
-def _unstable_kernel():
+def _unstable_kernel() -> Kernel:
     root = _run_for_path([BED / "unstable", "root"])
     release = _newest(root / "usr/src", "[^/]*")
     if not release:
@@ -71,7 +72,7 @@ def _unstable_kernel():
     )
 
 
-def _arm64_kernel():
+def _arm64_kernel() -> Kernel:
     root = _run_for_path([BED / "cross", "arm64"])
     image = next((root / "boot").glob("vmlinuz-*"))
     release = image.name.removeprefix("vmlinuz-")
@@ -86,7 +87,7 @@ def _arm64_kernel():
     )
 
 
-def _stock_kernel(series):
+def _stock_kernel(series: str) -> Kernel:
     if not re.fullmatch(r"\d+\.\d+", series):
         raise BedError(f"unknown kernel '{series}': give a series such as 6.1 or 6.12,"
                        f" unstable, arm64, or one of {', '.join(DEBUG_KERNELS)}")
@@ -104,7 +105,7 @@ def _stock_kernel(series):
     )
 
 
-def _debug_kernel(name):
+def _debug_kernel(name: str) -> Kernel:
     build = _run_for_path([BED / "build-debug-kernel", name])
     release = (build / "include/config/kernel.release").read_text(encoding="ascii").strip()
     process = name == "uml"
@@ -118,11 +119,11 @@ def _debug_kernel(name):
     )
 
 
-def _ask_shell(call):
+def _ask_shell(call: str) -> pathlib.Path:
     return _run_for_path(["bash", "-euo", "pipefail", "-c", f". {BED}/lib.sh; {call}"])
 
 
-def _run_for_path(command):
+def _run_for_path(command: Sequence[str | pathlib.Path]) -> pathlib.Path:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise BedError("the kernel could not be provided, see above")

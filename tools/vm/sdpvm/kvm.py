@@ -6,11 +6,12 @@ import platform
 import subprocess
 
 from . import CACHE, initramfs
+from .kernels import Kernel
 
 _SECONDS = 8
 
 
-def usable(kernel):
+def usable(kernel: Kernel) -> bool:
     """Return whether a guest boots with KVM on this machine; cached."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
@@ -21,9 +22,9 @@ def usable(kernel):
     return answer.read_text(encoding="ascii").strip() == "yes"
 
 
-def _probe(kernel):
+def _probe(kernel: Kernel) -> bool:
     command = ["qemu-system-x86_64", "-machine", "q35", "-accel", "kvm", "-cpu", "host", "-m", "512",
-               "-kernel", kernel.image, "-initrd", initramfs.provide(kernel),
+               "-kernel", str(kernel.image), "-initrd", str(initramfs.provide(kernel)),
                "-append", "console=ttyS0 quiet panic=-1 sdpvm.probe",
                "-display", "none", "-serial", "stdio", "-monitor", "none", "-nic", "none", "-no-reboot"]
     try:

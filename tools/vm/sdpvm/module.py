@@ -2,13 +2,15 @@
 """Build the small kernel modules that belong to the test bed."""
 
 import fcntl
+import pathlib
 import shutil
 import subprocess
 
 from . import BUILD, BedError
+from .kernels import Kernel
 
 
-def provide(name, source, kernel):
+def provide(name: str, source: pathlib.Path, kernel: Kernel) -> pathlib.Path:
     """Build module NAME from directory SOURCE; return where the .ko is."""
     target = BUILD / kernel.release / name
     target.mkdir(parents=True, exist_ok=True)
@@ -21,7 +23,7 @@ def provide(name, source, kernel):
     return target
 
 
-def _build(name, source, target, kernel):
+def _build(name: str, source: pathlib.Path, target: pathlib.Path, kernel: Kernel) -> None:
     for path in source.iterdir():
         shutil.copy(path, target)
     done = subprocess.run(["make", "-C", kernel.build, f"M={target}", "modules"],

@@ -7,8 +7,11 @@ import shlex
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 
 from . import BED, REPO, initramfs, kvm
+from .kernels import Kernel
+from .options import Options
 
 # erms makes the emulator copy byte by byte and pclmulqdq makes Soft-RoCE's
 # checksum slower than a table: both distort. la57 only costs page walks.
@@ -38,46 +41,46 @@ _APPEND_DEBUG = "kasan_multi_shot kmemleak=on initcall_blacklist=siw_init_module
 class Node:
     """A guest from start to power-off."""
 
-    def __init__(self, role, kernel, options, directory):
+    def __init__(self, role: str, kernel: Kernel, options: Options, directory: pathlib.Path) -> None:
         self.role = role
         self.kernel = kernel
         self.options = options
         self.dir = directory
-        self.process: subprocess.Popen | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.serial_log = open(directory / f"{role}.serial.log", "wb")
         self.output_log = open(directory / f"{role}.out", "wb")
-        self._guest_ends = []
+        self._guest_ends: list[socket.socket] = []
         self.serial = self._line()
         self.monitor = self._line()
         self.output = self._line()
         self.last_serial = time.monotonic()
-        self._asleep_until = None
-        self.wire = None
+        self._asleep_until: float | None = None
+        self.wire: socket.socket | None = None
         # Its power was taken away: whatever it was doing has no end.
         self.cut = False
 
-    def _line(self):
+    def _line(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self._guest_ends.append(theirs)
         return ours
 
-    def path(self, what):
+    def path(self, what: str) -> pathlib.Path:
         """Return this node's file in the control directory."""
         return self.dir / "ctl" / f"{self.role}.{what}"
 
-    def status(self):
+    def status(self) -> int | None:
         """Return the exit status of the node's command, None if unknown."""
         path = self.path("status")
         return int(path.read_text(encoding="ascii")) if path.exists() else None
 
-    def write_job(self, command, environment):
+    def write_job(self, command: str, environment: Mapping[str, object]) -> None:
         """Leave the command and its environment for the guest to find."""
         self.path("cmd").write_text(command + "\n", encoding="utf-8")
         lines = [f"export {name}={shlex.quote(str(value))}\n" for name, value in environment.items()]
         self.path("env").write_text("".join(lines), encoding="utf-8")
 
-    def start(self, wire=None):
+    def start(self, wire: socket.socket | None = None) -> None:
         """Start QEMU; WIRE is this end of the link to the other node."""
         self.wire = wire
         fds = [s.fileno() for s in self._guest_ends + ([wire] if wire else [])]
@@ -88,29 +91,29 @@ class Node:
         for end in self._guest_ends:
             end.close()
 
-    def lives(self):
+    def lives(self) -> bool:
         """Return whether the guest has been started and has not ended."""
         return self.process is not None and self.process.poll() is None
 
-    def stop(self):
+    def stop(self) -> None:
         """End the process, whatever state it is in."""
         if self.process and self.lives():
             self.process.kill()
             self.process.wait()
 
-    def log_texts(self):
+    def log_texts(self) -> list[str]:
         """Return what the kernel said: on the console, and in its own buffer."""
         self.serial_log.flush()
         paths = [pathlib.Path(self.serial_log.name), self.path("dmesg")]
         return [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.exists()]
 
-    def accel(self):
+    def accel(self) -> str:
         """Return "kvm" or "tcg"."""
         if self.options.icount or self.kernel.processor != platform.machine():
             return "tcg"
         return "kvm" if kvm.usable(self.kernel) else "tcg"
 
-    def _command(self, wire):
+    def _command(self, wire: socket.socket | None) -> list[str]:
         serial, monitor, output = (end.fileno() for end in self._guest_ends)
         command = [
             # The guest must not outlive us, even if we are killed.
@@ -133,18 +136,18 @@ class Node:
             command += ["-chardev", "stdio,id=shell,signal=off", "-device", "virtconsole,chardev=shell"]
         return [str(word) for word in command + self._net_args(wire)]
 
-    def _accel_args(self):
+    def _accel_args(self) -> list[str]:
         if self.options.icount:
             return ["-icount", "shift=0,sleep=off", "-accel", "tcg,thread=single", "-cpu", self._cpu_tcg()]
         if self.accel() == "kvm":
             return ["-accel", "kvm", "-cpu", "host"]
         return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", self._cpu_tcg()]
 
-    def _cpu_tcg(self):
+    def _cpu_tcg(self) -> str:
         cpu = _CPU_TCG[self.kernel.processor]
         return cpu if self.options.cx16 or self.kernel.processor != "x86_64" else cpu + ",cx16=off"
 
-    def _append(self):
+    def _append(self) -> str:
         words = [_APPEND, f"console={_CONSOLE[self.kernel.processor]}", f"sdpvm.bed={BED}",
                  f"sdpvm.role={self.role}"]
         if self.kernel.debug:
@@ -153,17 +156,17 @@ class Node:
             words.append(_APPEND_CX16)
         return " ".join(words + self.options.append)
 
-    def _repo(self):
+    def _repo(self) -> list[str]:
         """A root that is not the host's has no checkout."""
         own_root = self.options.root != pathlib.Path("/")
         return self._share("repo", REPO, ",readonly=on,multidevs=remap") if own_root else []
 
     @staticmethod
-    def _share(tag, path, extra=""):
+    def _share(tag: str, path: pathlib.Path, extra: str = "") -> list[str]:
         return ["-fsdev", f"local,id={tag},path={path},security_model=none{extra}",
                 "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 
-    def _net_args(self, wire):
+    def _net_args(self, wire: socket.socket | None) -> list[str]:
         if wire is None:
             return ["-nic", "none"]
         last = 1 if self.role == "a" else 2
@@ -171,19 +174,19 @@ class Node:
         return ["-netdev", f"stream,id=wire,server=off,addr.type=fd,addr.str={wire.fileno()}",
                 "-device", f"virtio-net-pci,netdev=wire,host_mtu=9000,mac=52:54:00:00:00:0{last}"]
 
-    def command_monitor(self, line):
+    def command_monitor(self, line: str) -> None:
         """Give QEMU's monitor one command; its answer is not waited for."""
         self._tell(self.monitor, line.encode() + b"\n")
 
     @staticmethod
-    def _tell(line, data):
+    def _tell(line: socket.socket, data: bytes) -> None:
         try:
             line.send(data)
         except OSError:
             # The node has ended since it was last looked at, or does not listen.
             pass
 
-    def serve_suspend(self):
+    def serve_suspend(self) -> None:
         """Stop the processors for as long as the other node has asked for."""
         request = self.path("suspend")
         if self._asleep_until:
@@ -195,14 +198,14 @@ class Node:
             self._asleep_until = time.monotonic() + float(request.read_text(encoding="ascii"))
             self.command_monitor("stop")
 
-    def serve_power_off(self):
+    def serve_power_off(self) -> None:
         """End the node at once if the other one has asked for it."""
         if not self.cut and self.path("poweroff").exists():
             self.cut = True
             if self.process:
                 self.process.kill()
 
-    def leave_wire(self):
+    def leave_wire(self) -> socket.socket | None:
         """Return the end of the wire of a node that has ended, to be drained; None if it is closed.
 
         What connects machines does not go with one of them: for the other one
@@ -216,7 +219,7 @@ class Node:
             return wire
         return None
 
-    def sysrq(self, key):
+    def sysrq(self, key: str) -> None:
         """Send the magic system request KEY over the serial line."""
         self.command_monitor("chardev-send-break serial")
         # The break and the key must not arrive in one go.

@@ -13,10 +13,11 @@ import typing
 
 from . import BED, BUILD, EXIT_BED, EXIT_SPLAT, EXIT_TIMEOUT, REPO, BedError, kernels, module, splat
 from .node import Node
+from .options import Options
 from .uml import ProcessNode
 
 # Time to boot does not count as the command's: it depends on the host's load.
-_BOOT_SECONDS = 600
+_BOOT_SECONDS: float = 600
 # How long a node may go on alone after the other one died.
 _WIDOW_SECONDS = 20
 _QUIET_SECONDS = 3
@@ -25,7 +26,7 @@ _SPLAT_FILE = "splat.txt"
 _STACKS_FOLLOW = "=== vm: timed out, task stacks follow ==="
 
 
-def note(text):
+def note(text: str) -> None:
     """Tell the user; the command's own output goes to stdout."""
     print(f"vm: {text}", file=sys.stderr, flush=True)
 
@@ -33,7 +34,7 @@ def note(text):
 class Run:
     """One invocation of the test bed."""
 
-    def __init__(self, options):
+    def __init__(self, options: Options) -> None:
         self.options = options
         self.kernel = kernels.find(options.kernel)
         self.modules = self.kernel.modules.relative_to(self.kernel.root)
@@ -45,7 +46,7 @@ class Run:
         options.out = options.out or self.dir / "out"
         self._prepare()
 
-    def _lock_directory(self):
+    def _lock_directory(self) -> None:
         self.dir.mkdir(parents=True, exist_ok=True)
         self._lock = open(self.dir / "lock", "w", encoding="ascii")
         try:
@@ -53,7 +54,7 @@ class Run:
         except OSError as error:
             raise BedError(f"another run is using the log name '{self.options.log_name}'") from error
 
-    def _prepare(self):
+    def _prepare(self) -> None:
         """Have nodes of which nothing is known yet."""
         for entry in self.dir.iterdir():
             if entry.name == "lock":
@@ -72,7 +73,7 @@ class Run:
         self.timed_out, self.started = False, 0.0
         self.ready: set[str] = set()
 
-    def go(self):
+    def go(self) -> int:
         """Run to the end and return the exit status for the caller.
 
         While one processor changes an instruction, QEMU 7.2 may let another one
@@ -87,11 +88,11 @@ class Run:
             status = self.attempt()
         return status
 
-    def log_texts(self):
+    def log_texts(self) -> list[str]:
         """Return what the kernels have said."""
         return [text for node in self.nodes for text in node.log_texts()]
 
-    def attempt(self):
+    def attempt(self) -> int:
         """Boot and run to the end, once; return the exit status."""
         try:
             self._start()
@@ -101,7 +102,7 @@ class Run:
                 node.stop()
         return self._verdict()
 
-    def _environment(self, node):
+    def _environment(self, node: Node) -> dict[str, object]:
         rows, columns = shutil.get_terminal_size()[::-1]
         environment = {
             "VM_NODES": self.options.nodes,
@@ -121,11 +122,11 @@ class Run:
                             "SELF6": f"fd00::{mine}", "PEER6": f"fd00::{peer}"}
         return environment | dict(word.split("=", 1) for word in self.options.env)
 
-    def _siw(self):
+    def _siw(self) -> pathlib.Path | str:
         wanted = self.kernel.debug or self.options.rdma == "siw"
         return kernels.siw(self.options.kernel) if wanted else ""
 
-    def _start(self):
+    def _start(self) -> None:
         wires = socket.socketpair() if self.options.nodes == 2 else (None,)
         note(f"booting {self.options.nodes} node(s) with {self.kernel.release}"
              f" ({self.nodes[0].accel()}, {self.options.smp} cpu, {self.options.mem} MB); logs in {self.dir}")
@@ -137,7 +138,7 @@ class Run:
             self.selector.register(node.output, selectors.EVENT_READ, (node, "output"))
             self.selector.register(node.monitor, selectors.EVENT_READ, (node, "monitor"))
 
-    def _loop(self):
+    def _loop(self) -> None:
         deadline, limit = self.started + _BOOT_SECONDS, _BOOT_SECONDS
         alone_since = None
         while any(node.lives() for node in self.nodes):
@@ -164,7 +165,7 @@ class Run:
         while self._pump(0):
             pass
 
-    def _announce_ready(self):
+    def _announce_ready(self) -> bool:
         """Report nodes that came up; return True once all have."""
         before = len(self.ready)
         for node in self.nodes:
@@ -173,7 +174,7 @@ class Run:
                 note(f"node {node.role} is up after {time.monotonic() - self.started:.1f} s")
         return before < len(self.ready) == len(self.nodes)
 
-    def _pump(self, timeout):
+    def _pump(self, timeout: float) -> bool:
         """Move what has arrived from the nodes; return whether anything had."""
         moved = False
         for key, _ in self.selector.select(timeout):
@@ -196,7 +197,7 @@ class Run:
                 self._show(node, data)
         return moved
 
-    def _show(self, node, data):
+    def _show(self, node: Node, data: bytes) -> None:
         """Pass output on; with two nodes by whole lines, each with its role."""
         if self.options.nodes == 2:
             lines = (self.partial[node.role] + data).split(b"\n")
@@ -205,7 +206,7 @@ class Run:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
-    def _end_hang(self, limit):
+    def _end_hang(self, limit: float) -> None:
         """Let every node that still lives say where its tasks are."""
         self.timed_out = True
         note(f"TIMED OUT after {limit:.0f} s; asking the nodes for all task stacks")
@@ -214,7 +215,7 @@ class Run:
             if node.lives():
                 self._dump(node)
 
-    def _dump(self, node):
+    def _dump(self, node: Node) -> None:
         size = node.serial_log.tell()
         for key in "wtl":
             node.sysrq(key)
@@ -224,13 +225,13 @@ class Run:
             node.command_monitor("nmi")
             self._settle(node)
 
-    def _settle(self, node):
+    def _settle(self, node: Node) -> None:
         node.last_serial = time.monotonic()
         limit = time.monotonic() + _DUMP_SECONDS
         while time.monotonic() < min(limit, node.last_serial + _QUIET_SECONDS):
             self._pump(0.1)
 
-    def _verdict(self):
+    def _verdict(self) -> int:
         worst = 0
         for node in self.nodes:
             # The stacks shown after a time-out are not the kernel's complaint.
@@ -250,4 +251,4 @@ class Run:
         if self.timed_out:
             note(f"timed out; the stacks are in {self.dir}/*.serial.log")
             return EXIT_TIMEOUT
-        return next((node.status() for node in self.nodes if node.status()), 0)
+        return next(filter(None, (node.status() for node in self.nodes)), 0)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find what no healthy kernel says in a node's log."""
 
+import pathlib
 import re
+from collections.abc import Sequence
 
 from . import BED
 
@@ -36,13 +38,13 @@ _STAMP = re.compile(r"^(<\d+>)?(\[[ \d.]+\])?(\[ *[TC]\d+\])? ?")
 _EXCERPT = 40
 
 
-def allowed(path=BED / "splat-allow"):
+def allowed(path: pathlib.Path = BED / "splat-allow") -> list[re.Pattern[str]]:
     """Return the allow-list's patterns."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [re.compile(line) for line in lines if line.strip() and not line.startswith("#")]
 
 
-def find(text, allow=None):
+def find(text: str, allow: Sequence[re.Pattern[str]] | None = None) -> list[str] | None:
     """Return the first splat in TEXT as an excerpt of lines, or None.
 
     An allowed line hides itself only: the trace below an allowed WARNING
@@ -66,7 +68,7 @@ def find(text, allow=None):
     return None
 
 
-def is_stale_breakpoint(text):
+def is_stale_breakpoint(text: str) -> bool:
     """Return whether the first splat of TEXT is a breakpoint that nobody has set."""
     died = _STALE.search(text)
     return died is not None and find(text[:died.start()], []) is None
