@@ -6,6 +6,8 @@ import json
 import pathlib
 import random
 import re
+import typing
+from collections.abc import Iterable, Iterator, Sequence
 
 from . import operators, verdicts
 
@@ -30,30 +32,36 @@ _NOT_IN_A_PROCESS = re.compile(
     r"|z\w*))$")
 
 
-def is_pure(file):
+# (seconds, name) of a program, and with its lane's suffix between them.
+Timed = tuple[float, str]
+Found = tuple[float, str, str]
+Lanes = list[tuple[str, list[str]]]
+
+
+def is_pure(file: str) -> bool:
     """Whether unit tests compile FILE for user space."""
     return bool(_PURE.match(file))
 
 
-def stages(mutation, again):
+def stages(mutation: operators.Mutation, again: bool) -> tuple[str, ...]:
     """Return the kernels whose tests are to notice, the quickest first; AGAIN, slower ones, too."""
     if not again:
         return _QUICK
     return _RACES if mutation.operator in ("lock", "barrier") else _ALL
 
 
-def _all(root):
+def _all(root: pathlib.Path) -> Iterator[operators.Mutation]:
     """All but those of what only tests use."""
     for path in sorted(set((root / "net").rglob("*.c")) - set((root / "net").rglob("*fault.c"))):
         yield from operators.of_file(str(path.relative_to(root)), path.read_text(encoding="utf-8"))
 
 
-def every(root):
+def every(root: pathlib.Path) -> set[str]:
     """Return all changes that could be made, as text."""
     return {str(mutation) for mutation in _all(root)}
 
 
-def sample(root, count, seed, pure=False):
+def sample(root: pathlib.Path, count: int, seed: int, pure: bool = False) -> list[operators.Mutation]:
     """Return COUNT changes: rooms and operators take turns, so that none is left out.
 
     PURE ones are those of which unit tests say enough."""
@@ -71,7 +79,7 @@ def sample(root, count, seed, pure=False):
     return chosen[:count]
 
 
-def named(root, text):
+def named(root: pathlib.Path, text: str) -> list[operators.Mutation]:
     """Return the changes that TEXT names, with the number of a line or without."""
     return [mutation for mutation in _all(root) if text in (str(mutation), verdicts.lasting(str(mutation)))]
 
@@ -79,37 +87,46 @@ def named(root, text):
 class Named:
     """Programs that somebody chose, as "LANE:PROGRAM,PROGRAM", whatever lines they run."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         lane, _, names = text.partition(":")
         kernel = re.match(rf"({'|'.join(map(re.escape, sorted({*_ALL, *_RACES})))})(-\w+)?$", lane)
         if not kernel or not names:
             raise ValueError(text)
         self._kernel, self._lane, self._names = kernel[1], kernel[2] or "", names.split(",")
 
-    def kernels(self, _mutation, _again):
+    def kernels(self, _mutation: object, _again: bool) -> tuple[str, ...]:
         """The one."""
         return (self._kernel,)
 
-    def that_run(self, _mutation, _kernel, _seconds):
+    def that_run(self, _mutation: object, _kernel: str, _seconds: float) -> Lanes:
         """All of them."""
         return [(self._lane, self._names)]
+
+
+class Program(typing.TypedDict):
+    """What tools/quality/coverage says of a program."""
+
+    name: str
+    lane: str
+    seconds: int
+    files: dict[str, list[int]]
 
 
 class Programs:
     """What the coverage of each test program says of it."""
 
-    def __init__(self, path):
-        self._programs = json.loads(path.read_text(encoding="utf-8"))
+    def __init__(self, path: pathlib.Path) -> None:
+        self._programs: list[Program] = json.loads(path.read_text(encoding="utf-8"))
 
-    def kernels(self, mutation, again):
+    def kernels(self, mutation: operators.Mutation, again: bool) -> tuple[str, ...]:
         """Return those whose tests are to notice."""
         return stages(mutation, again)
 
-    def _running(self, file, numbers, kernel):
+    def _running(self, file: str, numbers: set[int], kernel: str) -> list[Found]:
         return [(p["seconds"], p["lane"], _name(p["name"])) for p in self._programs
                 if _is_for(kernel, p["lane"], p["name"]) and numbers & set(p["files"].get(file, []))]
 
-    def that_run(self, mutation, kernel, seconds):
+    def that_run(self, mutation: operators.Mutation, kernel: str, seconds: float) -> Lanes:
         """Return [(lane suffix, names)] of programs that run the changed lines, the quickest first.
 
         The lane that most of them have is the first; those of each take SECONDS at most, if there
@@ -118,7 +135,11 @@ class Programs:
         return _within(sorted(next(filter(None, found), [])), seconds)
 
 
-def _places(mutation):
+# Who says which programs could notice a change.
+Chooser = Named | Programs
+
+
+def _places(mutation: operators.Mutation) -> Iterator[set[int]]:
     """Yield the numbers of lines, the best first, whose programs are to notice.
 
     Who runs what a check leads to knows best. The compiler merges lines, and counts what is
@@ -130,12 +151,12 @@ def _places(mutation):
     yield set(range(min(numbers) - 3, max(numbers) + 4))
 
 
-def _name(program):
+def _name(program: str) -> str:
     """What runs when the modules are unloaded is run behind any program."""
     return "sdp_api" if program == "leaks-1" else program
 
 
-def _is_for(kernel, lane, name):
+def _is_for(kernel: str, lane: str, name: str) -> bool:
     """Stock kernels have no faults on request."""
     if _UNSUITABLE.search(name):
         return False
@@ -144,15 +165,15 @@ def _is_for(kernel, lane, name):
     return kernel == "debug" or not _NEEDS_FAULTS.search(name)
 
 
-def _within(found, most):
+def _within(found: Sequence[Found], most: float) -> Lanes:
     lanes = collections.Counter(lane for _, lane, _ in found)
     return [(lane, _quickest([(took, name) for took, where, name in found if where == lane], most))
             for lane, _ in lanes.most_common()]
 
 
-def _quickest(found, most):
+def _quickest(found: Iterable[Timed], most: float) -> list[str]:
     names: list[str] = []
-    sum_of = 0
+    sum_of: float = 0
     for took, name in found:
         if name not in names and (not names or sum_of + took <= most):
             names.append(name)

@@ -8,9 +8,24 @@ import pathlib
 import subprocess
 import tarfile
 import tempfile
+import typing
+from collections.abc import Iterable, Sequence
 
 
-def _taken(counts):
+class Branch(typing.TypedDict):
+    count: int
+
+
+class Line(typing.TypedDict):
+    """What gcov says of a line, as far as it is used."""
+
+    line_number: int
+    count: int
+    function_name: typing.NotRequired[str]
+    branches: list[Branch]
+
+
+def _taken(counts: Sequence[int]) -> tuple[int, int]:
     return sum(n > 0 for n in counts), len(counts)
 
 
@@ -18,18 +33,19 @@ def _taken(counts):
 class File:
     """Counts of one source file."""
 
-    lines: collections.Counter = dataclasses.field(default_factory=collections.Counter)
-    functions: dict = dataclasses.field(default_factory=dict)  # line number -> function
-    copies: dict = dataclasses.field(default_factory=dict)  # line number -> {branches: [count of each]}
+    lines: collections.Counter[int] = dataclasses.field(default_factory=collections.Counter)
+    functions: dict[int, str] = dataclasses.field(default_factory=dict)  # line number -> function
+    # Line number -> {branches: [count of each]}.
+    copies: dict[int, dict[int, list[int]]] = dataclasses.field(default_factory=dict)
 
-    def add_line(self, line):
+    def add_line(self, line: Line) -> None:
         """Add what gcov says of a line; inlined copies of a function say it more than once."""
         number = line["line_number"]
         self.lines[number] += line["count"]
         self.functions.setdefault(number, line.get("function_name", ""))
         self._add_branches(number, [branch["count"] for branch in line["branches"]])
 
-    def _add_branches(self, number, counts):
+    def _add_branches(self, number: int, counts: list[int]) -> None:
         """Copies that were compiled differently are counted by themselves."""
         if not counts:
             return
@@ -37,11 +53,11 @@ class File:
         before = copies.get(len(counts), [0] * len(counts))
         copies[len(counts)] = [a + b for a, b in zip(before, counts)]
 
-    def branches(self, number):
+    def branches(self, number: int) -> list[int]:
         """Return how often each branch of a line was taken, in the copy where most were."""
         return max(self.copies.get(number, {0: []}).values(), key=_taken)
 
-    def merge(self, other):
+    def merge(self, other: "File") -> None:
         """Add the counts of another run."""
         self.lines.update(other.lines)
         self.functions = other.functions | self.functions
@@ -50,7 +66,7 @@ class File:
                 self._add_branches(number, counts)
 
 
-def read(archive):
+def read(archive: pathlib.Path) -> dict[str, File]:
     """Return {source file: File} of one program's ARCHIVE."""
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(archive) as tar:
@@ -61,17 +77,17 @@ def read(archive):
         return _ask_gcov(counted, _stage(counted[0], folder)) if counted else {}
 
 
-def _stage(path, folder):
+def _stage(path: pathlib.Path, folder: str) -> pathlib.Path:
     """Return where the objects were built."""
     notes = str(_notes(path, folder))
     return pathlib.Path(notes[:notes.rindex("/net/")])
 
 
-def _notes(path, folder):
+def _notes(path: pathlib.Path, folder: str) -> pathlib.Path:
     return pathlib.Path("/") / path.relative_to(folder).with_suffix(".gcno")
 
 
-def _ask_gcov(counted, stage):
+def _ask_gcov(counted: Sequence[pathlib.Path], stage: pathlib.Path) -> dict[str, File]:
     files: dict[str, File] = collections.defaultdict(File)
     said = subprocess.run(["gcov", "--json-format", "--branch-probabilities", "--stdout", *counted],
                           cwd=stage, stdout=subprocess.PIPE, check=True, text=True)
@@ -84,7 +100,7 @@ def _ask_gcov(counted, stage):
     return files
 
 
-def _name_of(file, stage):
+def _name_of(file: str, stage: pathlib.Path) -> str | None:
     """The file's name in the repository; none of the kernel's."""
     path = pathlib.Path(stage, file)
     if path.is_relative_to(stage / "net"):
@@ -92,7 +108,7 @@ def _name_of(file, stage):
     return None
 
 
-def merged(runs):
+def merged(runs: Iterable[dict[str, File]]) -> dict[str, File]:
     """Add up what several programs have run."""
     total: dict[str, File] = collections.defaultdict(File)
     for files in runs:

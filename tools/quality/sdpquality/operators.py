@@ -3,6 +3,7 @@
 
 import dataclasses
 import re
+from collections.abc import Iterator
 
 _COMPARISONS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == "}
 _ARITHMETIC = {" + ": " - ", " - ": " + ", " && ": " || ", " || ": " && "}
@@ -29,9 +30,9 @@ class Mutation:
 
     file: str
     operator: str
-    lines: tuple  # ((number, old text, new text), ...)
+    lines: tuple[tuple[int, str, str], ...]  # (number, old text, new text)
 
-    def apply(self, text):
+    def apply(self, text: str) -> str:
         """Return the file's TEXT with the change made."""
         rows = text.split("\n")
         for number, old, new in self.lines:
@@ -40,7 +41,7 @@ class Mutation:
             rows[number - 1] = new
         return "\n".join(rows)
 
-    def __str__(self):
+    def __str__(self) -> str:
         number, old, new = self.lines[0]
         return f"{self.file}:{number}: {self.operator}: {old.strip()} -> {new.strip()}"
 
@@ -48,13 +49,13 @@ class Mutation:
 class Function:
     """The body of a function: lines, each with its number."""
 
-    def __init__(self, file, rows):
+    def __init__(self, file: str, rows: list[tuple[int, str]]) -> None:
         self.file, self.rows = file, rows
 
-    def _one(self, operator, number, row, new):
+    def _one(self, operator: str, number: int, row: str, new: str) -> Mutation:
         return Mutation(self.file, operator, ((number, row, new),))
 
-    def mutations(self):
+    def mutations(self) -> Iterator[Mutation]:
         """Yield each change that can be made here."""
         for index, (number, row) in enumerate(self.rows):
             following = self.rows[index + 1][1] if index + 1 < len(self.rows) else ""
@@ -63,24 +64,24 @@ class Function:
             yield from self._calls(number, row)
             yield from self._locks(index)
 
-    def _exchanges(self, number, row):
+    def _exchanges(self, number: int, row: str) -> Iterator[Mutation]:
         for operator, table in (("compare", _COMPARISONS), ("operate", _ARITHMETIC),
                                 ("truth", _TRUTH)):
             for old, new in table.items():
                 for found in re.finditer(re.escape(old), row):
                     yield self._one(operator, number, row, row[:found.start()] + new + row[found.end():])
 
-    def _checks(self, number, row, following):
+    def _checks(self, number: int, row: str, following: str) -> Iterator[Mutation]:
         if (guard := _GUARD.match(row)) and _LEAVES.match(following):
             yield self._one("check", number, row, f"{guard[1]}if (false && ({guard[2]}))")
 
-    def _calls(self, number, row):
+    def _calls(self, number: int, row: str) -> Iterator[Mutation]:
         if _BARRIER.match(row):
             yield self._one("barrier", number, row, _nothing(row))
         elif (call := _CALL.match(row)) and not _SAYS.search(call[1]) and not _LOCKS.match(row):
             yield self._one(_kind_of_call(call[1]), number, row, _nothing(row))
 
-    def _locks(self, index):
+    def _locks(self, index: int) -> Iterator[Mutation]:
         """A lock is dropped together with all that release it."""
         taken = _LOCKS.match(self.rows[index][1])
         if not taken or "unlock" in taken[1] or taken[1].startswith("up"):
@@ -91,17 +92,17 @@ class Function:
             yield Mutation(self.file, "lock", tuple((number, row, _nothing(row)) for number, row in same))
 
 
-def _nothing(row):
+def _nothing(row: str) -> str:
     return row[:len(row) - len(row.lstrip("\t"))] + ";"
 
 
-def _kind_of_call(name):
+def _kind_of_call(name: str) -> str:
     if _RELEASES.search(name):
         return "release"
     return "wake" if _WAKES.search(name) else "call"
 
 
-def functions(file, text):
+def functions(file: str, text: str) -> Iterator[Function]:
     """Yield the functions of a file in kernel style: "{" and "}" stand in the first column."""
     body: list[tuple[int, str]] | None = None
     comment = False
@@ -118,6 +119,6 @@ def functions(file, text):
             comment = comment and "*/" not in row
 
 
-def of_file(file, text):
+def of_file(file: str, text: str) -> list[Mutation]:
     """Return all mutations of a file."""
     return [m for function in functions(file, text) for m in function.mutations()]
