@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the modes are expected to reach, as ratios within one boot, and whether they do."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from . import plan, table
+from .results import Cell, Results
 from .rules import RULES, Rule
 
 @dataclass(frozen=True)
@@ -14,10 +16,10 @@ class Finding:
     rule: Rule
     ratio: float | None
     where: str
-    missing: tuple  # transports
+    missing: tuple[str, ...]  # transports
 
     @property
-    def met(self):
+    def met(self) -> bool:
         """Whether the ratio is within the limit."""
         assert self.ratio is not None
         if self.rule.at_least:
@@ -25,7 +27,8 @@ class Finding:
         return self.ratio <= self.rule.limit
 
 
-def _median(results, experiment, metric, transport, point):
+def _median(results: Results, experiment: plan.Experiment, metric: str, transport: str | None,
+            point: int) -> float | None:
     """A transport's figure, None if it was not measured; 1 for no transport."""
     if transport is None:
         return 1.0
@@ -33,7 +36,7 @@ def _median(results, experiment, metric, transport, point):
     return cell.median if cell else None
 
 
-def _ratios(rule, results):
+def _ratios(rule: Rule, results: Results) -> Iterator[tuple[float, str]]:
     """Yield (ratio, where) of each pair at each point that was measured."""
     experiment = plan.EXPERIMENTS[rule.experiment]
     metric = rule.metric or experiment.metric
@@ -50,7 +53,7 @@ def _ratios(rule, results):
             yield ratio, f"{names} at {table.point_name(experiment, point)}"
 
 
-def _missing(rule, results):
+def _missing(rule: Rule, results: Results) -> tuple[str, ...]:
     """Transports of the rule that have no figures."""
     experiment = plan.EXPERIMENTS[rule.experiment]
     names = dict.fromkeys(name for pair in rule.pairs for name in pair if name)
@@ -59,7 +62,7 @@ def _missing(rule, results):
                             for point in rule.points()))
 
 
-def check(rule, results):
+def check(rule: Rule, results: Results) -> Finding:
     """Hold a rule against results: the ratio is the one that decides."""
     found = list(_ratios(rule, results))
     missing = _missing(rule, results)
@@ -70,7 +73,7 @@ def check(rule, results):
     return Finding(rule, ratio, where, missing)
 
 
-def line(finding):
+def line(finding: Finding) -> str:
     """A finding as people read it."""
     rule = finding.rule
     limit = f"{'>=' if rule.at_least else '<='} {rule.limit:.2f}"
@@ -83,7 +86,7 @@ def line(finding):
     return f"  {verdict:<13}{rule.figure:<16}{rule.text:<50}{outcome}"
 
 
-def report(results):
+def report(results: Results) -> str:
     """The whole bar for the results of one set-up."""
     how = results.method
     lines = [f"The bar: Linux {how['release']}, checksum {how['crc']}",
@@ -94,14 +97,14 @@ def report(results):
     return "\n".join(lines)
 
 
-def _relation(first, second, larger_is_better):
+def _relation(first: Cell, second: Cell, larger_is_better: bool) -> int:
     """1 if the first cell is better, -1 if the second is, 0 if their runs overlap."""
     if min(first.runs) <= max(second.runs) and min(second.runs) <= max(first.runs):
         return 0
     return 1 if (first.median > second.median) == larger_is_better else -1
 
 
-def disagreements(counted, wall, experiment):
+def disagreements(counted: Results, wall: Results, experiment: plan.Experiment) -> tuple[int, list[str]]:
     """
     Where two modes are in one order in instruction-counted time and in the
     other in wall-clock time.
@@ -112,12 +115,12 @@ def disagreements(counted, wall, experiment):
     larger, compared, lines = experiment.better == "larger", 0, []
     for point in experiment.points:
         for pair in combinations(experiment.transports, 2):
-            cells = [[results.cell(experiment.name, experiment.metric, mode, point)
-                      for mode in pair] for results in (counted, wall)]
-            if None in cells[0] + cells[1]:
+            cells = [cell for results in (counted, wall) for mode in pair
+                     if (cell := results.cell(experiment.name, experiment.metric, mode, point))]
+            if len(cells) < 4:
                 continue
             compared += 1
-            relations = [_relation(first, second, larger) for first, second in cells]
+            relations = [_relation(first, second, larger) for first, second in (cells[:2], cells[2:])]
             if relations[0] * relations[1] < 0:
                 better = pair[0] if relations[1] > 0 else pair[1]
                 lines.append(f"{experiment.title}, {table.point_name(experiment, point)}: "
@@ -125,7 +128,7 @@ def disagreements(counted, wall, experiment):
     return compared, lines
 
 
-def agreement(counted, wall):
+def agreement(counted: Results, wall: Results) -> str:
     """Whether wall-clock time puts the modes in the same order; "" if there is nothing to compare."""
     compared, lines = 0, []
     for experiment in plan.EXPERIMENTS.values():

@@ -4,34 +4,17 @@
 import argparse
 import signal
 import sys
-from dataclasses import dataclass
+import types
+from collections.abc import Sequence
 
 from . import BenchError, bar, node, plan, plot, results, table
+from .node import Setup
 
 _RUNS = {"instructions": 1, "wall": 5}
 _CHECKSUMS = {"free": "without Soft-RoCE's software checksum", "software": "with it"}
 
 
-@dataclass(frozen=True)
-class Setup:
-    """In what a figure is measured."""
-
-    kernel: str
-    crc: str
-    clock: str
-
-    @property
-    def name(self):
-        """Of the directory that keeps the results."""
-        return f"{self.kernel}-{self.crc}-crc" + ("" if self.clock == "instructions" else "-wall")
-
-    @property
-    def directory(self):
-        """It keeps results.json and the pictures."""
-        return node.BUILD / "bench" / self.name
-
-
-def _parse():
+def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench", description="Measure AF_SDP beside its peers in a virtual node: print tables, "
         "draw pictures, keep the results below build/bench.")
@@ -53,7 +36,7 @@ def _parse():
     return options
 
 
-def _measure(setup, chosen, runs):
+def _measure(setup: Setup, chosen: Sequence[plan.Figure], runs: int) -> list[str]:
     """Measure what the figures need, and keep it beside what was measured before."""
     experiments = plan.experiments(chosen, setup.clock == "wall")
     jobs = plan.jobs(experiments, runs)
@@ -66,7 +49,7 @@ def _measure(setup, chosen, runs):
     return failures
 
 
-def _measure_on(setup, bed, jobs, runs):
+def _measure_on(setup: Setup, bed: str, jobs: Sequence[plan.Job], runs: int) -> list[str]:
     """Do the jobs that need a node with the devices of a bed."""
     out = setup.directory / f"runs-{bed}"
     release = node.run(setup, bed, jobs, out)
@@ -79,7 +62,7 @@ def _measure_on(setup, bed, jobs, runs):
     return failures
 
 
-def _show(setup, chosen):
+def _show(setup: Setup, chosen: Sequence[plan.Figure]) -> None:
     """Print and draw what is there."""
     known = results.load(setup.directory / "results.json")
     if not known.method:
@@ -92,7 +75,7 @@ def _show(setup, chosen):
     print(f"Results: {setup.directory / 'results.json'}\n")
 
 
-def _conclude(counted, wall):
+def _conclude(counted: Setup, wall: Setup) -> None:
     """Hold the results against what is expected."""
     known = results.load(counted.directory / "results.json")
     if not known.method:
@@ -103,7 +86,7 @@ def _conclude(counted, wall):
         print(f"{same_order}\n")
 
 
-def _run(options):
+def _run(options: argparse.Namespace) -> int:
     counted = Setup(options.kernel, options.crc, "instructions")
     wall = Setup(options.kernel, options.crc, "wall")
     chosen, failures = plan.figures(options.figure), []
@@ -119,11 +102,11 @@ def _run(options):
     return 1 if failures else 0
 
 
-def _terminate(_signal, _frame):
+def _terminate(_signal: int, _frame: types.FrameType | None) -> None:
     raise SystemExit(128 + signal.SIGTERM)
 
 
-def main():
+def main() -> int:
     """Entry point; returns the exit status."""
     # The node must not outlive the one who waits for it.
     signal.signal(signal.SIGTERM, _terminate)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Figures of programs that others wrote, unmodified and with their own defaults."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from . import plan
 from .plan import KIB, MIB, Figure
@@ -29,12 +31,12 @@ _PACKAGES = {
 }
 
 
-def over(program, kinds):
+def over(program: str, kinds: Iterable[str]) -> tuple[str, ...]:
     """The names of a program's transports, of those of its sockets."""
     return tuple(f"{program}_{kind}" for kind in kinds)
 
 
-def _transport(program, kind):
+def _transport(program: str, kind: str) -> plan.Transport:
     settings = plan.TRANSPORTS[kind]
     sockets = "sdp" if settings.program == "sdp" else kind
     return replace(settings, program=f"{program}_{sockets}")
@@ -48,7 +50,7 @@ class _Experiment(plan.Experiment):
     least: int = 0  # bytes, which short messages need more of to be a stream
     options: str = ""
 
-    def command(self, name, point):
+    def command(self, name: str, point: int) -> str:
         """What the node is told; all of net.sdp but the engine stays as it is by default."""
         transport = plan.TRANSPORTS[name]
         settings = ",".join(f"{key}={value}" for key, value in transport.settings)
@@ -57,7 +59,7 @@ class _Experiment(plan.Experiment):
                 f"{self.options}").rstrip()
 
 
-def add_experiment(name, title, program, kinds, **more):
+def add_experiment(name: str, title: str, program: str, kinds: tuple[str, ...], **more: Any) -> None:
     """An experiment with one program over several kinds of sockets."""
     transports = over(program, kinds)
     plan.TRANSPORTS |= {transport: _transport(program, kind)
@@ -66,15 +68,15 @@ def add_experiment(name, title, program, kinds, **more):
                                          packages=_PACKAGES[program], **more)
 
 
-def _figures(measured, yardstick, *figures):
+def _figures(measured: str, yardstick: str, *figures: tuple[str, ...]) -> None:
     """Of an experiment: (name, title, metric if it is not the experiment's own, unit)."""
     transports = plan.EXPERIMENTS[measured].transports
     plan.FIGURES |= {name: Figure(name, title, measured, transports, yardstick=yardstick,
-                                  **dict(zip(("metric", "unit"), more)))
+                                  **dict[str, Any](zip(("metric", "unit"), more)))
                      for name, title, *more in figures}
 
 
-def _stream(name, title, program, kinds, test="bw", **more):
+def _stream(name: str, title: str, program: str, kinds: tuple[str, ...], test: str = "bw", **more: Any) -> None:
     """Bandwidth or latency by the size of messages."""
     bandwidth = test in ("bw", "tp")
     metric, unit, better = ("mbit_per_s", "Mbit/s", "larger") if bandwidth else \
@@ -85,7 +87,7 @@ def _stream(name, title, program, kinds, test="bw", **more):
     _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
 
 
-def _requests(name, title, program, kinds=(DEFAULT, TCP), **more):
+def _requests(name: str, title: str, program: str, kinds: tuple[str, ...] = (DEFAULT, TCP), **more: Any) -> None:
     """Answers a second by the number of clients."""
     more = {"points": _CLIENTS, **more}
     add_experiment(name.replace("-", ""), title, program, kinds, test="rate",
@@ -93,7 +95,7 @@ def _requests(name, title, program, kinds=(DEFAULT, TCP), **more):
     _figures(name.replace("-", ""), f"{program}_{TCP}", (name, title))
 
 
-def _cost(name, what, program, kinds=(DEFAULT, TCP), **more):
+def _cost(name: str, what: str, program: str, kinds: tuple[str, ...] = (DEFAULT, TCP), **more: Any) -> None:
     """Instructions of the kernel, and of the devices in whose place there would be adapters."""
     more = {"axis": "clients", "points": _CROWDS, **more}
     measured = f"{name}cost"
@@ -105,7 +107,7 @@ def _cost(name, what, program, kinds=(DEFAULT, TCP), **more):
              (f"{name}-device", f"The devices' cost of {what}", "device", "instructions"))
 
 
-def _define_streams():
+def _define_streams() -> None:
     _stream("qperf-bw", "Bandwidth by qperf", "qperf", (*ENGINES, TCP))
     _stream("qperf-lat", "Latency by qperf", "qperf", (*ENGINES, TCP), "lat")
     _stream("iperf3", "Bandwidth by iperf3 -N", "iperf3", (*ENGINES, *PEERS), options=_NODELAY)
@@ -123,7 +125,7 @@ def _define_streams():
     _stream("netcat", "A file of 24 MiB by netcat", "nc", (*ENGINES, *PEERS), points=(24 * MIB,))
 
 
-def _define_joined():
+def _define_joined() -> None:
     for test, what in (("bw", "Bandwidth"), ("lat", "Latency")):
         _stream(f"joined-qperf-{test}", f"{what} by qperf on one machine", "qperf", (JOINED, TCP), test)
     _stream("joined-iperf3", "Bandwidth by iperf3 -N on one machine", "iperf3", (JOINED, TCP),
@@ -136,7 +138,7 @@ def _define_joined():
               (JOINED, TCP), points=(1, 8), amount=2)
 
 
-def _define_requests():
+def _define_requests() -> None:
     _requests("redis-get", "redis-benchmark -t get -d 100", "redis", amount=3000,
               options="-d 100")
     _requests("redis-answer", "redis-benchmark -t get -d 10240", "redis", (*ENGINES, TCP),
@@ -153,7 +155,7 @@ def _define_requests():
     _requests("pgbench", "pgbench, transactions of PostgreSQL", "pgbench", points=(1, 8), amount=2)
 
 
-def _define_costs():
+def _define_costs() -> None:
     _cost("stream", "a message of a stream (iperf3 -N)", "iperf3", (DEFAULT, TCP, "smc"),
           axis="message", points=(64, KIB, 4 * KIB, 16 * KIB, 64 * KIB), amount=2000,
           least=2 * MIB, options=_NODELAY)

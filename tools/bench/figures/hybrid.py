@@ -4,6 +4,7 @@ The figures of the paper on hybrid stacks: AF_SDP over our own iWARP devices wit
 buffering and without it, as they would have been with more or less of iWARP in hardware.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import foreign, plan
@@ -28,17 +29,17 @@ ENGINES = ("assisted", "offloaded")
 FORMS = {"integrated": (1, "#1f77b4"), "ring": (0, "#d62728")}
 
 
-def kind(stack, form):
+def kind(stack: str, form: str) -> str:
     """The name of a stack's sockets with a form of buffering."""
     return f"{stack}_{form}"
 
 
-def kinds(stack):
+def kinds(stack: str) -> tuple[str, ...]:
     """Those of all forms."""
     return tuple(kind(stack, form) for form in FORMS)
 
 
-def _settings(stack, form):
+def _settings(stack: str, form: str) -> plan.Settings:
     """The wire is what is measured, although both ends are here."""
     design, more, _ = STACKS[stack]
     return (("iwarp.design", design), ("iwarp.local", 0),
@@ -52,7 +53,7 @@ plan.TRANSPORTS |= {
 ALL = tuple(name for stack in STACKS for name in kinds(stack))
 
 
-def copies(counted):
+def copies(counted: Mapping[str, int]) -> dict[str, float]:
     """
     How often hosts copy each byte: those that send, and those that receive.
 
@@ -70,7 +71,7 @@ def copies(counted):
             "rx_copies": (from_buffer + counted["rx_host_bytes"]) / read}
 
 
-def without_engine(measured, counted, size):
+def without_engine(measured: Mapping[str, Any], counted: Mapping[str, int], size: int) -> dict[str, float]:
     """
     Microseconds for a message that are left without the time that processors have spent in
     the place of an engine, of both ends.
@@ -82,12 +83,12 @@ def without_engine(measured, counted, size):
     return {"rest_us": whole - engine}
 
 
-def metrics(measured, counted, size):
+def metrics(measured: Mapping[str, Any], counted: Mapping[str, int], size: int) -> dict[str, float]:
     """What a node has counted says of a run with messages of a size."""
     return copies(counted) | without_engine(measured, counted, size)
 
 
-def _define():
+def _define() -> None:
     more: dict[str, Any] = {"bed": BED, "more": ("tx_copies", "rx_copies", "rest_us")}
     everyone = (*ALL, TCP)
     foreign.add_experiment("hlatency", "Ping-pong latency by qperf: half a round trip", PROGRAM,
@@ -101,7 +102,7 @@ def _define():
         "larger", everyone, (1, 4, 8), "connections", size=64 * KIB, **more)
 
 
-def _figures():
+def _figures() -> Iterator[Figure]:
     for name, what, experiment, program in (
             ("lat", "ping-pong latency", "hlatency", PROGRAM),
             ("bw", "uni-directional bandwidth", "hbandwidth", PROGRAM),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The figures of the paper on out-of-order communication, on our own iWARP devices."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import plan
 from .plan import KIB, MIB, Figure, Transport
@@ -36,25 +38,25 @@ class _Experiment(plan.Experiment):
     """A measurement of iwarpbench."""
 
     bed: str = "iwarp"
-    more: tuple = ("host_us_per_message", "engine_cpu_us_per_message", "engine_us_per_message",
+    more: tuple[str, ...] = ("host_us_per_message", "engine_cpu_us_per_message", "engine_us_per_message",
                    "tx_host_copies", "rx_host_copies")
-    common: tuple = field(default=())  # settings of all transports
+    common: plan.Settings = field(default=())  # settings of all transports
     most: int = 300  # messages
 
-    def _count(self, size):
+    def _count(self, size: int) -> int:
         if self.test == "iso":
             return _DATASET // size
         if self.test == "lat":
             return 100
         return max(30, min(self.most, 8 * MIB // size))
 
-    def _own_settings(self, transport, point):
+    def _own_settings(self, transport: Transport, point: int) -> plan.Settings:
         settings = (*self.common, *transport.settings)
         if self.axis == "markers":
             return settings + ((("marker_interval", point),) if point else (("markers", 0),))
         return settings
 
-    def command(self, name, point):
+    def command(self, name: str, point: int) -> str:
         transport = plan.TRANSPORTS[name]
         size = self.size or point
         words = ",".join(f"{key}={value}" for key, value in self._own_settings(transport, point)) or "-"
@@ -63,17 +65,18 @@ class _Experiment(plan.Experiment):
                 f"{options.get(self.axis, '')}").rstrip()
 
 
-def _latency(name, title, transports, common):
+def _latency(name: str, title: str, transports: tuple[str, ...], common: plan.Settings) -> _Experiment:
     return _Experiment(name, title, "lat", "one_way_us", "us", "smaller", transports, _SIZES,
                        "message", common=common)
 
 
-def _bandwidth(name, title, transports, common, points=_SIZES, axis="message", **more):
+def _bandwidth(name: str, title: str, transports: tuple[str, ...], common: plan.Settings,
+               points: tuple[int, ...] = _SIZES, axis: str = "message", **more: Any) -> _Experiment:
     return _Experiment(name, title, "bw", "mbit_per_s", "Mbit/s", "larger", transports, points,
                        axis, common=common, **more)
 
 
-def _overlap(name, size, points):
+def _overlap(name: str, size: int, points: tuple[int, ...]) -> _Experiment:
     return _bandwidth(name, f"Uni-directional bandwidth of {plan.human(size)} with computation "
                       "before each", DESIGNS, _FULL, points, "computation", size=size)
 
@@ -110,7 +113,7 @@ _SHARES = (("-host", "the host's processors", "host_us_per_message"),
            ("-engine", "the sender's engine by its own clock", "engine_us_per_message"))
 
 
-def _by_design(name, title, experiment):
+def _by_design(name: str, title: str, experiment: str) -> Iterator[Figure]:
     """A figure of wall time, and those of who spends it."""
     title = f"iWARP designs: {title}"
     yield Figure(name, title, experiment, DESIGNS, yardstick="host")
@@ -118,7 +121,7 @@ def _by_design(name, title, experiment):
         yield Figure(name + suffix, f"{title}: {who}", experiment, DESIGNS, metric, "us")
 
 
-def _figures():
+def _figures() -> Iterator[Figure]:
     yield from _by_design("i10a", "ping-pong latency", "ilatency")
     yield from _by_design("i10b", "uni-directional bandwidth", "ibandwidth")
     yield from _by_design("i11", "out-of-cache bandwidth", "icache")

@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from . import BenchError
+from .plan import Job
 
 REPO = pathlib.Path(__file__).resolve().parents[3]
 BUILD = REPO / "build"
@@ -17,12 +19,31 @@ _LIMIT_SECONDS = 5400
 _BAR_WIDTH = 40
 
 
+@dataclass(frozen=True)
+class Setup:
+    """In what a figure is measured."""
+
+    kernel: str
+    crc: str
+    clock: str
+
+    @property
+    def name(self) -> str:
+        """Of the directory that keeps the results."""
+        return f"{self.kernel}-{self.crc}-crc" + ("" if self.clock == "instructions" else "-wall")
+
+    @property
+    def directory(self) -> pathlib.Path:
+        """It keeps results.json and the pictures."""
+        return BUILD / "bench" / self.name
+
+
 # What the node runs, and cmake builds.
 _PROGRAMS = ("sdpbench", "smc-setup", "guardcost", "iwarpbench")
 _LIBRARIES = ("libsmc-preload.so",)
 
 
-def _output(*command, **variables):
+def _output(*command: str, **variables: str) -> str:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False,
                           env={**os.environ, **variables})
     if done.returncode:
@@ -30,31 +51,31 @@ def _output(*command, **variables):
     return done.stdout.strip()
 
 
-def install(packages):
+def install(packages: Iterable[str]) -> None:
     """Have these packages of Debian's here, and so in the node."""
     if packages:
         _output(str(REPO / "tools/apps/install-packages"), *packages)
 
 
-def build(kernel):
+def build(kernel: str) -> pathlib.Path:
     """Build modules and tools; return sdp.ko's path."""
     tools = BUILD / "tools"
     _output("cmake", "-S", str(REPO / "tools"), "-B", str(tools), "-DSDP_TESTS=ON")
     _output("cmake", "--build", str(tools), "--target", *_PROGRAMS, "smc-preload",
             "sdp", "sdp-run", "--",
             "--no-print-directory", "-s")
-    return _output(str(REPO / "tools/build-module"), kernel, SDP_BENCH="m")
+    return pathlib.Path(_output(str(REPO / "tools/build-module"), kernel, SDP_BENCH="m"))
 
 
 class Progress:
     """A bar on a terminal, else a line now and then."""
 
-    def __init__(self, total, title):
+    def __init__(self, total: int, title: str) -> None:
         self.total, self.title = total, title
         self.started = time.monotonic()
         self.shown = -1
 
-    def show(self, done):
+    def show(self, done: int) -> None:
         """Bring it up to date."""
         terminal = sys.stderr.isatty()
         step = done if terminal else done * 10 // max(self.total, 1)
@@ -66,20 +87,20 @@ class Progress:
               f"{time.monotonic() - self.started:.0f} s", end="\r" if terminal else "\n",
               file=sys.stderr, flush=True)
 
-    def finish(self, done):
+    def finish(self, done: int) -> None:
         """Leave the last state behind."""
         self.show(done)
         if sys.stderr.isatty():
             print(file=sys.stderr)
 
 
-def _rxe(setup, module, out):
+def _rxe(setup: Setup, module: pathlib.Path, out: pathlib.Path) -> list[str]:
     """What a node with Soft-RoCE's devices is told besides."""
     nullcrc = ["--nullcrc"] if setup.crc == "free" else []
     return [*nullcrc, "--env", f"SDP_MODULE={module}", "--", str(out / "in-node")]
 
 
-def _iwarp(setup, _module, out):
+def _iwarp(setup: Setup, _module: pathlib.Path, out: pathlib.Path) -> list[str]:
     """The same for one with iWARP devices of our own, and at times siw's."""
     siw = _output(str(REPO / "tools/vm/build-siw"), setup.kernel)
     shutil.copy2(siw, out)
@@ -87,30 +108,30 @@ def _iwarp(setup, _module, out):
             "--env", f"SIW={out / 'siw.ko'}", "--", str(out / "in-node-iwarp")]
 
 
-def _samehost(_setup, module, out):
+def _samehost(_setup: Setup, module: pathlib.Path, out: pathlib.Path) -> list[str]:
     """The same for one with iWARP devices of our own that carry AF_SDP."""
     return ["--rdma", "iwarp", "--env", f"SDP_MODULE={module}",
             "--env", f"SDP_IWARP={out / 'iwarp.ko'}", "--", str(out / "in-node")]
 
 
-def _hybrid(*setup):
+def _hybrid(setup: Setup, module: pathlib.Path, out: pathlib.Path) -> list[str]:
     """The same, with what has been counted beside what was measured."""
-    return ["--env", "BENCH_COUNTERS=1", *_samehost(*setup)]
+    return ["--env", "BENCH_COUNTERS=1", *_samehost(setup, module, out)]
 
 
-_BEDS: dict[str, Callable[..., list[str]]] = {"rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost, "hybrid": _hybrid}
+_BEDS: dict[str, Callable[[Setup, pathlib.Path, pathlib.Path], list[str]]] = {
+    "rxe": _rxe, "iwarp": _iwarp, "samehost": _samehost, "hybrid": _hybrid}
 
 
-def _command(setup, bed, module, out):
+def _command(setup: Setup, bed: str, module: pathlib.Path, out: pathlib.Path) -> list[str]:
     clock = ["--icount"] if setup.clock == "instructions" else ["--smp", "2"]
     return [str(REPO / "tools/vm/vm"), "run", "--kernel", setup.kernel, "--topology", "self",
             "--timeout", str(_LIMIT_SECONDS), *clock, "--log-name", f"bench-{setup.name}-{bed}",
             "--out", str(out), "--env", f"BENCH_PROGRAMS={out}", *_BEDS[bed](setup, module, out)]
 
 
-def _provide(module, out):
+def _provide(module: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
     """Put all that the node uses into its directory: it may be built anew in the meantime."""
-    module = pathlib.Path(module)
     scripts = REPO / "tools/bench"
     for path in (module, module.parents[1] / "iwarp/iwarp.ko",
                  module.parents[2] / "guardcost/guardcost.ko", scripts / "in-node",
@@ -122,11 +143,11 @@ def _provide(module, out):
     return out / module.name
 
 
-def _finished(out):
+def _finished(out: pathlib.Path) -> int:
     return sum(1 for name in os.listdir(out) if name.endswith((".json", ".skipped", ".failed")))
 
 
-def run(setup, bed, jobs, out):
+def run(setup: Setup, bed: str, jobs: Sequence[Job], out: pathlib.Path) -> str:
     """
     Boot a node with the devices of a bed, do the jobs, leave what they say in a directory.
 

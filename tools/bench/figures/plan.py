@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is measured, in which order, and which figures are drawn from it."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from . import BenchError
 
 KIB = 1 << 10
 MIB = 1 << 20
+
+# Of (name, value).
+Settings = tuple[tuple[str, str | int], ...]
 
 
 @dataclass(frozen=True)
@@ -16,14 +21,15 @@ class Transport:
     label: str
     program: str
     colour: str
-    settings: tuple = ()  # of (name, value)
+    settings: Settings = ()
 
 
-def _engine(name, colour):
+def _engine(name: str, colour: str) -> Transport:
     return Transport(f"AF_SDP {name}", "sdp", colour, (("flow_control", name),))
 
 
-def _zcopy(label, colour, mode, fault="copy", more=(("zcopy_threshold", 4 * KIB),)):
+def _zcopy(label: str, colour: str, mode: str, fault: str = "copy",
+           more: Settings = (("zcopy_threshold", 4 * KIB),)) -> Transport:
     return Transport(label, "sdp", colour, (("flow_control", "credit"), ("zcopy", mode),
                                             ("zcopy_fault", fault), *more))
 
@@ -91,7 +97,7 @@ _PAPER_SIZES = (1, 4, 16, 64, 256, 512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB
 _LARGE_SIZES = (256 * KIB, MIB)
 
 
-def human(size):
+def human(size: int) -> str:
     """A size as people write it."""
     for unit, name in ((MIB, "MiB"), (KIB, "KiB")):
         if size >= unit and size % unit == 0:
@@ -99,7 +105,7 @@ def human(size):
     return f"{size} B"
 
 
-def messages(size):
+def messages(size: int) -> int:
     """Messages of a pass: enough for a steady state, few enough for an emulated node.
 
     Modes that hold small messages together send the first of a burst as they come.
@@ -107,7 +113,7 @@ def messages(size):
     return max(32, min(10000, (16 * MIB) // size))
 
 
-def _slow(size):
+def _slow(size: int) -> int:
     """Microseconds that make a receiver slower than any sender: 500 Mbit/s, 20,000 messages/s."""
     return max(50, -(-size * 8 // 500))
 
@@ -126,26 +132,26 @@ class Experiment:
     metric: str  # in its results
     unit: str
     better: str  # "larger" or "smaller"
-    transports: tuple
-    points: tuple
+    transports: tuple[str, ...]
+    points: tuple[int, ...]
     axis: str  # what a point is
     buffers: str = DEFAULT_BUFFERS
     size: int = 0  # of a message, where it is not the point
     passes: int = 0  # how often the receiver's ring is filled, where that counts
     wire: int = 0  # microseconds that it takes one way
     connections: int = 1  # where they are not the point
-    settings: tuple = ()  # of net.sdp, for all transports
-    more: tuple = ()  # other metrics in the results
+    settings: Settings = ()  # of net.sdp, for all transports
+    more: tuple[str, ...] = ()  # other metrics in the results
     bed: str = "rxe"  # whose devices the node has
-    packages: tuple = ()  # of Debian's, with what it needs besides
+    packages: tuple[str, ...] = ()  # of Debian's, with what it needs besides
 
     @property
-    def ring(self):
+    def ring(self) -> int:
         """Bytes of all buffers of one end."""
         number, size = self.buffers.split("x")
         return int(number) * int(size)
 
-    def _count(self, size):
+    def _count(self, size: int) -> int:
         """Messages of a pass, round trips or exchanges."""
         if self.test == "guard":
             return _GUARD_TIMES
@@ -161,7 +167,7 @@ class Experiment:
             return ROUND_TRIPS
         return messages(size)
 
-    def _options(self, size, point):
+    def _options(self, size: int, point: int) -> str:
         """What else sdpbench is told."""
         if self.test == "guard":
             return "--huge" if point > 4 * KIB else ""
@@ -173,14 +179,14 @@ class Experiment:
             return f"{_OPTIONS[self.axis]} {point}"
         return f"--connections {self.connections}" if self.connections > 1 else ""
 
-    def _settings(self, transport):
+    def _settings(self, transport: Transport) -> str:
         """How net.sdp is set: all modes get the same memory."""
         number, size = self.buffers.split("x")
         settings = (("ring_size", self.ring), ("num_buffers", number), ("buffer_size", size),
                     *transport.settings, *self.settings)
         return ",".join(f"{name}={value}" for name, value in settings)
 
-    def command(self, name, point):
+    def command(self, name: str, point: int) -> str:
         """What the node is told, but for the job's number."""
         transport = TRANSPORTS[name]
         size = self.size or point
@@ -223,7 +229,8 @@ _CLIENTS = 6
 _NEVER_GIVE_UP = (("zcopy_fault_limit", 100),)
 
 
-def _over_wire(name, title, test, transports, points, axis, **more):
+def _over_wire(name: str, title: str, test: str, transports: tuple[str, ...], points: tuple[int, ...], axis: str,
+               **more: Any) -> Experiment:
     """An experiment of the zero-copy paper."""
     metric, unit, better = ("one_way_us", "us", "smaller") if test in ("lat", "hotspot") else \
         ("mbit_per_s", "Mbit/s", "larger")
@@ -235,7 +242,7 @@ def _over_wire(name, title, test, transports, points, axis, **more):
                       axis=axis, **more)
 
 
-def _zcopy_basics():
+def _zcopy_basics() -> Iterator[Experiment]:
     """Figure 6 of the zero-copy paper, and the wire's share."""
     yield _over_wire("zlatency", "Ping-pong latency: half a round trip", "lat",
                      ZFORMS + ("verbs",), _ZCOPY_SIZES, "message")
@@ -245,7 +252,7 @@ def _zcopy_basics():
                      ZCOPY + ("verbs_read",), _DELAYS, "delay", size=64 * KIB, wire=0)
 
 
-def _zcopy_programs():
+def _zcopy_programs() -> Iterator[Experiment]:
     """Figures 7 and 8: what the sending program does besides."""
     for name, size in (("64k", 64 * KIB), ("1m", MIB)):
         yield _over_wire(f"zoverlap{name}", f"Throughput of {human(size)}, computation after each "
@@ -258,7 +265,7 @@ def _zcopy_programs():
                      settings=())
 
 
-def _zcopy_crowds():
+def _zcopy_crowds() -> Iterator[Experiment]:
     """Figures 9 and 10: several connections."""
     yield _over_wire("zhot", f"Half a round trip, {_CLIENTS} clients served in turn", "hotspot",
                      ZFORMS, _FEW_SIZES, "message", connections=_CLIENTS)
@@ -268,7 +275,7 @@ def _zcopy_crowds():
                      _FEW_SIZES, "message", connections=_CLIENTS)
 
 
-def _zcopy_experiments():
+def _zcopy_experiments() -> tuple[Experiment, ...]:
     """All of the zero-copy paper."""
     return (*_zcopy_basics(), *_zcopy_programs(), *_zcopy_crowds())
 
@@ -289,7 +296,7 @@ EXPERIMENTS |= {experiment.name: experiment for experiment in _zcopy_experiments
 FILL_SIZES = (256, 512, KIB, 4 * KIB, 8 * KIB, 32 * KIB)
 
 
-def _fill(name, number, size):
+def _fill(name: str, number: int, size: int) -> Experiment:
     return Experiment(
         name, f"Share of the receiver's buffers that holds data, {number} buffers of "
         f"{human(size)}, slow reader", "fill", "fill_percent", "%", "larger", MODES, FILL_SIZES,
@@ -307,14 +314,14 @@ class Figure:
     name: str
     title: str
     experiment: str
-    transports: tuple
+    transports: tuple[str, ...]
     metric: str = ""  # if it is not the experiment's own
     unit: str = ""
     largest: int = 1 << 62  # point
     paper: bool = False  # whether the paper has it, so that wall-clock time has to agree
     yardstick: str = ""  # transport that the others are compared with
 
-    def points(self):
+    def points(self) -> list[int]:
         """The experiment's points as far as the figure shows them."""
         return [point for point in EXPERIMENTS[self.experiment].points if point <= self.largest]
 
@@ -368,7 +375,7 @@ FIGURES = {figure.name: figure for figure in (
 )}
 
 
-def figures(names):
+def figures(names: Iterable[str]) -> list[Figure]:
     """The figures of these names, or whose names begin so; all, for none."""
     chosen = []
     for name in names:
@@ -379,7 +386,7 @@ def figures(names):
     return [FIGURES[name] for name in dict.fromkeys(chosen or FIGURES)]
 
 
-def experiments(chosen, wall_clock):
+def experiments(chosen: Iterable[Figure], wall_clock: bool) -> list[Experiment]:
     """What has to be measured for these figures, each once."""
     names = [figure.experiment for figure in chosen if figure.paper or not wall_clock]
     return [EXPERIMENTS[name] for name in dict.fromkeys(names)]
@@ -395,17 +402,17 @@ class Job:
     point: int
     command: str
 
-    def line(self):
+    def line(self) -> str:
         """As the node reads it."""
         return f"{self.number:05d} {self.command}"
 
 
-def on_bed(todo, bed):
+def on_bed(todo: Iterable[Job], bed: str) -> list[Job]:
     """Those of these jobs that need the devices of a bed."""
     return [job for job in todo if EXPERIMENTS[job.experiment].bed == bed]
 
 
-def jobs(chosen, runs):
+def jobs(chosen: Sequence[Experiment], runs: int) -> list[Job]:
     """
     Jobs of these experiments in the order in which they are done: the transports
     of a point side by side, and all points before any again, so that whatever

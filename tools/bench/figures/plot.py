@@ -3,8 +3,11 @@
 
 import subprocess
 import textwrap
+from collections.abc import Iterator
+from pathlib import Path
 
 from . import BenchError, plan, table
+from .results import Results
 
 _AXES = {
     "message": "message", "unit": "unit of work (bytes)", "computation": "computation after a burst or message (us)",
@@ -15,7 +18,7 @@ _AXES = {
 }
 
 
-def data(results, figure, transport):
+def data(results: Results, figure: plan.Figure, transport: str) -> list[str]:
     """Lines for gnuplot: point, median, least, greatest."""
     experiment = plan.EXPERIMENTS[figure.experiment]
     lines = []
@@ -26,7 +29,7 @@ def data(results, figure, transport):
     return lines
 
 
-def _axes(experiment, figure):
+def _axes(experiment: plan.Experiment, figure: plan.Figure) -> Iterator[str]:
     """What the axes say and how they are divided."""
     points = figure.points()
     yield f"set xrange [{points[0]}:{points[-1]}]"
@@ -42,7 +45,7 @@ def _axes(experiment, figure):
     yield f"set xtics ({ticks}) rotate by -45"
 
 
-def script(results, figure, png):
+def script(results: Results, figure: plan.Figure, png: Path | str) -> str | None:
     """What gnuplot is told; None if there is nothing to draw a line from."""
     experiment = plan.EXPERIMENTS[figure.experiment]
     blocks, curves = [], []
@@ -64,7 +67,7 @@ def script(results, figure, png):
         *_axes(experiment, figure), *blocks, "plot " + ", \\\n\t".join(curves), ""])
 
 
-def draw(results, figure, directory):
+def draw(results: Results, figure: plan.Figure, directory: Path) -> Path | None:
     """Make the figure's picture; return its path, or None if there is none."""
     png = directory / f"figure-{figure.name}.png"
     text = script(results, figure, png)

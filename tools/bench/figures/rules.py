@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is expected, as ratios within one boot."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 from . import foreign, hybrid, iwarp, plan, samehost
 from .plan import KIB, MIB, MODES
 
+# (The one judged, the one it is compared with, or None.)
+Pairs = tuple[tuple[str, str | None], ...]
 # Runs that differ by less than this are equal.
 EQUAL = 0.02
 
@@ -21,7 +25,7 @@ class Rule:
     figure: str
     text: str
     experiment: str
-    pairs: tuple  # (the one judged, the one it is compared with, or None)
+    pairs: Pairs
     limit: float
     at_least: bool = True  # else at most
     somewhere: bool = False  # else at every point
@@ -31,17 +35,17 @@ class Rule:
     kernel: str = ""  # the only one it is for
     metric: str = ""  # if it is not the experiment's own
 
-    def points(self):
+    def points(self) -> list[int]:
         """The experiment's points for which the rule is."""
         return [point for point in plan.EXPERIMENTS[self.experiment].points
                 if self.least <= point <= self.most]
 
 
-def _against(subjects, others):
+def _against(subjects: Iterable[str], others: Iterable[str]) -> Pairs:
     return tuple((subject, other) for subject in subjects for other in others)
 
 
-def _at_most(figure, text, experiment, pairs, limit, **more):
+def _at_most(figure: str, text: str, experiment: str, pairs: Pairs, limit: float, **more: Any) -> Rule:
     return Rule(figure, text, experiment, pairs, limit, at_least=False, **more)
 
 
@@ -135,16 +139,16 @@ _PAPERS = (
 )
 
 
-def _foreign(figure, text, program, other, limit, **more):
+def _foreign(figure: str, text: str, program: str, other: str, limit: float, **more: Any) -> Rule:
     """What users get who change nothing, beside another kind of the same program's sockets."""
     experiment = figure.replace("-", "")
-    pair = (foreign.over(program, (foreign.DEFAULT, other)),)
+    default, rival = foreign.over(program, (foreign.DEFAULT, other))
     at_least = plan.EXPERIMENTS[experiment].better == "larger"
-    return Rule(figure, text, experiment, pair, limit if at_least else 1 / limit,
+    return Rule(figure, text, experiment, ((default, rival),), limit if at_least else 1 / limit,
                 at_least=at_least, **more)
 
 
-def _best_engine(figure, program):
+def _best_engine(figure: str, program: str) -> Rule:
     """The default beside each engine that one could choose."""
     best = tuple(_foreign(figure, "auto within 5 % of the best engine", program, mode, 0.95)
                  for mode in MODES)
@@ -155,7 +159,7 @@ _STREAMS = (("iperf3", "iperf3"), ("iperf3-nagle", "iperf3"), ("sockperf", "sock
             ("sockperf-nagle", "sockperf"))
 
 
-def _foreign_rules():
+def _foreign_rules() -> Iterator[Rule]:
     for figure, program in (("qperf-bw", "qperf"), ("qperf-lat", "qperf"), *_STREAMS[:2],
                             ("iperf3-both", "iperf3"), ("iperf3-eight", "iperf3"),
                             ("redis-answer", "redis")):
@@ -180,16 +184,17 @@ def _foreign_rules():
         yield _foreign(figure, "the stack's own cost at most TCP's", program, "tcp", 1.0)
 
 
-def _hybrid_rules():
+def _hybrid_rules() -> Iterator[Rule]:
     """What the paper gained on its hybrid stack."""
-    pair = foreign.over(hybrid.PROGRAM, hybrid.kinds("assisted"))
-    yield _at_most("h-lat-assisted", "integrated 0.9 x the ring's latency", "hlatency", (pair,), 0.9,
+    integrated, ring = foreign.over(hybrid.PROGRAM, hybrid.kinds("assisted"))
+    pairs = ((integrated, ring),)
+    yield _at_most("h-lat-assisted", "integrated 0.9 x the ring's latency", "hlatency", pairs, 0.9,
                    somewhere=True)
-    yield Rule("h-bw-assisted", "integrated 1.2 x the ring's bandwidth", "hbandwidth", (pair,), 1.2,
+    yield Rule("h-bw-assisted", "integrated 1.2 x the ring's bandwidth", "hbandwidth", pairs, 1.2,
                somewhere=True)
     # Headers are copied as well.
     yield _at_most("h-copies-tx", "integrated: one copy at 64 KiB", "hbandwidth",
-                   ((pair[0], None),), 1.05, least=64 * KIB, metric="tx_copies")
+                   ((integrated, None),), 1.05, least=64 * KIB, metric="tx_copies")
 
 
 RULES = (*_PAPERS, *_foreign_rules(), *_hybrid_rules())

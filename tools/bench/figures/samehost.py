@@ -28,7 +28,7 @@ class _Experiment(plan.Experiment):
 
     bed: str = "samehost"
 
-    def _count(self, size):
+    def _count(self, size: int) -> int:
         """A stream of short messages takes TCP a while to be steady."""
         return 200 if self.test == "lat" else max(128, min(20000, 64 * MIB // size))
 

@@ -13,8 +13,17 @@ import collections
 import functools
 import re
 import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from . import BenchError
+
+# Call and module.
+Frame = tuple[str, str]
+# Samples by owner or layer, and who tells whose a program's frames are.
+Counts = collections.Counter[str]
+Whose = Callable[[str, Sequence[Frame]], str | None]
 
 LAYERS = ("kernel", "device", "program", "idle")
 OWNERS = ("sender", "completions", "receiver", "device", "other")
@@ -37,24 +46,24 @@ _TCP = re.compile(r"(__)?(tcp|ip)_")
 class Symbols:
     """What is where in a node's kernel."""
 
-    def __init__(self, lines):
+    def __init__(self, lines: Iterable[str]) -> None:
         """From the lines of /proc/kallsyms."""
         found = sorted(self._parse(line) for line in lines)
         self._starts = [start for start, _ in found]
         self._frames = [frame for _, frame in found]
 
     @staticmethod
-    def _parse(line):
+    def _parse(line: str) -> tuple[int, Frame]:
         words = line.split()
         return int(words[0], 16), (words[2], words[3] if len(words) > 3 else "")
 
-    def frame(self, address):
+    def frame(self, address: int) -> Frame:
         """What (call, module) has an address; nothing is known of programs."""
         at = bisect.bisect_right(self._starts, address) - 1
         return self._frames[at] if at >= 0 and address >> 63 else ("", "")
 
 
-def samples(lines, symbols):
+def samples(lines: Iterable[str], symbols: Symbols) -> Iterator[tuple[str, list[Frame]]]:
     """
     Yield (program, frames from the innermost on) of each sample in what
     "perf script -F comm,ip" says.
@@ -65,7 +74,7 @@ def samples(lines, symbols):
             yield head.split()[0], [symbols.frame(int(line, 16)) for line in stack]
 
 
-def _own(frames):
+def _own(frames: Sequence[Frame]) -> Sequence[Frame]:
     """The frames of what was running, without those that it has interrupted."""
     for number, (call, _) in enumerate(frames):
         if _BOUNDARY.match(call):
@@ -73,11 +82,11 @@ def _own(frames):
     return frames
 
 
-def _is_device(frame):
+def _is_device(frame: Frame) -> bool:
     return bool(_DEVICE_MODULES.match(frame[1]) or _DEVICE_CALLS.match(frame[0]))
 
 
-def owner(program, frames):
+def owner(program: str, frames: Sequence[Frame]) -> str | None:
     """Whose a sample is; None if it is nobody's: an idle processor's, or the profiler's."""
     if program == "perf" or any(_IDLE.search(call) for call, _ in frames[:3]):
         return None
@@ -97,7 +106,7 @@ def owner(program, frames):
     return "other"
 
 
-def layer(program, frames, rdma):
+def layer(program: str, frames: Sequence[Frame], rdma: bool) -> str | None:
     """
     Which of LAYERS a sample is in; None if it is the profiler's.
 
@@ -120,14 +129,13 @@ def layer(program, frames, rdma):
     return "device" if rdma and program.startswith(("kworker", "ksoftirqd")) else "kernel"
 
 
-def count(lines, symbols, whose=owner):
+def count(lines: Iterable[str], symbols: Symbols,
+          whose: Whose = owner) -> Counts:
     """How many samples each owner has."""
-    owners = collections.Counter(whose(*sample) for sample in samples(lines, symbols))
-    del owners[None]
-    return owners
+    return collections.Counter(filter(None, (whose(*sample) for sample in samples(lines, symbols))))
 
 
-def per_byte(few, many, plain):
+def per_byte(few: Counts, many: Counts, plain: Mapping[str, Any]) -> dict[str, float]:
     """Instructions for a byte, by owner, from counts and sdpbench's results."""
     more = {name: many[name] - few[name] for name in many}
     busy = plain["busy_us_per_message"] * 1000 / plain["size"]
@@ -135,7 +143,7 @@ def per_byte(few, many, plain):
     return {"host": shares["sender"] + shares["completions"], **shares}
 
 
-def per_request(few, many, plain):
+def per_request(few: Counts, many: Counts, plain: Mapping[str, Any]) -> dict[str, float]:
     """Instructions for a request, by layer, from counts and what the client says."""
     more = {name: many[name] - few[name] for name in many}
     times = plain["times"]
@@ -143,7 +151,7 @@ def per_request(few, many, plain):
     return {name: whole * more.get(name, 0) / sum(more.values()) for name in LAYERS}
 
 
-def _script(profile):
+def _script(profile: Path) -> str:
     done = subprocess.run(["perf", "script", "-i", str(profile), "-F", "comm,ip"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode:
@@ -151,10 +159,12 @@ def _script(profile):
     return done.stdout
 
 
-def read(stem, plain, rdma=True):
+def read(stem: Path, plain: dict[str, Any], rdma: bool = True) -> dict[str, Any]:
     """What the profiles of a job say, in addition to its results without one."""
     requests = "requests_per_s" in plain
-    whose = functools.partial(layer, rdma=rdma) if requests else owner
+    whose: Whose = owner
+    if requests:
+        whose = functools.partial(layer, rdma=rdma)
     with open(stem.parent / "kallsyms", encoding="ascii") as file:
         symbols = Symbols(file)
     few, many = (count(_script(stem.with_suffix(suffix)), symbols, whose) for suffix in (".few", ".many"))

@@ -2,8 +2,10 @@
 """Tables for people."""
 
 import textwrap
+from collections.abc import Iterable
 
 from . import plan
+from .results import Cell, Results
 
 WIDTH = 100
 _COLUMN = 22
@@ -46,7 +48,7 @@ AF_SDP count, and an engine's are none of them."""
 _TCP = "TCP has no device to pay for in software and its segments cross the pair whole (GSO)."
 
 
-def _runs(runs):
+def _runs(runs: int) -> str:
     """How often a cell was measured."""
     if runs == 1:
         return "one run a cell, on a connection of its own."
@@ -54,7 +56,7 @@ def _runs(runs):
             "spread: from the least run to the greatest, as a share of the median.")
 
 
-def method(results, figure):
+def method(results: Results, figure: plan.Figure) -> str:
     """The sentences that say how a figure came about."""
     how = results.method
     about = {"iwarp": [_IWARP], "samehost": [_SAMEHOST], "hybrid": [_HYBRID, _TCP]}
@@ -63,14 +65,14 @@ def method(results, figure):
     return " ".join([*words, f"Linux {how['release']};", _runs(how["runs"])])
 
 
-def point_name(experiment, point):
+def point_name(experiment: plan.Experiment, point: int) -> str:
     """A point of an experiment as people write it."""
     if experiment.axis in ("computation", "delay"):
         return f"{point} us"
     return plan.human(point) if experiment.axis in ("message", "unit") else str(point)
 
 
-def cell_text(cell, yardstick):
+def cell_text(cell: Cell | None, yardstick: Cell | None) -> str:
     """A cell: median, spread, and ratio to the yardstick's cell if there is one."""
     if cell is None:
         return f"{'-':>8}{'':>{_COLUMN - 8}}"
@@ -80,17 +82,17 @@ def cell_text(cell, yardstick):
     return f"{text:<{_COLUMN}}"
 
 
-def number(value):
+def number(value: float) -> str:
     """Three digits or more, and no more behind the point than mean anything."""
     return f"{value:.{0 if value >= 1000 else 1 if value >= 100 else 2}f}"
 
 
-def figure_table(results, figure):
+def figure_table(results: Results, figure: plan.Figure) -> list[str]:
     """The lines of one figure's table; none if it was not measured."""
     experiment = plan.EXPERIMENTS[figure.experiment]
     metric = figure.metric or experiment.metric
 
-    def cell(transport, point):
+    def cell(transport: str, point: int) -> Cell | None:
         return results.cell(experiment.name, metric, transport, point)
 
     points = figure.points()
@@ -112,7 +114,7 @@ def figure_table(results, figure):
     return lines
 
 
-def render(results, figures):
+def render(results: Results, figures: Iterable[plan.Figure]) -> str:
     """The text of several figures, the method under each."""
     parts = []
     for figure in figures:
