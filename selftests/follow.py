@@ -17,6 +17,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from typing import IO
 
 _ADDRESS = {"a": "10.0.0.1", "b": "10.0.0.2"}
 _PROMPT = re.compile(r"(?P<host>10\.0\.0\.\d)?(?P<prompt>[#$]) (?P<command>.+)")
@@ -37,23 +39,23 @@ class Step:
     command: str
     expected: list[str]
 
-    def waits_for_peer(self):
+    def waits_for_peer(self) -> bool:
         """Say whether it is a server that does not leave the terminal free."""
         return self.command.startswith("rping -s")
 
 
-def _hosts(heading):
+def _hosts(heading: str) -> tuple[str, ...]:
     named = tuple(host for host, address in _ADDRESS.items() if re.search(rf"\bon {re.escape(address)}\b", heading))
     return named or tuple(_ADDRESS)
 
 
-def _is_open(command):
+def _is_open(command: str) -> bool:
     """Say whether the next line belongs to it."""
     here = re.search(r"<< (\w+)$", command.split("\n", 1)[0])
     return command.split("\n")[-1] != here[1] if here else command.endswith("\\")
 
 
-def _lines(block):
+def _lines(block: str) -> list[str]:
     """Return the lines without their indentation; one that has less is behind the block."""
     lines = block.expandtabs().strip("\n").splitlines()
     indent = len(lines[0]) - len(lines[0].lstrip())
@@ -61,7 +63,7 @@ def _lines(block):
     return [line[indent:] for line in inside]
 
 
-def _of_block(block, hosts):
+def _of_block(block: str, hosts: tuple[str, ...]) -> list[Step]:
     steps: list[Step] = []
     for line in _lines(block):
         if steps and _is_open(steps[-1].command):
@@ -74,7 +76,7 @@ def _of_block(block, hosts):
     return steps
 
 
-def steps_of(text):
+def steps_of(text: str) -> list[Step]:
     """Return the steps of a manual in their order."""
     found = []
     parts = _HEADING.split(text)
@@ -84,13 +86,13 @@ def steps_of(text):
     return [step for step in found if not _DONE_BEFORE.match(step.command)]
 
 
-def _number(text, kept):
+def _number(text: str, kept: set[str]) -> str:
     if text in kept:
         return text
     return f"{text[:3]}\\d{{{len(text) - 3}}}" if len(text) > 6 else r"\d+"
 
 
-def pattern_of(line, kept):
+def pattern_of(line: str, kept: set[str]) -> re.Pattern[str]:
     """Return what matches a line whose numbers, those KEPT excepted, are others."""
     words = []
     if re.fullmatch(r"\w+ +\d", line.strip()):
@@ -102,7 +104,7 @@ def pattern_of(line, kept):
     return re.compile(r"\s*" + r"\s+".join(words) + r"\s*")
 
 
-def is_seen(expected, output, kept):
+def is_seen(expected: Sequence[str], output: str, kept: set[str]) -> bool:
     """Say whether all lines that are expected are there, whatever is between; what a program
     writes as an error comes at another time than on a terminal."""
     lines = output.splitlines()
@@ -114,7 +116,7 @@ def is_seen(expected, output, kept):
     return True
 
 
-def _kept(steps):
+def _kept(steps: Sequence[Step]) -> set[str]:
     """Ports that commands name."""
     return {port for step in steps for port in re.findall(r"(?:port |:|listen )(\d{4})\b", step.command)}
 
@@ -122,39 +124,40 @@ def _kept(steps):
 class Terminal:
     """The machine that somebody sits at."""
 
-    def __init__(self, role, kept):
-        self._role, self._kept, self._servers = role, kept, []
+    def __init__(self, role: str, kept: set[str]) -> None:
+        self._role, self._kept = role, kept
+        self._servers: list[tuple[Step, subprocess.Popen[bytes], IO[str]]] = []
 
-    def _start(self, step, output):
+    def _start(self, step: Step, output: IO[str]) -> subprocess.Popen[bytes]:
         user = [] if step.is_root else ["setpriv", "--reuid=nobody", "--regid=nogroup", "--init-groups"]
         return subprocess.Popen([*user, "bash", "-c", step.command], stdin=subprocess.DEVNULL, stdout=output,
                                 stderr=output)
 
-    def _run(self, step):
+    def _run(self, step: Step) -> tuple[int, str]:
         """What goes on behind it in the background has the file, too."""
         with open("output", "w+", encoding="utf-8") as output:
             status = self._start(step, output).wait(_BOUND)
             output.seek(0)
             return status, output.read()
 
-    def _serve(self, step):
+    def _serve(self, step: Step) -> None:
         output = open("served", "w+", encoding="utf-8")
         self._servers.append((step, self._start(step, output), output))
         self._until(lambda: "LISTEN" in subprocess.run(["rdma", "resource", "show", "cm_id"], check=True, text=True,
                                                        stdout=subprocess.PIPE).stdout, step)
 
-    def _until(self, condition, step):
+    def _until(self, condition: Callable[[], bool], step: Step) -> None:
         end = time.monotonic() + _BOUND
         while not condition():
             if time.monotonic() > end:
                 sys.exit(f"not within {_BOUND} s: {step.command}")
             time.sleep(0.1)
 
-    def _looks(self, step):
+    def _looks(self, step: Step) -> None:
         """Look until it is there, as a person would."""
         seen = ""
 
-        def there():
+        def there() -> bool:
             nonlocal seen
             status, seen = self._run(step)
             done = is_seen(step.expected, seen, self._kept)
@@ -168,7 +171,7 @@ class Terminal:
         finally:
             print(seen, end="", flush=True)
 
-    def do(self, number, step):
+    def do(self, number: int, step: Step) -> None:
         """Take a step, or wait until the other machine has taken it."""
         if self._role in step.hosts:
             print(f"{_ADDRESS[self._role]}{'#' if step.is_root else '$'} {step.command}", flush=True)
@@ -178,7 +181,7 @@ class Terminal:
                 self._looks(step)
         subprocess.run(["vm-barrier", f"walkthrough-{number}"], check=True)
 
-    def leave(self):
+    def leave(self) -> None:
         """Servers that have served are over."""
         for step, process, output in self._servers:
             if process.wait(_BOUND) != 0:
@@ -186,7 +189,7 @@ class Terminal:
                 sys.exit(f"{step.command}: {output.read()}")
 
 
-def _same_bytes(role, shared):
+def _same_bytes(role: str, shared: pathlib.Path) -> None:
     """What the client has got is what the server has."""
     name = "/srv/www/file" if role == "a" else "got"
     with open(name, "rb") as file:
@@ -197,7 +200,7 @@ def _same_bytes(role, shared):
         sys.exit(f"what was fetched is not what was served: {sums}")
 
 
-def main():
+def main() -> None:
     role, manual, shared = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     steps = steps_of(manual.read_text(encoding="utf-8"))
     terminal = Terminal(role, _kept(steps))

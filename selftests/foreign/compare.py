@@ -17,6 +17,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _NOBODY = 65534
@@ -32,10 +33,10 @@ class Cpython:
     # The tests print as well.
     _VERDICT = re.compile(r"^(test\.\S+) (start|ok|skip|fail|error)$", re.MULTILINE)
 
-    def __init__(self, argument):
+    def __init__(self, argument: str) -> None:
         self.modules = argument.split(",")
 
-    def results(self, environment, log):
+    def results(self, environment: Mapping[str, str], log: pathlib.Path) -> dict[str, str]:
         """Return {test: verdict}; a process that died is started again behind the test it died in."""
         verdicts: dict[str, str] = {}
         before = -1
@@ -62,24 +63,24 @@ class Libuv:
     _WANTED = re.compile(r"tcp|connect|accept|shutdown|poll_(?!.*fs)|ipc|multiple_listen|readable|writable|"
                          r"callback_stack|close_fd|closed_fd|eof|udp_(?!multicast)|getsockname")
 
-    def __init__(self, argument):
+    def __init__(self, argument: str) -> None:
         self.program = argument
 
-    def _run(self, argument, environment, log):
+    def _run(self, argument: list[str], environment: Mapping[str, str], log: pathlib.Path) -> int:
         with open(log, "ab") as output:
             return subprocess.run([self.program, *argument], env=os.environ | _PATIENCE | environment, cwd="/tmp",
                                   stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=_SECONDS,
                                   user=_NOBODY, group=_NOBODY, extra_groups=[], check=False).returncode
 
-    def _names(self):
+    def _names(self) -> list[str]:
         listing = subprocess.run([self.program, "--list"], user=_NOBODY, group=_NOBODY, extra_groups=[],
                                  stdout=subprocess.PIPE, text=True, check=True).stdout
         names = (line.split()[0] for line in listing.splitlines() if line.strip())
         return [name for name in names if self._WANTED.search(name)]
 
-    def results(self, environment, log):
+    def results(self, environment: Mapping[str, str], log: pathlib.Path) -> dict[str, str]:
         """Return {test: verdict}."""
-        verdicts = {}
+        verdicts: dict[str, str] = {}
         for name in self._names():
             try:
                 status = self._run([name], environment, log)
@@ -90,13 +91,13 @@ class Libuv:
         return verdicts
 
 
-def sdp_connections():
+def sdp_connections() -> int:
     """Return how many connections AF_SDP sockets have asked for so far."""
     counters = pathlib.Path("/proc/net/sdpstats").read_text(encoding="ascii")
     return int(re.findall(r"^ActiveOpens (\d+)$", counters, re.MULTILINE)[0])
 
 
-def read_expected(path):
+def read_expected(path: pathlib.Path) -> dict[str, str]:
     """Return {test: reason}."""
     expected = {}
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -106,7 +107,7 @@ def read_expected(path):
     return expected
 
 
-def judge(tcp, sdp, reason):
+def judge(tcp: str, sdp: str, reason: str | None) -> tuple[str, str]:
     """Return the KTAP result and directive for a test's two verdicts."""
     if tcp == "skip":
         return "ok", " # SKIP not for this machine"
@@ -117,7 +118,7 @@ def judge(tcp, sdp, reason):
     return ("ok", f" # XFAIL {reason}") if reason else ("not ok", f" # over AF_SDP: {sdp}")
 
 
-def _options():
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--preload", required=True)
     parser.add_argument("--expected", type=pathlib.Path, required=True)
@@ -126,7 +127,7 @@ def _options():
     return parser.parse_args()
 
 
-def main():
+def main() -> None:
     """Run, compare, print."""
     options = _options()
     kind, _, argument = options.suite.partition(":")

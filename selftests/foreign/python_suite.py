@@ -16,9 +16,12 @@ import importlib
 import pathlib
 import sys
 import traceback
+import types
 import unittest
+from collections.abc import Iterator
 
 _SECONDS = 60
+Error = tuple[type[BaseException], BaseException, types.TracebackType] | tuple[None, None, None]
 
 
 class Teller(unittest.TestResult):
@@ -26,37 +29,37 @@ class Teller(unittest.TestResult):
 
     verdict = ""
 
-    def startTest(self, test):
+    def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
         self.verdict = "ok"
         print(f"{test.id()} start", flush=True)
         faulthandler.dump_traceback_later(_SECONDS, exit=True)
 
-    def stopTest(self, test):
+    def stopTest(self, test: unittest.TestCase) -> None:
         faulthandler.cancel_dump_traceback_later()
         print(f"{test.id()} {self.verdict}", flush=True)
         super().stopTest(test)
 
-    def addSkip(self, test, reason):
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)
         self.verdict = "skip"
 
-    def addFailure(self, test, err):
+    def addFailure(self, test: unittest.TestCase, err: Error) -> None:
         self._failed(test, err, "fail")
 
-    def addError(self, test, err):
+    def addError(self, test: unittest.TestCase, err: Error) -> None:
         self._failed(test, err, "error")
 
-    def addSubTest(self, test, subtest, err):
+    def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Error | None) -> None:
         if err:
             self._failed(test, err, "fail")
 
-    def _failed(self, test, err, verdict):
+    def _failed(self, test: unittest.TestCase, err: Error, verdict: str) -> None:
         self.verdict = verdict
         print(f"=== {test.id()}\n{''.join(traceback.format_exception(*err))}", file=sys.stderr, flush=True)
 
 
-def each(suite):
+def each(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
     """Yield the test cases of a suite, however deeply nested."""
     for test in suite:
         if isinstance(test, unittest.TestSuite):
@@ -65,7 +68,7 @@ def each(suite):
             yield test
 
 
-def main():
+def main() -> None:
     """Run the modules that are named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--done", type=pathlib.Path, help="names of tests not to run")
