@@ -3,10 +3,12 @@
 
 import importlib.machinery
 import importlib.util
+import pathlib
 import sys
+import types
 
 
-def load(name, path):
+def load(name: str, path: pathlib.Path) -> types.ModuleType:
     """Return what the program at PATH defines, as a module."""
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_loader(name, loader)

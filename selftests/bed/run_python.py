@@ -5,6 +5,7 @@
 import pathlib
 import sys
 import unittest
+from collections.abc import Iterator
 
 sys.dont_write_bytecode = True
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -12,7 +13,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 SUITES = {"bed": "tools/vm", "bench": "tools/bench", "quality": "tools/quality"}
 
 
-def _cases(suite):
+def _cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
     for item in suite:
         if isinstance(item, unittest.TestSuite):
             yield from _cases(item)
@@ -20,13 +21,13 @@ def _cases(suite):
             yield item
 
 
-def _suite(name, tested):
+def _suite(name: str, tested: str) -> list[tuple[str, unittest.TestCase]]:
     sys.path.insert(0, str(REPO / tested))
     found = unittest.TestLoader().discover(str(REPO / "selftests" / name))
     return [(name, case) for case in _cases(found)]
 
 
-def main():
+def main() -> int:
     """Run each case by itself; fail if one does."""
     cases = [case for name, tested in SUITES.items() for case in _suite(name, tested)]
     failed = 0

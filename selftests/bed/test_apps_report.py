@@ -4,6 +4,7 @@
 import pathlib
 import tempfile
 import unittest
+from typing import Any
 
 from loading import load
 
@@ -13,7 +14,7 @@ report = load("apps_report", _PATH)
 _PLAN = "kernel\t6.1\nrounds\t{}\ntransports\tsdp tcp\nprogram\tcat\t1.2\t100\nnodes\t0\n"
 
 
-def _result(number=10, status="ok", sent=1000, segments=5, expected=1000):
+def _result(number: int = 10, status: str = "ok", sent: int = 1000, segments: int = 5, expected: int = 1000) -> str:
     return (f"figure\tcopy\t{number}\tMB/s\nstatus\t{status}\nbytes\t{sent}\n"
             f"segments\t{segments}\nexpected\t{expected}\n")
 
@@ -21,7 +22,7 @@ def _result(number=10, status="ok", sent=1000, segments=5, expected=1000):
 class Report(unittest.TestCase):
     """Results of one program"""
 
-    def judge(self, *rounds, plan=_PLAN):
+    def judge(self, *rounds: tuple[str | None, str | None], plan: str = _PLAN) -> Any:
         """Read results, given as (over SDP, over TCP) for each round."""
         with tempfile.TemporaryDirectory() as name:
             directory = pathlib.Path(name)
@@ -32,14 +33,14 @@ class Report(unittest.TestCase):
                         (directory / f"cat.{transport}.{count}.result").write_text(text, encoding="utf-8")
             return report.Results(directory)
 
-    def failures(self, *rounds, **more):
+    def failures(self, *rounds: tuple[str | None, str | None], **more: str) -> list[str]:
         """Return the names of the verdicts that are failures."""
         return [name for name, good, _ in self.judge(*rounds, **more).verdicts() if not good]
 
-    def test_good(self):
+    def test_good(self) -> None:
         self.assertEqual(self.failures((_result(), _result(sent=0, segments=9999))), [])
 
-    def test_what_went_wrong_is_named(self):
+    def test_what_went_wrong_is_named(self) -> None:
         good = _result()
         self.assertEqual(self.failures((_result(sent=999), good)), ["cat.sdp.bytes_over_sdp"])
         self.assertEqual(self.failures((_result(segments=101), good)), ["cat.sdp.nothing_over_tcp"])
@@ -48,22 +49,22 @@ class Report(unittest.TestCase):
         self.assertEqual(self.failures((good, good), plan=_PLAN.replace("nodes\t0", "nodes\t99")), ["nodes"])
         self.assertEqual(self.failures((good, good), plan=_PLAN.replace("nodes\t0\n", "")), ["nodes"])
 
-    def test_each_round_counts(self):
+    def test_each_round_counts(self) -> None:
         good = _result()
         self.assertEqual(self.failures((good, good), (_result(sent=1), good), (good, good)),
                          ["cat.sdp.bytes_over_sdp"])
 
-    def test_silence_is_failure(self):
+    def test_silence_is_failure(self) -> None:
         self.assertEqual(self.failures((None, None)),
                          ["cat.sdp.result", "cat.sdp.bytes_over_sdp", "cat.sdp.nothing_over_tcp",
                           "cat.tcp.result"])
 
-    def test_medians_and_their_ratio(self):
+    def test_medians_and_their_ratio(self) -> None:
         results = self.judge(*((_result(sdp), _result(tcp)) for sdp, tcp in ((10, 40), (90, 20), (30, 10))))
         self.assertEqual(results.programs[0].figures(),
                          [{"what": "copy", "unit": "MB/s", "sdp": 30, "tcp": 20, "ratio": 1.5}])
 
-    def test_ktap_keeps_to_its_plan(self):
+    def test_ktap_keeps_to_its_plan(self) -> None:
         plan = _PLAN + "skipped\tdog\tnot on 6.1\n"
         text = report.as_ktap([self.judge((_result(status="a # b"), _result()), plan=plan)])
         self.assertEqual(text.splitlines()[1:], [

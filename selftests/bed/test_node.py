@@ -6,23 +6,25 @@ import tempfile
 import types
 import unittest
 
-from sdpvm import node
+from sdpvm import kernels, node
 
 
 class EndedNode(unittest.TestCase):
     """A Node whose process has closed its ends of all lines."""
 
-    def setUp(self):
+    def setUp(self) -> None:
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
-        self.node = node.Node("a", None, types.SimpleNamespace(), pathlib.Path(directory.name))
+        path = pathlib.Path(directory.name)
+        kernel = kernels.Kernel("6.1", path, path, path, debug=False)
+        self.node = node.Node("a", kernel, types.SimpleNamespace(), path)
         for end in self.node._guest_ends:  # pylint: disable=protected-access
             end.close()
         for mine in ("serial", "monitor", "output", "serial_log", "output_log"):
             self.addCleanup(getattr(self.node, mine).close)
 
-    def test_does_not_hear_a_system_request(self):
+    def test_does_not_hear_a_system_request(self) -> None:
         self.node.sysrq("w")
 
-    def test_does_not_hear_the_monitor(self):
+    def test_does_not_hear_the_monitor(self) -> None:
         self.node.command_monitor("nmi")

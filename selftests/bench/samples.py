@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results made up for tests."""
 
+from collections.abc import Mapping
+
 from figures import plan, results
 
 METHOD = {"kernel": "6.1", "release": "6.1.0-test", "crc": "free", "clock": "instructions", "runs": 3}
 
 
-def fill(experiment, factors, method=None, jitter=0.0):
+def fill(experiment: str, factors: Mapping[str, float], method: results.Method | None = None,
+         jitter: float = 0.0) -> results.Results:
     """
     Results of an experiment in which each transport has its factor times
     1000 at every point, in three runs that differ by the jitter.
@@ -16,7 +19,7 @@ def fill(experiment, factors, method=None, jitter=0.0):
     return made
 
 
-def add(made, experiment, factors, jitter=0.0):
+def add(made: results.Results, experiment: str, factors: Mapping[str, float], jitter: float = 0.0) -> None:
     """As fill(), into results that are there already."""
     for transport, factor in factors.items():
         for point in plan.EXPERIMENTS[experiment].points:

@@ -8,12 +8,12 @@ import unittest
 from sdpquality import counts, reasons, report
 
 
-def _line(number, count, *branches, function="f"):
+def _line(number: int, count: int, *branches: int, function: str = "f") -> counts.Line:
     return {"line_number": number, "count": count, "function_name": function,
             "branches": [{"count": n} for n in branches]}
 
 
-def _file(*lines):
+def _file(*lines: counts.Line) -> counts.File:
     file = counts.File()
     for line in lines:
         file.add_line(line)
@@ -23,7 +23,7 @@ def _file(*lines):
 class Counts(unittest.TestCase):
     """What is added to what."""
 
-    def test_programs_add_up(self):
+    def test_programs_add_up(self) -> None:
         """A line is run if one of them runs it; a branch is taken so, too."""
         total = counts.merged([{"a.c": _file(_line(1, 0, 0, 0), _line(2, 3))},
                                {"a.c": _file(_line(1, 2, 2, 0), _line(2, 0)), "b.c": _file(_line(9, 0))}])
@@ -31,17 +31,17 @@ class Counts(unittest.TestCase):
                          {"lines": 2, "lines_run": 2, "branches": 2, "branches_taken": 1})
         self.assertEqual(report.figures(total["b.c"])["lines_run"], 0)
 
-    def test_inlined_copies_are_one_line(self):
+    def test_inlined_copies_are_one_line(self) -> None:
         """Wherever the compiler has put them."""
         file = _file(_line(4, 0, 0, 0), _line(4, 7, 0, 7), _line(4, 1, 1))
         self.assertEqual(report.figures(file), {"lines": 1, "lines_run": 1, "branches": 2, "branches_taken": 1})
 
-    def test_copies_with_other_branches(self):
+    def test_copies_with_other_branches(self) -> None:
         """The one of which most is taken stands for all, whichever comes first."""
         for lines in ((_line(4, 0, 0, 0, 0), _line(4, 7, 0, 7)), (_line(4, 7, 0, 7), _line(4, 0, 0, 0, 0))):
             self.assertEqual(_file(*lines).branches(4), [0, 7])
 
-    def test_what_the_compiler_chooses(self):
+    def test_what_the_compiler_chooses(self) -> None:
         """Is no branch of the program's."""
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "a.c").write_text("if (test_bit(A, &flags))\nif (a)\n", encoding="utf-8")
@@ -49,7 +49,7 @@ class Counts(unittest.TestCase):
             report.leave_out_compilers_choice(files, pathlib.Path(folder))
         self.assertEqual(report.figures(files["a.c"]), {"lines": 2, "lines_run": 2, "branches": 2, "branches_taken": 1})
 
-    def test_rooms(self):
+    def test_rooms(self) -> None:
         """A folder has the sum of its files."""
         rooms, total = report.by_room({"net/x/a.c": _file(_line(1, 1)), "net/x/b.c": _file(_line(1, 0)),
                                        "net/y/c.c": _file(_line(1, 1))})
@@ -60,7 +60,7 @@ class Counts(unittest.TestCase):
 class Unrun(unittest.TestCase):
     """Lines that nothing runs."""
 
-    def test_the_reason_of_each(self):
+    def test_the_reason_of_each(self) -> None:
         """By file, function, and what is in the line; what names nothing is known."""
         known = reasons.Reasons('# comment\na.c f:"kfree" no memory\nb.c * never\n')
         with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +71,7 @@ class Unrun(unittest.TestCase):
         self.assertEqual([e["line"] for e in unrun.without], [2])
         self.assertEqual(known.unused(), ["b.c * never"])
 
-    def test_a_reason_without_a_function(self):
+    def test_a_reason_without_a_function(self) -> None:
         """Is a mistake that is named."""
         with self.assertRaisesRegex(SystemExit, "line 1"):
             reasons.Reasons("a.c\n")
