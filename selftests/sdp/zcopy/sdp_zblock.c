@@ -74,6 +74,7 @@ static void a_writer_gets_copies(void)
 	struct pair p = block_pair();
 	unsigned char *buf = memory(LEN, 0);
 
+	need_page_protection();
 	write_async(p.client, buf, LEN, 0);
 	memset(buf, 0xee, LEN);
 	read_all(p.server, 0, LEN);
@@ -89,6 +90,7 @@ static void a_reader_goes_on(void)
 	struct pair p = block_pair();
 	unsigned char *buf = memory(LEN, 0);
 
+	need_page_protection();
 	write_async(p.client, buf, LEN, 0);
 	pattern_verify(buf, LEN, SEED_UP, 0);
 	CHECK_EQ(info_of(p.client).sdpi_guard_waits, 0);
@@ -136,6 +138,7 @@ static void the_same_buffer(void)
 	unsigned char *buf = memory(LEN, 77);
 	pthread_t reader;
 
+	need_page_protection();
 	thread_start(&reader, read_job, &job);
 	for (n = 0; n < count; n++) {
 		pattern_fill(buf, LEN, SEED_UP, (uint64_t)n * LEN);
@@ -239,6 +242,7 @@ static void sent_often(void)
 	long least = LONG_MAX, slept;
 	int tries = 0, i;
 
+	need_page_protection();
 	for (i = 0; tries < TRIES; i++) {
 		CHECK(i < 10 * TRIES);
 		slept = sleeps_with_pairs();

@@ -53,6 +53,7 @@ static void poll_loop_reads_it(const char *engine)
 	uint64_t pos = 0;
 	int i;
 
+	need_page_protection();
 	for (i = 0; i < ROUNDS; i++, pos += LEN) {
 		write_and_overwrite(p.client, buf, LEN, pos);
 		poll_and_read(p.server, pos, LEN);
@@ -86,6 +87,7 @@ static void small_writes_between(void)
 	uint64_t pos = 0;
 	int i;
 
+	need_page_protection();
 	for (i = 0; i < ROUNDS; i++) {
 		write_and_overwrite(p.client, buf, LEN, pos);
 		send_pattern(p.client, SEED_UP, pos + LEN, 100, 100);
@@ -105,6 +107,7 @@ static void one_end_is_enough(void)
 	uint64_t pos = 0;
 	int i;
 
+	need_page_protection();
 	CHECK_EQ(info_of(p.client).sdpi_zcopy, SDP_ZCOPY_ASYNC);
 	CHECK_EQ(info_of(p.server).sdpi_zcopy, SDP_ZCOPY_OFF);
 	for (i = 0; i < ROUNDS; i++, pos += MIB)
@@ -141,6 +144,7 @@ static void as_much_as_the_buffers(void)
 	unsigned char *buf = memory(LEN, 0);
 	uint64_t pos = fill_and_overwrite(p.client, buf, LEN);
 
+	need_page_protection();
 	CHECK(ioctl_int(p.client, SIOCOUTQ) <= 2 * get_int(p.client, SOL_SOCKET, SO_SNDBUF) +
 					       (int)LEN);
 	CHECK(info_of(p.client).sdpi_async_sent > 0);

@@ -132,11 +132,13 @@ static void ping_pong(const char *fault)
 
 static void no_faults_with_copies(void)
 {
+	need_page_protection();
 	ping_pong("copy");
 }
 
 static void no_faults_with_waits(void)
 {
+	need_page_protection();
 	ping_pong("block");
 }
 
@@ -174,6 +176,7 @@ static void no_faults_when_passed_on(void)
 	struct pair in, out;
 	long had;
 
+	need_page_protection();
 	use_one_cpu();
 	do {
 		in = new_pair();
@@ -228,6 +231,7 @@ static void filled_again_long(void)
 /* Where a test is so slow that a write was given up, some more are copied. */
 static void sent_again(void)
 {
+	need_page_protection();
 	CHECK(sent_without_a_copy(small_pages(), LEN, false) >= WRITES / 2);
 }
 
@@ -236,6 +240,7 @@ static void filled_again_huge(void)
 {
 	unsigned char *buf = advised(HUGE, MADV_HUGEPAGE);
 
+	need_page_protection();
 	memset(buf, 0, HUGE);
 	if (file_has("/proc/self/smaps_rollup", "AnonHugePages:         0 kB"))
 		sdp_skip("no huge page");

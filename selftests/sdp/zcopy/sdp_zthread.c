@@ -189,6 +189,7 @@ static void memory_given_back_meanwhile(void)
 	pthread_t t;
 	size_t i, at;
 
+	need_page_protection();
 	thread_start(&t, give_back, &g);
 	for (i = 0; i < GIVEN_BACK; i++) {
 		pattern_fill(g.buf, LEN, SEED_UP, i * LEN);
@@ -301,6 +302,7 @@ static void restore_limit(void)
 
 static void little_on_two_processors(void)
 {
+	need_page_protection();
 	read_sysctl(SYSCTL_FAULT_LIMIT, limit_before, sizeof(limit_before));
 	run_and_undo(run_on_two_processors, restore_limit);
 }
