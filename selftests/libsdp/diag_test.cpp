@@ -154,6 +154,7 @@ TEST(Answer, HasAttributes)
 	const std::uint32_t memory[SK_MEMINFO_VARS] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 	const sdp_diag_timeouts timeouts = {1, 7200, 75, 9, 30000, -1};
 	const std::uint32_t queue_pair = 17;
+	const std::uint32_t why = SDP_FLOW_REASON_DEVICE;
 	const Socket socket = only(socket_message(
 		plain_socket(), {name(SDP_DIAG_FLOW, "nic"), name(SDP_DIAG_DEVICE, "rxe0"),
 				 attribute(SDP_DIAG_CREDITS, &credits, sizeof(credits)),
@@ -161,13 +162,15 @@ TEST(Answer, HasAttributes)
 				 attribute(SDP_DIAG_ZCOPY, &zcopy, sizeof(zcopy)),
 				 attribute(SDP_DIAG_SKMEMINFO, memory, sizeof(memory)),
 				 attribute(SDP_DIAG_TIMEOUTS, &timeouts, sizeof(timeouts)),
-				 attribute(SDP_DIAG_QPN, &queue_pair, sizeof(queue_pair))}));
+				 attribute(SDP_DIAG_QPN, &queue_pair, sizeof(queue_pair)),
+				 attribute(SDP_DIAG_FLOW_WHY, &why, sizeof(why))}));
 
 	EXPECT_EQ(socket.flow, "nic");
 	EXPECT_EQ(socket.device, "rxe0");
 	EXPECT_EQ(socket.queue_pair, 17U);
 	EXPECT_EQ(socket.tx_credits, 62U);
 	EXPECT_EQ(socket.rx_credits, 64U);
+	EXPECT_EQ(socket.flow_state.why, "device");
 	EXPECT_EQ(socket.flow_state.ring, 262144U);
 	EXPECT_EQ(socket.flow_state.ring_used, 1000U);
 	EXPECT_EQ(socket.flow_state.ring_why, "full");

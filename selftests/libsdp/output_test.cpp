@@ -43,7 +43,7 @@ std::vector<Socket> samples()
 	connection.flow = "credit";
 	connection.device = "rxe0";
 	connection.queue_pair = 17;
-	connection.flow_state = {262144, 1000, "short", 65536, 7, 8, {1, 2, 3, 4}};
+	connection.flow_state = {"peer", 262144, 1000, "short", 65536, 7, 8, {1, 2, 3, 4}};
 	connection.zcopy = {"async", 1000, 900, 800, 700, 600, 5, 4, 3, 2};
 	return {listener, connection};
 }
@@ -80,14 +80,15 @@ TEST(SocketsAsText, AddsWhatIsAskedForAndNoControlCharacters)
 
 TEST(SocketsAsText, AddsFlowControlBeforeTheOwner)
 {
-	EXPECT_EQ(
-		sockets_as_text({samples()[1]}, {}, {.extended = true, .flow = true}),
-		"State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
-		"Flow    Device  Ring         Why    Peer Ring  Stalls  Coalesced  Flushes   UID  "
-		"Inode  QP\n"
-		"ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
-		"credit  rxe0    1000/262144  short      65536       7          8  1:2:3:4  1000   "
-		"4712  17\n");
+	EXPECT_EQ(sockets_as_text({samples()[1]}, {}, {.extended = true, .flow = true}),
+		  "State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
+		  "Flow    Device  Limited By  Ring         Why    Peer Ring  Stalls  Coalesced  "
+		  "Flushes   UID  "
+		  "Inode  QP\n"
+		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
+		  "credit  rxe0    peer        1000/262144  short      65536       7          8  "
+		  "1:2:3:4  1000   "
+		  "4712  17\n");
 }
 
 TEST(SocketsAsJson, HasEveryField)
@@ -97,7 +98,7 @@ TEST(SocketsAsJson, HasEveryField)
 		 "local": {"address": "::", "port": 8080}, "peer": {"address": "::", "port": 0},
 		 "recv_queue": 2, "send_queue": 128, "tx_credits": 0, "rx_credits": 0,
 		 "flow": null, "device": null, "queue_pair": null,
-		 "flow_state": {"ring": 0, "ring_used": 0, "ring_why": null, "peer_ring": 0, "stalls": 0,
+		 "flow_state": {"flow_why": null, "ring": 0, "ring_used": 0, "ring_why": null, "peer_ring": 0, "stalls": 0,
 		  "coalesced": 0, "flushes": {"call": 0, "interrupt": 0, "timer": 0, "pause": 0}},
 		 "zcopy": {"mode": null, "sent": 0, "sent_zcopy": 0, "sent_async": 0,
 		  "received": 0, "received_zcopy": 0, "refusals": 0, "cancels": 0,
@@ -108,7 +109,7 @@ TEST(SocketsAsJson, HasEveryField)
 		 "peer": {"address": "192.0.2.2", "port": 51234},
 		 "recv_queue": 65536, "send_queue": 0, "tx_credits": 62, "rx_credits": 64,
 		 "flow": "credit", "device": "rxe0", "queue_pair": 17,
-		 "flow_state": {"ring": 262144, "ring_used": 1000, "ring_why": "short",
+		 "flow_state": {"flow_why": "peer", "ring": 262144, "ring_used": 1000, "ring_why": "short",
 		  "peer_ring": 65536, "stalls": 7, "coalesced": 8, "flushes": {"call": 1, "interrupt": 2, "timer": 3, "pause": 4}},
 		 "zcopy": {"mode": "async", "sent": 1000, "sent_zcopy": 900, "sent_async": 800,
 		  "received": 700, "received_zcopy": 600, "refusals": 5, "cancels": 4,
@@ -143,29 +144,35 @@ std::vector<Device> devices()
 		 {{"markers", "absent"},
 		  {"crc", "hardware"},
 		  {"demux", "hardware"},
-		  {"coalesce", "software"}}},
-		{"rxe0", "roce", "verbs", {}, 0, 0, 0, {{"crc", ""}}},
+		  {"coalesce", "software"}},
+		 {"credit", "rdma"},
+		 {"sync"},
+		 {"hold", "protection"}},
+		{"rxe0", "roce", "verbs", {}, 0, 0, 0, {{"crc", ""}}, {"credit"}, {}, {}},
 	};
 }
 
 TEST(Devices, AreShownByWhatIsDoneWhere)
 {
 	EXPECT_EQ(devices_as_text(devices()),
-		  "Device  Transport  Interface  Flags       Segment   Full  Wake  Hardware   "
-		  "Software\n"
-		  "iwarp0  iwarp      provider   hold,model     4404  65536  1024  crc,demux  "
-		  "coalesce\n"
-		  "rxe0    roce       verbs      -                 -      -     -  -          -\n");
+		  "Device  Transport  Engines      Zcopy  Lacks            Interface  Flags       "
+		  "Segment   Full  Wake  Hardware   Software\n"
+		  "iwarp0  iwarp      credit,rdma  sync   hold,protection  provider   hold,model  "
+		  "   4404  65536  1024  crc,demux  coalesce\n"
+		  "rxe0    roce       credit       -      -                verbs      -           "
+		  "      -      -     -  -          -\n");
 }
 
 TEST(Devices, AreWrittenWithEveryField)
 {
 	EXPECT_EQ(Json::parse(devices_as_json(devices())), Json::parse(R"({"devices": [
 		{"device": "iwarp0", "transport": "iwarp",
+		 "engines": ["credit", "rdma"], "zcopy": ["sync"], "lacks": ["hold", "protection"],
 		 "provider": {"flags": ["hold", "model"], "segment": 4404, "tx_full": 65536,
 		  "tx_wake": 1024, "functions": {"markers": "absent", "crc": "hardware",
 		  "demux": "hardware", "coalesce": "software"}}},
-		{"device": "rxe0", "transport": "roce", "provider": null}]})"));
+		{"device": "rxe0", "transport": "roce",
+		 "engines": ["credit"], "zcopy": [], "lacks": [], "provider": null}]})"));
 	EXPECT_EQ(Json::parse(devices_as_json({})), Json::parse(R"({"devices": []})"));
 }
 

@@ -194,9 +194,11 @@ TEST_F(Sdpstat, ShowsFlowControl)
 	EXPECT_EQ(outcome.errors, "");
 	EXPECT_EQ(outcome.output,
 		  "State        Recv-Q  Send-Q  Local Address:Port  Peer Address:Port  Credits  "
-		  "Flow  Device  Ring      Why    Peer Ring  Stalls  Coalesced  Flushes\n"
+		  "Flow  Device  Limited By  Ring      Why    Peer Ring  Stalls  Coalesced  "
+		  "Flushes\n"
 		  "ESTABLISHED   65536       0  127.0.0.1:8080      192.0.2.2:51234    62:64    "
-		  "nic   rxe0    17/65536  short       4096       1          2  3:4:5:6\n");
+		  "nic   rxe0    -           17/65536  short       4096       1          2  "
+		  "3:4:5:6\n");
 }
 
 TEST_F(Sdpstat, ShowsZeroCopy)
@@ -227,16 +229,19 @@ TEST_F(Sdpstat, ShowsStatistics)
 TEST_F(Sdpstat, ShowsDevices)
 {
 	proc_.create_file("sdp_devices",
-			  "device transport interface flags segment tx_full tx_wake crc\n"
-			  "rxe0 roce verbs - 0 0 0 -\n");
-	EXPECT_EQ(run({"-d"}).output, "Device  Transport  Interface  Flags  Segment  Full  Wake  "
-				      "Hardware  Software\n"
-				      "rxe0    roce       verbs      -            -     -     -  "
-				      "-         -\n");
-	EXPECT_EQ(
-		nlohmann::json::parse(run({"--devices", "--json"}).output),
-		nlohmann::json::parse(
-			R"({"devices": [{"device": "rxe0", "transport": "roce", "provider": null}]})"));
+			  "device transport interface flags segment tx_full tx_wake crc "
+			  "engines zcopy lacks\n"
+			  "rxe0 roce verbs - 0 0 0 - credit,rdma,nic sync,async -\n");
+	EXPECT_EQ(run({"-d"}).output,
+		  "Device  Transport  Engines          Zcopy       Lacks  Interface  "
+		  "Flags  Segment  Full  Wake  Hardware  Software\n"
+		  "rxe0    roce       credit,rdma,nic  sync,async  -      verbs      "
+		  "-            -     -     -  -         -\n");
+	EXPECT_EQ(nlohmann::json::parse(run({"--devices", "--json"}).output),
+		  nlohmann::json::parse(
+			  R"({"devices": [{"device": "rxe0", "transport": "roce",
+			     "engines": ["credit", "rdma", "nic"], "zcopy": ["sync", "async"],
+			     "lacks": [], "provider": null}]})"));
 }
 
 TEST_F(Sdpstat, SaysThatTheModuleIsNotLoaded)

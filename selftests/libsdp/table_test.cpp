@@ -237,6 +237,25 @@ TEST(ParseDevices, ReadsFunctionsByTheirHeadings)
 	EXPECT_EQ(devices[1].interface, "verbs");
 	EXPECT_TRUE(devices[1].flags.empty());
 	EXPECT_EQ(devices[1].functions.at(0).where, "");
+	EXPECT_TRUE(devices[1].engines.empty());
+}
+
+TEST(ParseDevices, ReadsWhatIsPossibleWhereverItIs)
+{
+	std::istringstream input("device engines crc lacks transport zcopy\n"
+				 "siw0 credit,rdma - hold,protection iwarp sync\n"
+				 "old0 credit absent registration,reads roce -\n");
+	const auto devices = parse_devices(input);
+
+	ASSERT_EQ(devices.size(), 2U);
+	EXPECT_EQ(devices[0].engines, (std::vector<std::string>{"credit", "rdma"}));
+	EXPECT_EQ(devices[0].zcopy, (std::vector<std::string>{"sync"}));
+	EXPECT_EQ(devices[0].lacks, (std::vector<std::string>{"hold", "protection"}));
+	EXPECT_EQ(devices[0].transport, "iwarp");
+	ASSERT_EQ(devices[0].functions.size(), 1U);
+	EXPECT_EQ(devices[0].functions[0].name, "crc");
+	EXPECT_TRUE(devices[1].zcopy.empty());
+	EXPECT_EQ(devices[1].lacks, (std::vector<std::string>{"registration", "reads"}));
 }
 
 TEST(ParseDevices, NamesLineAndColumnOfWhatIsWrong)

@@ -100,10 +100,16 @@ std::string zcopy_mode(std::uint32_t mode)
 	return mode < names.size() ? names.at(mode) : std::to_string(mode);
 }
 
-Flow flow(const sdp_diag_ring &ring)
+std::string flow_reason(std::uint32_t reason)
 {
-	Flow flow;
+	constexpr std::array<const char *, 3> names = {"", "device", "peer"};
 
+	return reason < names.size() ? names.at(reason) : std::to_string(reason);
+}
+
+// Not the reason, which has an attribute of its own.
+void set_flow(Flow &flow, const sdp_diag_ring &ring)
+{
 	flow.ring = ring.size;
 	flow.ring_used = ring.used;
 	flow.ring_why = ring_reason(ring.reason);
@@ -112,7 +118,6 @@ Flow flow(const sdp_diag_ring &ring)
 	flow.coalesced = ring.coalesced;
 	flow.flushes = {ring.flushes[SDP_FLUSH_CALL], ring.flushes[SDP_FLUSH_INTERRUPT],
 			ring.flushes[SDP_FLUSH_TIMER], ring.flushes[SDP_FLUSH_PAUSE]};
-	return flow;
 }
 
 Zcopy zcopy(const sdp_diag_zcopy &from)
@@ -169,7 +174,7 @@ void set_attribute(Socket &socket, const nlattr &attribute)
 		set_credits(socket, structure<sdp_diag_credits>(attribute));
 		break;
 	case SDP_DIAG_RING:
-		socket.flow_state = flow(structure<sdp_diag_ring>(attribute));
+		set_flow(socket.flow_state, structure<sdp_diag_ring>(attribute));
 		break;
 	case SDP_DIAG_ZCOPY:
 		socket.zcopy = zcopy(structure<sdp_diag_zcopy>(attribute));
@@ -183,6 +188,9 @@ void set_attribute(Socket &socket, const nlattr &attribute)
 		break;
 	case SDP_DIAG_QPN:
 		socket.queue_pair = structure<std::uint32_t>(attribute);
+		break;
+	case SDP_DIAG_FLOW_WHY:
+		socket.flow_state.why = flow_reason(structure<std::uint32_t>(attribute));
 		break;
 	default:
 		break;
@@ -250,7 +258,8 @@ constexpr std::uint32_t bit(sdp_diag_attr attribute)
 std::uint32_t shown(const Question &question)
 {
 	return bit(SDP_DIAG_FLOW) | bit(SDP_DIAG_DEVICE) | bit(SDP_DIAG_CREDITS) |
-	       bit(SDP_DIAG_QPN) | (question.flow ? bit(SDP_DIAG_RING) : 0) |
+	       bit(SDP_DIAG_QPN) |
+	       (question.flow ? bit(SDP_DIAG_RING) | bit(SDP_DIAG_FLOW_WHY) : 0) |
 	       (question.zcopy ? bit(SDP_DIAG_ZCOPY) : 0) |
 	       (question.memory ? bit(SDP_DIAG_SKMEMINFO) : 0) |
 	       (question.timeouts ? bit(SDP_DIAG_TIMEOUTS) : 0);

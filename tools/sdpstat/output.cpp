@@ -27,6 +27,7 @@ Grid socket_grid(Columns columns)
 	grid.column("Flow");
 	grid.column("Device");
 	if (columns.flow) {
+		grid.column("Limited By");
 		grid.column("Ring");
 		grid.column("Why");
 		grid.column("Peer Ring", true);
@@ -66,6 +67,7 @@ std::vector<std::string> flow_cells(const Flow &flow)
 	const Flushes &flushes = flow.flushes;
 
 	return {
+		or_dash(flow.why),
 		fmt::format("{}/{}", flow.ring_used, flow.ring),
 		or_dash(flow.ring_why),
 		std::to_string(flow.peer_ring),
@@ -120,6 +122,7 @@ std::vector<std::string> rate_cells(const std::optional<Rate> &rate)
 Json flow_json(const Flow &flow)
 {
 	return {
+		{"flow_why", name_json(flow.why)},
 		{"ring", flow.ring},
 		{"ring_used", flow.ring_used},
 		{"ring_why", name_json(flow.ring_why)},
@@ -367,6 +370,9 @@ std::string devices_as_text(const std::vector<Device> &devices)
 
 	grid.column("Device");
 	grid.column("Transport");
+	grid.column("Engines");
+	grid.column("Zcopy");
+	grid.column("Lacks");
 	grid.column("Interface");
 	grid.column("Flags");
 	grid.column("Segment", true);
@@ -375,9 +381,11 @@ std::string devices_as_text(const std::vector<Device> &devices)
 	grid.column("Hardware");
 	grid.column("Software");
 	for (const Device &device : devices)
-		grid.row({device.name, device.transport, device.interface, joined(device.flags),
-			  number_or_dash(device.segment), number_or_dash(device.tx_full),
-			  number_or_dash(device.tx_wake), joined(functions_in(device, "hardware")),
+		grid.row({device.name, device.transport, joined(device.engines),
+			  joined(device.zcopy), joined(device.lacks), device.interface,
+			  joined(device.flags), number_or_dash(device.segment),
+			  number_or_dash(device.tx_full), number_or_dash(device.tx_wake),
+			  joined(functions_in(device, "hardware")),
 			  joined(functions_in(device, "software"))});
 	return grid.text();
 }
@@ -389,6 +397,9 @@ std::string devices_as_json(const std::vector<Device> &devices)
 	for (const Device &device : devices)
 		list.push_back({{"device", device.name},
 				{"transport", device.transport},
+				{"engines", device.engines},
+				{"zcopy", device.zcopy},
+				{"lacks", device.lacks},
 				{"provider", provider_json(device)}});
 	return dump({{"devices", std::move(list)}});
 }

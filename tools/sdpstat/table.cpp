@@ -214,6 +214,7 @@ Socket parse_row(Words words)
 	socket.zcopy = parse_zcopy(words);
 	socket.flow_state.ring_why = parse_later(words);
 	socket.queue_pair = sdp::parse_number<std::uint32_t>(parse_later(words)).value_or(0);
+	socket.flow_state.why = parse_later(words);
 	return socket;
 }
 
@@ -228,46 +229,60 @@ Counter parse_counter(Words words)
 	return counter;
 }
 
-/** The names of functions, which the columns behind the others have. */
-std::vector<std::string> parse_functions(Words header)
+std::vector<std::string> parse_headings(Words header)
 {
-	constexpr int columns_before = 6; // behind "device"
 	std::vector<std::string> names;
 
 	check_header(header, "device");
-	for (int i = 0; i < columns_before; i++)
-		header.next();
 	for (std::string_view name = header.next(); !name.empty(); name = header.next())
 		names.emplace_back(name);
 	return names;
 }
 
-std::vector<std::string> parse_flags(std::string_view word)
+std::vector<std::string> parse_list(std::string_view word)
 {
-	std::vector<std::string> flags;
+	std::vector<std::string> list;
 
 	while (!word.empty()) {
 		const std::size_t comma = std::min(word.find(','), word.size());
 
-		flags.emplace_back(word.substr(0, comma));
+		list.emplace_back(word.substr(0, comma));
 		word.remove_prefix(std::min(comma + 1, word.size()));
 	}
-	return flags;
+	return list;
 }
 
-Device parse_device(Words words, const std::vector<std::string> &functions)
+void parse_column(Device &device, const std::string &heading, Words &words)
+{
+	if (heading == "transport")
+		device.transport = words.name(heading);
+	else if (heading == "interface")
+		device.interface = words.name(heading);
+	else if (heading == "flags")
+		device.flags = parse_list(words.name(heading));
+	else if (heading == "segment")
+		device.segment = words.number<std::uint32_t>(heading);
+	else if (heading == "tx_full")
+		device.tx_full = words.number<std::uint32_t>(heading);
+	else if (heading == "tx_wake")
+		device.tx_wake = words.number<std::uint32_t>(heading);
+	else if (heading == "engines")
+		device.engines = parse_list(words.name(heading));
+	else if (heading == "zcopy")
+		device.zcopy = parse_list(words.name(heading));
+	else if (heading == "lacks")
+		device.lacks = parse_list(words.name(heading));
+	else
+		device.functions.push_back({heading, words.name(heading)});
+}
+
+Device parse_device(Words words, const std::vector<std::string> &headings)
 {
 	Device device;
 
 	device.name = words.name("device");
-	device.transport = words.name("transport");
-	device.interface = words.name("interface");
-	device.flags = parse_flags(words.name("flags"));
-	device.segment = words.number<std::uint32_t>("segment");
-	device.tx_full = words.number<std::uint32_t>("tx_full");
-	device.tx_wake = words.number<std::uint32_t>("tx_wake");
-	for (const std::string &function : functions)
-		device.functions.push_back({function, words.name(function)});
+	for (const std::string &heading : headings)
+		parse_column(device, heading, words);
 	return device;
 }
 
@@ -320,10 +335,10 @@ std::vector<Device> parse_devices(std::istream &input)
 	std::size_t number = 1;
 
 	std::getline(input, line);
-	const std::vector<std::string> functions = parse_functions({line, number});
+	const std::vector<std::string> headings = parse_headings({line, number});
 
 	while (std::getline(input, line))
-		devices.push_back(parse_device({line, ++number}, functions));
+		devices.push_back(parse_device({line, ++number}, headings));
 	return devices;
 }
 

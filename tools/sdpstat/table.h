@@ -46,6 +46,7 @@ struct Flushes {
 
 /** What flow control has, and what it did. */
 struct Flow {
+	std::string why; ///< "device" or "peer": who lacks the engine wanted; empty if it is used
 	std::uint32_t ring = 0; ///< bytes of the receive ring, 0 without one
 	std::uint32_t ring_used = 0;
 	std::string ring_why; ///< what has made the receive ring of buffers, empty without one
@@ -145,6 +146,9 @@ struct Device {
 	std::uint32_t tx_full = 0; ///< bytes at which the transmit queue is full
 	std::uint32_t tx_wake = 0; ///< and below which it takes more
 	std::vector<Function> functions;
+	std::vector<std::string> engines; ///< of flow control that it can carry
+	std::vector<std::string> zcopy;	  ///< modes that are possible
+	std::vector<std::string> lacks;	  ///< what keeps it from the others
 };
 
 /** A table has not the form that is expected; what() names line and column. */
@@ -172,8 +176,8 @@ public:
 
 /**
  * Read /proc/net/sdp_devices: a line of column names, then a row for each device.
- * The columns from the eighth on are functions, which have their names from the first
- * line.
+ * Columns are known by their headings, in any order behind the first; those that are not
+ * known here are functions of the provider. What an older module does not say stays empty.
  *
  * @throws FormatError
  */

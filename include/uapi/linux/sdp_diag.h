@@ -52,6 +52,7 @@ enum sdp_diag_attr {
 	SDP_DIAG_SKMEMINFO,	/* __u32[SK_MEMINFO_VARS]; CAP_NET_ADMIN only */
 	SDP_DIAG_TIMEOUTS,	/* struct sdp_diag_timeouts; CAP_NET_ADMIN only */
 	SDP_DIAG_QPN,		/* __u32: number of the queue pair */
+	SDP_DIAG_FLOW_WHY,	/* __u32: enum sdp_flow_reason, of a connection */
 	__SDP_DIAG_MAX
 };
 

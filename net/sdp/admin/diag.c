@@ -141,6 +141,13 @@ static int sdp_diag_put_qpn(const struct sdp_diag_dump *d, const struct sdp_view
 	return nla_put_u32(d->skb, SDP_DIAG_QPN, view->qpn);
 }
 
+static int sdp_diag_put_flow_why(const struct sdp_diag_dump *d, const struct sdp_view *view)
+{
+	if (!view->live || !sdp_diag_wants(d, SDP_DIAG_FLOW_WHY))
+		return 0;
+	return nla_put_u32(d->skb, SDP_DIAG_FLOW_WHY, view->flow_why);
+}
+
 static int sdp_diag_put_attrs(const struct sdp_diag_dump *d, struct sdp_sock *ssk,
 			      const struct sdp_view *view)
 {
@@ -153,7 +160,8 @@ static int sdp_diag_put_attrs(const struct sdp_diag_dump *d, struct sdp_sock *ss
 	       sdp_diag_put_zcopy(d, view, stats) ?:
 	       sdp_diag_put_memory(d, &ssk->sk) ?:
 	       sdp_diag_put_timeouts(d, ssk) ?:
-	       sdp_diag_put_qpn(d, view);
+	       sdp_diag_put_qpn(d, view) ?:
+	       sdp_diag_put_flow_why(d, view);
 }
 
 static void sdp_diag_addr(__be32 words[4], const struct sdp_addr *addr, bool v4)

@@ -115,6 +115,19 @@ static const char *sdp_proc_ring_why(const struct sdp_view *view)
 	return why < ARRAY_SIZE(words) && words[why] ? words[why] : "-";
 }
 
+/* What has kept it from the engine that was wanted. */
+static const char *sdp_proc_flow_why(const struct sdp_view *view)
+{
+	switch (view->flow_why) {
+	case SDP_FLOW_REASON_DEVICE:
+		return "device";
+	case SDP_FLOW_REASON_PEER:
+		return "peer";
+	default:
+		return "-";
+	}
+}
+
 static void sdp_proc_qpn(struct seq_file *seq, const struct sdp_view *view)
 {
 	if (view->qpn)
@@ -142,6 +155,7 @@ static void sdp_proc_line(struct seq_file *seq, struct sdp_sock *ssk, int line)
 	sdp_proc_zcopy(seq, &view, stats);
 	seq_printf(seq, " %s", sdp_proc_ring_why(&view));
 	sdp_proc_qpn(seq, &view);
+	seq_printf(seq, " %s", sdp_proc_flow_why(&view));
 }
 
 static int sdp_proc_show(struct seq_file *seq, void *v)
@@ -151,7 +165,7 @@ static int sdp_proc_show(struct seq_file *seq, void *v)
 	seq_setwidth(seq, SDP_PROC_WIDTH);
 	if (v == SEQ_START_TOKEN)
 		seq_puts(seq,
-			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses ring_why qp");
+			 "  sl  local_address rem_address        uid inode   rx_queue tx_queue state credits flow dev ring peer_ring stalls coalesced flushes zcopy zcopy_bytes zcopy_misses ring_why qp flow_why");
 	else
 		sdp_proc_line(seq, sdp_sk(v), iter->line);
 	seq_pad(seq, '\n');

@@ -52,6 +52,7 @@ static void sdp_view_live(const struct sdp_conn *conn, struct sdp_view *view)
 	view->tx_credits = sdp_credit_available(&conn->stream.credit);
 	view->rx_credits = READ_ONCE(conn->stream.credit.rx_advertised);
 	view->flow = conn->stream.flow->name;
+	view->flow_why = READ_ONCE(conn->flow_reason);
 	view->dev = sdp_link_is_local(&conn->link) ? "local" : conn->dev_name;
 	view->qpn = READ_ONCE(conn->link.qpn);
 	view->ring = READ_ONCE(conn->stream.rx.ring.pos.size);

@@ -21,6 +21,7 @@ struct sock;
  * @tx_credits: messages that the peer takes
  * @rx_credits: messages that the peer may send
  * @flow: engine of flow control, or what TCP carries; NULL for none
+ * @flow_why: enum sdp_flow_reason
  * @dev: what carries the connection; NULL without one
  * @qpn: number of its queue pair, 0 = none
  * @ring: bytes of the receive ring
@@ -38,6 +39,7 @@ struct sdp_view {
 	u32 tx_credits;
 	u32 rx_credits;
 	const char *flow;
+	u32 flow_why;
 	const char *dev;
 	u32 qpn;
 	u32 ring;

@@ -337,7 +337,7 @@ static void sdp_flow_begin(struct sdp_conn *conn)
 	/* Pairs with sdp_rx_full(), which needs no lock. */
 	WRITE_ONCE(conn->stream.flow, sdp_option_flow(&conn->sk));
 	conn->stream.rx.ring.need = (struct sdp_need){ .adapts = conn->stream.flow->adapts };
-	conn->flow_reason = SDP_FLOW_REASON_NONE;
+	WRITE_ONCE(conn->flow_reason, SDP_FLOW_REASON_NONE);
 	conn->stream.features = sdp_flow_up_to(conn->stream.flow) & conn->link.dev->flows;
 	/* Whether, and how, messages travel without a header: see stream/immediate.c. */
 	conn->stream.features |= conn->link.dev->immediate;
@@ -438,7 +438,7 @@ void sdp_flow_choose(struct sdp_conn *conn, u16 peer)
 
 	conn->stream.features &= peer;
 	WRITE_ONCE(conn->stream.flow, sdp_flow_strongest(conn->stream.features));
-	conn->flow_reason = sdp_flow_obstacle(conn, want);
+	WRITE_ONCE(conn->flow_reason, sdp_flow_obstacle(conn, want));
 	sdp_dbg(&conn->sk, "RDMA over %s with flow control %s, %s is wanted",
 		conn->dev_name, conn->stream.flow->name, want->name);
 	/* Whoever leaves the choice to us has got what he wants. */

@@ -70,7 +70,15 @@ static inline bool sdp_guard_vma_ok(struct vm_area_struct *vma,
 
 const struct sdp_guard_ops *sdp_guard_find(const char *name);
 
-/* flush.c */
+/* flush.c; where it is false at once, what no module may call there is not even built. */
+#if defined(CONFIG_X86) && defined(CONFIG_64BIT)
+bool sdp_guard_works(void);
+#else
+static inline bool sdp_guard_works(void)
+{
+	return false;
+}
+#endif
 u32 sdp_guard_other_cpus(struct mm_struct *mm);
 
 /* unshare.c */

@@ -57,15 +57,7 @@ static inline spinlock_t *sdp_guard_lock_table(struct mm_struct *mm, pmd_t pmd)
 	return ptl;
 }
 
-/* flush.c; where it is false at once, what no module may call there is not even built. */
-#if defined(CONFIG_X86) && defined(CONFIG_64BIT)
-bool sdp_guard_works(void);
-#else
-static inline bool sdp_guard_works(void)
-{
-	return false;
-}
-#endif
+/* flush.c */
 void sdp_guard_flush(struct mm_struct *mm, spinlock_t *ptl);
 
 /* users.c */

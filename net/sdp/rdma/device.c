@@ -202,9 +202,7 @@ static u32 sdp_device_quirks(const struct ib_device *ibdev)
  */
 static u16 sdp_device_flows(const struct sdp_device *dev)
 {
-	u64 needed = IB_DEVICE_MEM_MGT_EXTENSIONS;
-
-	if ((dev->ibdev->attrs.device_cap_flags & needed) != needed)
+	if (!sdp_device_registers(dev))
 		return SDP_FEAT_CREDIT;
 	if (!dev->holds)
 		return SDP_FEAT_CREDIT | SDP_FEAT_RDMA;

@@ -81,6 +81,28 @@ struct sdp_device {
 	struct net_device *busy_netdev;
 };
 
+/**
+ * sdp_device_registers() - whether memory is registered by work requests
+ * @dev: device
+ *
+ * Return: true if it is, as receive rings and zero copy need it.
+ */
+static inline bool sdp_device_registers(const struct sdp_device *dev)
+{
+	return dev->ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
+}
+
+/**
+ * sdp_device_reads() - whether it reads a peer's memory, and lets peers read
+ * @dev: device
+ *
+ * Return: true if both.
+ */
+static inline bool sdp_device_reads(const struct sdp_device *dev)
+{
+	return dev->ibdev->attrs.max_qp_rd_atom && dev->ibdev->attrs.max_qp_init_rd_atom;
+}
+
 struct sdp_device *sdp_device_get(struct ib_device *ibdev);
 void sdp_device_put(struct sdp_device *dev);
 bool sdp_device_link(struct sdp_device *dev, struct sdp_link *link);

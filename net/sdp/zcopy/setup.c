@@ -63,17 +63,19 @@ int sdp_zcopy_recv_find(const char *name)
 	return -EOPNOTSUPP;
 }
 
-/*
+/**
+ * sdp_zcopy_device() - whether zero copy is possible on a device
+ * @dev: device
+ *
  * Memory is registered by work requests, and read by the other end.  What iWARP
  * wants beyond that, a registration of the memory that is read into, the RDMA
  * core sees to (rdma_rw_ctx_init()).
+ *
+ * Return: true if it is.
  */
-static bool sdp_zcopy_device(const struct sdp_device *dev)
+bool sdp_zcopy_device(const struct sdp_device *dev)
 {
-	const struct ib_device_attr *attrs = &dev->ibdev->attrs;
-
-	return (attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) &&
-	       attrs->max_qp_rd_atom && attrs->max_qp_init_rd_atom;
+	return sdp_device_registers(dev) && sdp_device_reads(dev);
 }
 
 /**

@@ -450,6 +450,7 @@ static inline enum sdp_zcopy_mode sdp_zcopy_mode(const struct sdp_zcopy *z)
 const char *sdp_zcopy_mode_name(enum sdp_zcopy_mode mode);
 int sdp_zcopy_mode_find(const char *name);
 int sdp_zcopy_recv_find(const char *name);
+bool sdp_zcopy_device(const struct sdp_device *dev);
 void sdp_zcopy_begin(struct sdp_zcopy *z);
 void sdp_zcopy_choose(struct sdp_zcopy *z, bool ours, u8 cap, u32 max_adverts);
 void sdp_zcopy_free(struct sdp_zcopy *z);

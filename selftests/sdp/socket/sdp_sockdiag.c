@@ -297,13 +297,13 @@ static void check_zcopy(const struct entry *e, const struct sdp_info *info)
 	CHECK_EQ(zcopy.guard_faults, info->sdpi_guard_faults);
 }
 
-static void check_queue_pair(const struct entry *e, uint32_t want)
+static void check_number(const struct entry *e, int attr, uint32_t want)
 {
-	uint32_t qpn;
+	uint32_t value;
 
-	CHECK_EQ(e->len[SDP_DIAG_QPN], sizeof(qpn));
-	memcpy(&qpn, e->attr[SDP_DIAG_QPN], sizeof(qpn));
-	CHECK_EQ(qpn, want);
+	CHECK_EQ(e->len[attr], sizeof(value));
+	memcpy(&value, e->attr[attr], sizeof(value));
+	CHECK_EQ(value, want);
 }
 
 static void check_connection(int fd)
@@ -315,7 +315,8 @@ static void check_connection(int fd)
 
 	check_text(&e, SDP_DIAG_FLOW, engines[info.sdpi_flow]);
 	check_text(&e, SDP_DIAG_DEVICE, info.sdpi_device);
-	check_queue_pair(&e, info.sdpi_qp_num);
+	check_number(&e, SDP_DIAG_QPN, info.sdpi_qp_num);
+	check_number(&e, SDP_DIAG_FLOW_WHY, info.sdpi_flow_reason);
 	CHECK_EQ(e.len[SDP_DIAG_CREDITS], sizeof(credits));
 	memcpy(&credits, e.attr[SDP_DIAG_CREDITS], sizeof(credits));
 	CHECK_EQ(credits.tx, info.sdpi_tx_credits);
@@ -341,6 +342,15 @@ static void attributes_of_connection(void)
 	send_pattern(p.server, 4, 0, 300, 300);
 	recv_pattern(p.client, 4, 0, 300, 300);
 	wait_settled(p);
+	check_connection(p.client);
+	check_connection(p.server);
+}
+
+static void engine_that_the_peer_has_not(void)
+{
+	struct pair p = engine_pair("rdma", "credit", 64 * KIB);
+
+	CHECK_EQ(info_of(p.client).sdpi_flow_reason, SDP_FLOW_REASON_PEER);
 	check_connection(p.client);
 	check_connection(p.server);
 }
@@ -643,6 +653,7 @@ static const struct sdp_case cases[] = {
 	CASE(unread_and_unsent, CASE_SDP_ONLY),
 	CASE(head_of_listener, CASE_SDP_ONLY | CASE_IPV6),
 	CASE(attributes_of_connection, CASE_SDP_ONLY),
+	CASE(engine_that_the_peer_has_not, CASE_SDP_ONLY),
 	CASE(attributes_of_zero_copy, CASE_SDP_ONLY),
 	CASE(memory_and_timeouts, CASE_SDP_ONLY),
 	CASE(only_what_is_asked_for, CASE_SDP_ONLY),

@@ -39,11 +39,26 @@ make_device() {
 	rdma link add $device type rxe netdev $netdev
 }
 
+# Memory is protected by the real kernel on x86-64 alone.
+protects() { [ "$(uname -m)" = x86_64 ] && ! grep -q 'User Mode Linux' /proc/cpuinfo; }
+
+# Engines and zero copy, and what keeps the device from the rest.
+# expect_possible DEVICE ENGINES LACKS
+expect_possible() {
+	local zcopy=sync,async lacks=$3
+	if ! protects; then
+		zcopy=sync
+		lacks=${lacks:+$lacks,}protection
+	fi
+	expect_device "$1" engines="$2" zcopy=$zcopy lacks="${lacks:--}"
+}
+
 soft_roce_has_verbs_only() {
 	trap clean_up EXIT
 	make_device
 	wait_for "$BOUND" eval "[ -n \"\$(device_says $device interface)\" ]" || fail "it is not listed"
 	expect_device $device transport=roce
+	expect_possible $device credit,rdma,nic ""
 	expect_verbs $device
 	rdma link delete $device
 	[ -z "$(device_says $device interface)" ] || fail "it is listed after its end"
@@ -52,6 +67,7 @@ soft_roce_has_verbs_only() {
 siw_has_verbs_only() {
 	[ -e /sys/class/infiniband/siw1 ] || skip "no devices of the kernel's software iWARP"
 	expect_device siw1 transport=iwarp
+	expect_possible siw1 credit,rdma hold
 	expect_verbs siw1
 }
 
@@ -83,6 +99,7 @@ sdpstat_reads_it() {
 	"$tool" --devices --json > "$work/json.out" || fail "sdpstat --json: status $?"
 	for name in $(listed); do
 		grep -q "^$name .* $(device_says "$name" interface) " "$work/text.out" || fail "not in the text: $name"
+		grep -q "^$name .* $(device_says "$name" engines) " "$work/text.out" || fail "no engines: $name"
 		grep -q "\"device\": \"$name\"" "$work/json.out" || fail "not in the JSON: $name"
 	done
 }

@@ -327,6 +327,7 @@ static void run_ring(void)
 	CHECK_EQ(count_of("sdp_ring", NULL, NULL), 1);
 	CHECK(proc_says(p.server, "ring_why", "short"));
 	CHECK(proc_says(p.client, "ring_why", "-"));
+	CHECK(proc_says(p.client, "flow_why", "-"));
 	close_pair(p);
 }
 
