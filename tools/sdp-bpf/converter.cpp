@@ -103,14 +103,15 @@ struct FreeTypes {
 	}
 };
 
-std::unique_ptr<btf, FreeTypes> types_of_kernel()
+// They are read once, which takes longer than all else here does.
+const btf *types_of_kernel()
 {
-	std::unique_ptr<btf, FreeTypes> types(btf__load_vmlinux_btf());
+	static const std::unique_ptr<btf, FreeTypes> types(btf__load_vmlinux_btf());
 
 	if (!types)
 		throw Unsupported(
 			"this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
-	return types;
+	return types.get();
 }
 
 void require_conversion(const btf *types, const std::string &reason)
@@ -126,13 +127,13 @@ void require_conversion(const btf *types, const std::string &reason)
 // programs are the shorter ones of the hooks.
 void choose_programs(const convert_bpf &program, Programs wanted)
 {
-	const auto types = types_of_kernel();
+	const btf *const types = types_of_kernel();
 	const auto &progs = program.progs;
 	const bool refuses =
-		wanted != Programs::converting && has_function(types.get(), refusing_hook);
+		wanted != Programs::converting && has_function(types, refusing_hook);
 
 	bpf_program__set_autoload(progs.convert,
-				  wanted != Programs::refusing && has_function(types.get(), hook));
+				  wanted != Programs::refusing && has_function(types, hook));
 	for (const Refusing &refusing : refusing_programs)
 		bpf_program__set_autoload(progs.*refusing.program, refuses);
 }
@@ -148,15 +149,15 @@ void reuse(bpf_map *map, int descriptor)
 void require_support(const std::optional<Policy> &policy)
 {
 	libbpf_set_print(print);
-	const auto types = types_of_kernel();
+	const btf *const types = types_of_kernel();
 
 	if (!policy)
-		require_conversion(types.get(), "");
+		require_conversion(types, "");
 	else if (!policy->converts.empty())
-		require_conversion(types.get(), policy->converts + ": ");
+		require_conversion(types, policy->converts + ": ");
 	if (!policy)
 		return;
-	if (!has_function(types.get(), refusing_hook))
+	if (!has_function(types, refusing_hook))
 		throw Unsupported(fmt::format("this kernel has no hook {} for rules "
 					      "(CONFIG_SECURITY_NETWORK)",
 					      refusing_hook));
