@@ -50,8 +50,6 @@ restore() {
 transfers() {
 	echo Y > $parameters/crc
 	rerun iwarp_data
-	echo Y > $parameters/markers
-	rerun iwarp_data
 }
 
 uses_instruction() {
@@ -62,6 +60,8 @@ uses_instruction() {
 by_instruction() {
 	trap restore EXIT
 	uses_instruction
+	echo Y > $parameters/markers
+	rerun iwarp_data
 }
 
 # As an initial RAM file system does that has only what is named: the library takes what

@@ -205,11 +205,12 @@ ended_within() {
 	((SECONDS - $2 <= $1)) || fail "it took $((SECONDS - $2)) s, more than $1"
 }
 
-# Another program of these tests as a case, each of its own cases with a result.
+# Another program of these tests as a case, each of its own cases with a result. To TCP settings
+# of AF_SDP are nothing.
 # rerun PROGRAM
 rerun() {
 	echo "    # Subtest: ${scope#"${0##*/}-"}: $1"
-	"$here/$1" 2>&1 | sed 's/^/    /' || fail "$1 fails"
+	SDP_TEST_WITHOUT_TCP=1 "$here/$1" 2>&1 | sed 's/^/    /' || fail "$1 fails"
 }
 
 sysctls=/proc/sys/net/sdp

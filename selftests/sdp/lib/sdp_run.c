@@ -359,6 +359,7 @@ void sdp_opts_from_env(void)
 	opts.scale = number("SDP_TEST_SCALE", env_or("SDP_TEST_SCALE", "1"), 1);
 	opts.deadline = number("SDP_TEST_DEADLINE",
 			       env_or("SDP_TEST_DEADLINE", "0"), 0);
+	opts.without_tcp = getenv("SDP_TEST_WITHOUT_TCP");
 	opts.stop = !strcmp(env_or("SDP_STOP", ""), "case");
 }
 
@@ -467,7 +468,7 @@ static bool runs(const struct sdp_case *c, enum variant v)
 	if (v == ON_IPV6)
 		return !opts.ipv6 && (c->flags & CASE_IPV6);
 	if (v == ON_TCP)
-		return !opts.tcp && (c->flags & CASE_TCP);
+		return !opts.tcp && !opts.without_tcp && (c->flags & CASE_TCP);
 	return true;
 }
 

@@ -36,6 +36,7 @@
 
 struct sdp_opts {
 	bool tcp;		/* TCP sockets instead of AF_SDP */
+	bool without_tcp;	/* no case is compared with TCP */
 	bool inet;		/* SDP sockets of the addresses' family */
 	bool ipv6;		/* addresses of this case are IPv6 */
 	const char *server[2];	/* IPv4, IPv6 address the servers bind */

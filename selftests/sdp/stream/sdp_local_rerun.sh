@@ -19,7 +19,7 @@ without_device() {
 	(($(counter LocalEnds) > before + 10)) || fail "hardly anything did without a device"
 }
 
-calls() { without_device sdp_connect sdp_flags sdp_poll sdp_signal sdp_half_open; }
+calls() { without_device sdp_connect sdp_flags sdp_poll sdp_signal; }
 data() { without_device sdp_data sdp_oob sdp_stream sdp_splice; }
 ends() { without_device sdp_close sdp_fd; }
 

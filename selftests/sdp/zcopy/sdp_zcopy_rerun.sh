@@ -56,14 +56,17 @@ with_direct() {
 credit_direct() { with_direct credit sdp_zasync sdp_zasync_stream sdp_zreuse sdp_zmsg; }
 rdma_direct() { with_direct rdma sdp_zasync sdp_zasync_stream sdp_zdirect; }
 nic_direct() { with_direct nic sdp_zasync sdp_zasync_stream sdp_zdirect; }
-block_direct() { set_sysctl zcopy_fault block; with_direct nic sdp_zasync; }
+block_direct() {
+	set_sysctl zcopy_fault block
+	with_direct nic sdp_zasync sdp_zasync_stream sdp_zdirect
+}
 
 have_family || skip_all "no AF_SDP sockets in this kernel"
 # Nobody has named the programs: the most telling choice.  What the engine carries in a ring
 # does not depend on how memory is protected.
 if [ -z "${SDP_ZCOPY_PROGRAMS:-}" ]; then
 	run_cases credit_sync rdma_sync nic_sync credit_calls rdma_async nic_async \
-		credit_block rdma_choice credit_direct nic_direct block_direct
+		credit_block rdma_choice credit_direct block_direct
 else
 	run_cases credit_sync rdma_sync nic_sync credit_async rdma_async nic_async \
 		credit_block rdma_block nic_block rdma_choice nic_choice \
