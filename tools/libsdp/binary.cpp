@@ -4,10 +4,12 @@
 #include "../common/printable.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -25,6 +27,7 @@ namespace libsdp
 namespace
 {
 
+namespace fs = std::filesystem;
 using Header = ElfW(Ehdr);
 using Segment = ElfW(Phdr);
 
@@ -132,7 +135,32 @@ const char *rights_of(const std::string &file)
 	return nullptr;
 }
 
+bool is_executable(const fs::path &path)
+{
+	std::error_code ignored;
+
+	return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
 } // namespace
+
+std::optional<std::string> find_program(const std::string &name)
+{
+	const char *path = std::getenv("PATH");
+	// An empty part, which the last may be, is the working directory.
+	std::istringstream directories(path != nullptr ? std::string(path) + ":" : "/bin:/usr/bin");
+	std::string directory;
+
+	if (name.find('/') != std::string::npos)
+		return is_executable(name) ? std::optional(name) : std::nullopt;
+	while (std::getline(directories, directory, ':')) {
+		const fs::path candidate = fs::path(directory) / name;
+
+		if (is_executable(candidate))
+			return candidate.string();
+	}
+	return std::nullopt;
+}
 
 std::string preload_obstacle(const std::string &file)
 {

@@ -6,10 +6,14 @@
 #ifndef LIBSDP_BINARY_H
 #define LIBSDP_BINARY_H
 
+#include <optional>
 #include <string>
 
 namespace libsdp
 {
+
+/** The file that execvp(3) executes; nothing if it finds none. */
+[[nodiscard]] std::optional<std::string> find_program(const std::string &name);
 
 /**
  * Why the process that execve(2) makes of a file will ignore LD_PRELOAD: it is static, or

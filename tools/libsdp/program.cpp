@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -59,13 +58,6 @@ bool prepend_to_preload(const std::string &library)
 	return setenv("LD_PRELOAD", list.c_str(), 1) == 0;
 }
 
-bool is_executable(const fs::path &path)
-{
-	std::error_code ignored;
-
-	return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
 } // namespace
 
 std::string preload()
@@ -80,24 +72,6 @@ std::string preload()
 	if (!prepend_to_preload(library))
 		return fmt::format("cannot set LD_PRELOAD: {}", std::strerror(errno));
 	return {};
-}
-
-std::optional<std::string> find_program(const std::string &name)
-{
-	const char *path = std::getenv("PATH");
-	// An empty part, which the last may be, is the working directory.
-	std::istringstream directories(path != nullptr ? std::string(path) + ":" : "/bin:/usr/bin");
-	std::string directory;
-
-	if (name.find('/') != std::string::npos)
-		return is_executable(name) ? std::optional(name) : std::nullopt;
-	while (std::getline(directories, directory, ':')) {
-		const fs::path candidate = fs::path(directory) / name;
-
-		if (is_executable(candidate))
-			return candidate.string();
-	}
-	return std::nullopt;
 }
 
 int become(const std::vector<std::string> &command, std::string &message)

@@ -6,7 +6,6 @@
 #ifndef LIBSDP_PROGRAM_H
 #define LIBSDP_PROGRAM_H
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,6 @@ namespace libsdp
 
 /** Put the library at the head of LD_PRELOAD. @return what is wrong; empty: nothing. */
 [[nodiscard]] std::string preload();
-
-/** The file that execvp(3) executes; nothing if it finds none. */
-[[nodiscard]] std::optional<std::string> find_program(const std::string &name);
 
 /**
  * Run a program, looked for in PATH.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "program.h"
 
+#include "binary.h"
 #include "rules_file.h"
 
 #include <cstddef>
@@ -79,6 +80,7 @@ Report check_program(const std::string &program, const Peer &peer)
 		return {{"rules", Status::unknown, error.what(), ""}};
 	}
 	question.program = std::filesystem::path(program).filename();
+	question.program_file = libsdp::find_program(program);
 	question.endpoints = endpoints_of(peer);
 	return check_decisions(question);
 }
