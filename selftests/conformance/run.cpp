@@ -5,11 +5,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <stdexcept>
 
 #include <arpa/inet.h>
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace conformance

@@ -83,6 +83,7 @@ public:
 	}
 	Run(const Run &) = delete;
 	Run &operator=(const Run &) = delete;
+	~Run() = default;
 
 	// ---- sockets, in a state that has to be reached; not written down ----
 
@@ -106,10 +107,10 @@ public:
 
 	// ---- addresses ----
 
-	Addr server(std::uint16_t port = 0) const;
-	Addr client(std::uint16_t port = 0) const;
-	Addr any(std::uint16_t port = 0) const;
-	Addr loopback(std::uint16_t port = 0) const;
+	[[nodiscard]] Addr server(std::uint16_t port = 0) const;
+	[[nodiscard]] Addr client(std::uint16_t port = 0) const;
+	[[nodiscard]] Addr any(std::uint16_t port = 0) const;
+	[[nodiscard]] Addr loopback(std::uint16_t port = 0) const;
 	/** Any address of IPv4, in the form that the sockets take. */
 	[[nodiscard]] Addr ipv4(const std::string &text, std::uint16_t port = 0) const;
 	[[nodiscard]] const std::string &server_ipv4() const
@@ -156,7 +157,7 @@ public:
 	}
 
 private:
-	std::string show_host(const std::string &host) const;
+	[[nodiscard]] std::string show_host(const std::string &host) const;
 	std::string show_port(std::uint16_t port);
 
 	Family family_;

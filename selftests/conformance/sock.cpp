@@ -336,7 +336,7 @@ void Sock::set_int(int level, int option, int value)
 
 void Sock::set_timeout(int option, int ms)
 {
-	const timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+	const timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000L};
 
 	run_->require(::setsockopt(fd_, SOL_SOCKET, option, &tv, sizeof(tv)) == 0, "timeout");
 }

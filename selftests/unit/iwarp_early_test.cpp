@@ -23,8 +23,8 @@ protected:
 	{
 		for (u32 i = 0; i < 20; i++) {
 			const size_t length = 30 + i * 377 % 1300;
-			const IwarpSegment segment =
-				tagged(IWARP_WRITE, 1, 4096 * i, Bytes(length, static_cast<u8>(i)));
+			const IwarpSegment segment = tagged(IWARP_WRITE, 1, 4096UL * i,
+							    Bytes(length, static_cast<u8>(i)));
 
 			begins.push_back(static_cast<u32>(wire.append(segment)));
 			segments.push_back(segment);
@@ -173,7 +173,7 @@ TEST_F(Early, WhatIsNotWantedIsPassedOver)
 {
 	IwarpReceiver receiver(interval, true);
 	receiver.verdict = [](const iwarp_rx &rx) -> u32 {
-		return rx.hdr.to == 4096U * 6 ? IWARP_RX_SKIP : IWARP_RX_GO;
+		return rx.hdr.to == 4096UL * 6 ? IWARP_RX_SKIP : IWARP_RX_GO;
 	};
 
 	EXPECT_EQ(look(receiver, wire.bytes(), begins[5], begins[8]), begins[8]);

@@ -129,8 +129,7 @@ void choose_programs(const convert_bpf &program, Programs wanted)
 {
 	const btf *const types = types_of_kernel();
 	const auto &progs = program.progs;
-	const bool refuses =
-		wanted != Programs::converting && has_function(types, refusing_hook);
+	const bool refuses = wanted != Programs::converting && has_function(types, refusing_hook);
 
 	bpf_program__set_autoload(progs.convert,
 				  wanted != Programs::refusing && has_function(types, hook));

@@ -38,7 +38,7 @@ struct Pipe {
 		close(out);
 		close(in);
 	}
-	std::string read(std::size_t length) const
+	[[nodiscard]] std::string read(std::size_t length) const
 	{
 		std::string data(length, 0);
 		const ssize_t got = ::read(out, data.data(), length);

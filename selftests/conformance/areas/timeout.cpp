@@ -116,7 +116,7 @@ CASE(timeout, accept)
 {
 	const Sock l = t.listener();
 
-	timeval value = {.tv_sec = 0, .tv_usec = short_ms * 1000};
+	timeval value = {.tv_sec = 0, .tv_usec = short_ms * 1000L};
 	::setsockopt(l.fd(), SOL_SOCKET, SO_RCVTIMEO, &value, sizeof(value));
 	timed(t, "accept(l)", [&] { return ::accept(l.fd(), nullptr, nullptr); });
 }

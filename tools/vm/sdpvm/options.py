@@ -21,6 +21,7 @@ class Options(typing.Protocol):
     timeout: float
     commands: dict[str, str]  # by role
     log_name: str
+    root: pathlib.Path  # Run takes the kernel's if nobody names one
     env: list[str]  # NAME=VALUE
     append: list[str]
     out: pathlib.Path  # Run fills it in if nobody names one
