@@ -17,7 +17,8 @@ probes=$here/probe
 
 # What dkms.conf wants of a kernel's configuration, so that DKMS and make refuse the same. A
 # directory without that file is no kernel's, which the compiler's answers will tell.
-read -ra options < <(sed -n 's/^BUILD_EXCLUSIVE_CONFIG="\(.*\)"/\1/p' "$here/../dkms.conf")
+read -ra options < <(sed -n 's/^BUILD_EXCLUSIVE_CONFIG="\(.*\)"/\1/p' "$here/../dkms.conf") ||
+	{ echo "probe.sh: dkms.conf does not say what a kernel needs (BUILD_EXCLUSIVE_CONFIG)" >&2; exit 1; }
 set_there=$kdir/include/config/auto.conf
 for option in "${options[@]}"; do
 	if [ -e "$set_there" ] && ! grep -q "^$option=[ym]$" "$set_there"; then

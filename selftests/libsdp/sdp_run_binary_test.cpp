@@ -15,6 +15,7 @@
 #include <linux/capability.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -193,6 +194,8 @@ protected:
 			GTEST_SKIP() << "only root gives programs away";
 		if (statvfs(place("").c_str(), &system) != 0 || (system.f_flag & ST_NOSUID) != 0)
 			GTEST_SKIP() << "programs give no rights in " << directory_.path();
+		if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+			GTEST_SKIP() << "programs give no rights to this process";
 	}
 
 	void belongs_to(unsigned user, unsigned group, unsigned mode) const

@@ -42,7 +42,7 @@ std::string head_of(const std::string &file)
 	std::error_code ignored;
 	std::string head(head_size, '\0');
 
-	if (!std::filesystem::is_regular_file(file, ignored))
+	if (!fs::is_regular_file(file, ignored))
 		return {};
 	std::ifstream stream(file, std::ios::binary);
 
@@ -91,7 +91,8 @@ std::optional<Header> header_of(const std::string &file)
 	return header;
 }
 
-// Without an interpreter, which would load them, there are no libraries.
+// Without an interpreter, which would load them, there are no libraries. The dynamic loader itself,
+// which has none either, is started by name so rarely that it is not told apart.
 bool is_static(const std::string &file)
 {
 	const auto header = header_of(file);

@@ -128,6 +128,7 @@ plain_ipv6() {
 	transfer 65536
 }
 
+# All sizes with both, below.
 with_crc() {
 	ask_iwarp local N
 	ask_iwarp crc Y

@@ -57,6 +57,8 @@ void need_page_protection(void)
 #ifndef __x86_64__
 	sdp_skip("memory is protected on x86-64 alone");
 #endif
+	if (file_has("/proc/cpuinfo", "User Mode Linux"))
+		sdp_skip("memory is not protected in User Mode Linux");
 }
 
 bool kernel_keeps_freed(void)

@@ -205,8 +205,8 @@ ended_within() {
 	((SECONDS - $2 <= $1)) || fail "it took $((SECONDS - $2)) s, more than $1"
 }
 
-# Another program of these tests as a case, each of its own cases with a result. To TCP settings
-# of AF_SDP are nothing.
+# Another program of these tests as a case, each of its own cases with a result. Settings of
+# AF_SDP do not change what TCP does, so that nothing is compared with it again.
 # rerun PROGRAM
 rerun() {
 	echo "    # Subtest: ${scope#"${0##*/}-"}: $1"

@@ -379,7 +379,8 @@ static void __noreturn usage(const char *program, int status)
 	       "  --list             name the cases and stop\n"
 	       "Environment: SDP_TEST_FAMILY, _SERVER, _CLIENT, _SERVER6, _CLIENT6,\n"
 	       "_SCALE, _DEADLINE; SDP_TEST_REQUIRE=1 fails where the program would skip;\n"
-	       "SDP_STOP=case: the first that fails is the last.\n",
+	       "SDP_STOP=case: the first that fails is the last; SDP_TEST_WITHOUT_TCP: no case\n"
+	       "is compared with TCP.\n",
 	       program, DEADLINE_S);
 	exit(status);
 }

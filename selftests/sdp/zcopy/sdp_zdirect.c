@@ -142,9 +142,10 @@ static void as_much_as_the_buffers(void)
 {
 	struct pair p = new_pair();
 	unsigned char *buf = memory(LEN, 0);
-	uint64_t pos = fill_and_overwrite(p.client, buf, LEN);
+	uint64_t pos;
 
 	need_page_protection();
+	pos = fill_and_overwrite(p.client, buf, LEN);
 	CHECK(ioctl_int(p.client, SIOCOUTQ) <= 2 * get_int(p.client, SOL_SOCKET, SO_SNDBUF) +
 					       (int)LEN);
 	CHECK(info_of(p.client).sdpi_async_sent > 0);
