@@ -40,6 +40,7 @@ void sdp_lock_init(struct sdp_lock *lock)
 
 /* Called with slock held, which is given up while the owner is waited for. */
 static void sdp_lock_wait(struct sdp_lock *lock)
+	__must_hold(&lock->slock)
 {
 	DEFINE_WAIT(wait);
 

@@ -75,7 +75,7 @@ static int sdp_tcp_set_window_clamp(struct sdp_sock *ssk, int val)
 {
 	if (!val && ssk->sk.sk_state != TCP_CLOSE)
 		return -EINVAL;
-	ssk->base.opt.window_clamp = val ? max_t(u32, val, SOCK_MIN_RCVBUF / 2) : 0;
+	ssk->base.opt.window_clamp = val ? max_t(int, val, SOCK_MIN_RCVBUF / 2) : 0;
 	return 0;
 }
 

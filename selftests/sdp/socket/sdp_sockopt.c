@@ -122,6 +122,18 @@ static void get_both(const struct twins *t, const struct option *o,
 		     o->name, (int)len, *(int *)got_value, *(int *)want_value);
 }
 
+/* Older kernels take a negative one for a huge one, and keep it. */
+static bool tcp_is_mistaken(const struct twins *t, const struct option *o, int value)
+{
+	int got = 0;
+	socklen_t len = sizeof(got);
+
+	if (o->level != SOL_TCP || o->opt != TCP_WINDOW_CLAMP || value >= 0)
+		return false;
+	CHECK_OK(getsockopt(t->tcp, o->level, o->opt, &got, &len));
+	return got == value;
+}
+
 static void compare_values(const struct twins *t, const struct option *o)
 {
 	static const int values[] = {
@@ -134,7 +146,8 @@ static void compare_values(const struct twins *t, const struct option *o)
 	get_both(t, o, sizeof(int));
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
 		set_both(t, o, &values[i], sizeof(int));
-		get_both(t, o, sizeof(int));
+		if (!tcp_is_mistaken(t, o, values[i]))
+			get_both(t, o, sizeof(int));
 	}
 }
 
