@@ -90,13 +90,22 @@ static void connect_from_other_device(void)
 	CHECK_ERR(connect(fd, &a.sa, a.len), ENETUNREACH);
 }
 
+/*
+ * New kernels know the RDMA device of an address of their own behind lo, too.  What it sends to
+ * itself the test bed's routes bring to the other one, which takes nothing from there.
+ */
 static void connect_from_loopback(void)
 {
 	int listener = new_listener(1), fd = new_socket(0);
+	struct timeval patience = { .tv_sec = 5 };
 	struct addr a = local_addr(listener);
 
 	bind_to_device(fd, "lo");
-	CHECK_ERR(connect(fd, &a.sa, a.len), ENETUNREACH);
+	CHECK_OK(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)));
+	CHECK_EQ(connect(fd, &a.sa, a.len), -1);
+	if (errno == EINPROGRESS)
+		sdp_skip("this kernel finds the device behind lo");
+	CHECK_EQ(errno, ENETUNREACH);
 	/* Without that it works. */
 	bind_to_device(fd, "");
 	CHECK_OK(connect(fd, &a.sa, a.len));
