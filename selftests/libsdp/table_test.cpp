@@ -242,9 +242,10 @@ TEST(ParseDevices, ReadsFunctionsByTheirHeadings)
 
 TEST(ParseDevices, ReadsWhatIsPossibleWhereverItIs)
 {
-	std::istringstream input("device engines crc lacks transport zcopy\n"
-				 "siw0 credit,rdma - hold,protection iwarp sync\n"
-				 "old0 credit absent registration,reads roce -\n");
+	std::istringstream input(
+		"device engines crc lacks transport zcopy interface flags segment tx_full tx_wake\n"
+		"siw0 credit,rdma - hold,protection iwarp sync verbs - 0 0 0\n"
+		"old0 credit absent registration,reads roce - provider hold 1 2 3\n");
 	const auto devices = parse_devices(input);
 
 	ASSERT_EQ(devices.size(), 2U);
@@ -263,6 +264,8 @@ TEST(ParseDevices, NamesLineAndColumnOfWhatIsWrong)
 	const std::pair<std::string, std::string> cases[] = {
 		{"sl\n",
 		 "line 1: header: expected column names, the first being 'device', found 'sl'"},
+		{"device transport interface flags segment tx_full\n",
+		 "line 1: header: there is no column 'tx_wake'"},
 		{device_header + "a b c d x", "line 2: segment: expected a number, found 'x'"},
 		{device_header + "a b c d 1 2 3 absent",
 		 "line 2: later: expected a name or '-', found nothing"},

@@ -229,6 +229,7 @@ Counter parse_counter(Words words)
 	return counter;
 }
 
+// Every module has the first ones, in whatever order.
 std::vector<std::string> parse_headings(Words header)
 {
 	std::vector<std::string> names;
@@ -236,6 +237,11 @@ std::vector<std::string> parse_headings(Words header)
 	check_header(header, "device");
 	for (std::string_view name = header.next(); !name.empty(); name = header.next())
 		names.emplace_back(name);
+	for (const char *first :
+	     {"transport", "interface", "flags", "segment", "tx_full", "tx_wake"})
+		if (std::find(names.begin(), names.end(), first) == names.end())
+			throw FormatError(header.line(),
+					  fmt::format("header: there is no column '{}'", first));
 	return names;
 }
 

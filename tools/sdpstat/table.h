@@ -177,7 +177,7 @@ public:
 /**
  * Read /proc/net/sdp_devices: a line of column names, then a row for each device.
  * Columns are known by their headings, in any order behind the first; those that are not
- * known here are functions of the provider. What an older module does not say stays empty.
+ * known here are functions of the provider. What only newer modules say may be missing.
  *
  * @throws FormatError
  */
