@@ -49,6 +49,7 @@ TEST(Top, PutsFirstWhatMovesMost)
 	std::vector<std::uint64_t> order;
 
 	sdpctl::sort_by_rate(sockets);
+	order.reserve(sockets.size());
 	for (const Socket &socket : sockets)
 		order.push_back(socket.inode);
 	EXPECT_EQ(order, (std::vector<std::uint64_t>{5, 3, 2, 6, 4, 1}));

@@ -211,7 +211,7 @@ TEST(Workloads, RefuseConnectionsThatCannotBe)
 /** Whether a text of Documentation has the figures, or the section, that a source names. */
 bool is_found(const std::string &source)
 {
-	const std::regex form("(\\w+\\.rst), (?:figures? (\\S+)(?: and (\\S+))?|(.+))");
+	const std::regex form(R"((\w+\.rst), (?:figures? (\S+)(?: and (\S+))?|(.+)))");
 	std::smatch parts;
 	std::string text;
 
