@@ -125,7 +125,7 @@ int do_unmapped()
 {
 	const auto *address = reinterpret_cast<const sockaddr *>(8);
 
-	bind(fd, address, sizeof(sockaddr_in));
+	(void)bind(fd, address, sizeof(sockaddr_in));
 	errno = probe::sentinel;
 	return connect(fd, address, sizeof(sockaddr_in));
 }
