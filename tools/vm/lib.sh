@@ -52,3 +52,27 @@ unpack_deb() {
 	fi
 	printf '%s\n' "$dir"
 }
+
+# Have a root in the cache, which make_root makes once a machine, beside nobody else who does.
+# provide_root ROOT
+provide_root() {
+	mkdir -p "$CACHE/roots"
+	exec 8> "$1.lock"
+	flock 8
+	if [ ! -e "$1/.complete" ]; then
+		make_root
+		touch "$1/.complete"
+	fi
+	exec 8>&-
+}
+
+# What it mounts is gone with it, if it is interrupted, too.
+# make_minimal_root ROOT RELEASE MIRROR [OPTION...]
+make_minimal_root() {
+	local root=$1 release=$2 mirror=$3
+	shift 3
+	rm -rf --one-file-system "$root"
+	mkdir -p "$root"
+	unshare --mount --propagation private -- \
+		debootstrap --variant=minbase "$@" "$release" "$root" "$mirror" >&2
+}
